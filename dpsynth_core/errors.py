@@ -1,0 +1,33 @@
+"""The errors a user may see: each says where, what, and what to do.
+
+No message here may depend on a private value. A count, a cell, a category found in the data or a row number of an
+offending record must never be put into one; column names, file structure and everything the curator declared may.
+"""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Something the curator gave us cannot be used.
+
+    field: what to look at, e.g. ``"column 'age'"`` or ``"budget.epsilon"``.
+    problem: one clause, no full stop.  remedy: one clause that says what to do.
+    """
+
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{field}: {problem}; {remedy}")
+        self.field = field
+        self.problem = problem
+        self.remedy = remedy
+
+
+class CapacityError(InputError):
+    """The request is well formed but too large for this mechanism or machine; refused before any budget is spent."""
+
+
+class BudgetExceeded(RuntimeError):
+    """An operation would have cost more than what is left; it was refused before any private count was read."""
+
+
+class ZoneError(RuntimeError):
+    """A curator-only value was about to enter something that is published."""

@@ -1,0 +1,154 @@
+"""What a mechanism is, and the only view of the private table it gets.
+
+A mechanism is a generator of events over released values. It is handed a `Kernel` (this protocol; never a source, never the
+class behind it) and public inputs; its privacy proof is that it only calls the kernel, which charges before it answers.
+Whoever drives it may stop taking events at any moment: that is how a run is cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.workload import Workload
+
+
+class Kernel(Protocol):
+    """The operations of the privacy kernel (mechanisms are written against this, `privacy.kernel` implements it)."""
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def relation(self) -> str:
+        """"add-remove" or "replace"."""
+
+    @property
+    def marginal_l2(self) -> float:
+        """L2 sensitivity of one marginal: 1 or sqrt(2), times the rows per person."""
+
+    @property
+    def marginal_l1(self) -> float:
+        """L1 sensitivity of one marginal, and of the score ||M_r(D) - v||_1: 1 or 2, times the rows per person."""
+
+    @property
+    def total_is_public(self) -> bool:
+        """True when the number of rows is the same in neighbouring tables (replace, one row per person)."""
+
+    @property
+    def rho_total(self) -> float: ...
+
+    @property
+    def rho_spent(self) -> float: ...
+
+    @property
+    def rho_left(self) -> float: ...
+
+    def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
+        """Costs marginal_l2^2 / (2 sigma^2)."""
+
+    def measure_total(self, sigma: float) -> float:
+        """Number of rows + noise; free and exact (sigma ignored) when `total_is_public`."""
+
+    def select_worst_marginal(
+        self,
+        answers: Mapping[Clique, NDArray[np.float64]],
+        weights: Mapping[Clique, float],
+        offsets: Mapping[Clique, float],
+        eps: float,
+    ) -> Clique:
+        """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r).
+
+        answers: counts, shaped like the marginals.  Costs eps^2 / 8.
+        """
+
+
+class Model(Protocol):
+    """What a mechanism ends with: an estimate of the table's distribution, in counts."""
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Estimated counts with one axis per attribute. Raises KeyError if this model cannot answer it."""
+
+
+class RowModel(Model, Protocol):
+    """A model that can also write rows."""
+
+    def rows(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes, shape (n, attributes of the domain)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measurement was taken. `round` counts from 0 (0: before the adaptive rounds); `done` is a fraction in [0, 1]."""
+
+    round: int
+    measurement: Measurement
+    rho_spent: float
+    done: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The model was re-estimated after a round; shown as progress."""
+
+    round: int
+    message: str
+    rho_spent: float
+    done: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The last event. total: estimated (or public) number of rows. details: public facts for the report."""
+
+    model: Model
+    total: float
+    details: Mapping[str, Any]
+
+
+Event = Measured | Fitted | Finished
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One knob of a mechanism, with a data-independent default."""
+
+    name: str
+    kind: str  # "int" | "float" | "bool"
+    default: float | int | bool
+    low: float
+    high: float
+    help: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run is expected to need, from public inputs only. fits: False means it is refused, with `reason`."""
+
+    fits: bool
+    seconds: float
+    memory_mb: float
+    reason: str = ""
+
+
+class Mechanism(Protocol):
+    """name: registry key. title, summary, paper, privacy: sentences for cards and reports."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    paper: ClassVar[str]
+    privacy: ClassVar[str]
+    makes_rows: ClassVar[bool]
+    parameters: ClassVar[Sequence[Parameter]]
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+        """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""
