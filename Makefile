@@ -1,0 +1,74 @@
+# Two commands matter: `make run` starts the wizard, `make test` checks everything. Both create what they need.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench lock clean
+.DELETE_ON_ERROR:
+
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+PORT    ?= 8501
+OPEN    ?= yes
+WORKERS ?= 2
+TESTS   ?= tests
+BENCH   ?=
+
+VENV := .venv
+PY   := $(VENV)/bin/python
+URL  := http://127.0.0.1:$(PORT)
+
+# Hashes of every file are checked, and nothing is ever compiled on this machine.
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all:
+# `make lock UPGRADE=--upgrade` moves to the newest versions that requirements*.in allow; without it, pins stay.
+UV_COMPILE  := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --annotation-style line \
+               --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=8501, OPEN=no: only print the address)
+	@echo "DPSynth Studio is starting at $(URL) (Ctrl-C stops it)"
+	@if [ "$(OPEN)" = yes ]; then $(PY) .ci/open_browser.py $(URL) & fi; \
+	exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false
+
+test: lint $(VENV)/.chromium ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/...)
+	@CHROMIUM="$$(cat $(VENV)/.chromium)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+	$(PY) -m pytest -n $(WORKERS) $(TESTS) || { echo "make test: FAILED, see the tests named above" >&2; exit 1; }
+	@echo "make test: everything passed (style, import rules, types, tests)"
+
+lint: $(VENV)/.test-ready ## Check style, import rules and types only
+	$(PY) -m ruff check --quiet .
+	$(VENV)/bin/lint-imports --no-logo
+	$(PY) -m mypy --no-error-summary
+
+bench: $(VENV)/.run-ready ## Measure AIM on Adult and write benchmarks/results (BENCH="--epsilon 1 --runs 3")
+	$(PY) benchmarks/aim_adult.py $(BENCH)
+
+lock: $(VENV)/.test-ready ## Write both lock files anew from requirements.in and requirements-dev.in
+	$(UV_COMPILE) requirements-dev.in --output-file requirements-dev.txt
+	$(UV_COMPILE) --constraints requirements-dev.txt requirements.in --output-file requirements.txt
+
+clean: ## Remove the environment and everything generated; projects and results in DPSYNTH_HOME stay
+	rm -rf $(VENV) build test-artifacts .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: a step is repeated only when the lock file it came from is newer.
+$(VENV)/.created:
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "Python 3.11 or newer is needed: install it (Debian: apt-get install python3.11), then run make again" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+	.ci/debian-install "$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
+	@echo "Creating $(VENV)"
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run-ready: requirements.txt | $(VENV)/.created
+	@echo "Installing the packages of requirements.txt"
+	@$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(VENV)/.test-ready: requirements-dev.txt | $(VENV)/.created
+	@echo "Installing the packages of requirements-dev.txt"
+	@$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@ $(VENV)/.run-ready
+
+$(VENV)/.chromium: | $(VENV)/.test-ready
+	@.ci/chromium $(PY) > $@
