@@ -3,5 +3,23 @@
 from __future__ import annotations
 
 from dpsynth_core.charts.plan import coverage, split, tradeoff
+from dpsynth_core.charts.progress import budget_used, noise_level
+from dpsynth_core.charts.results import MEASURED, PRIVATE, SUPPORT, SYNTHETIC, marginals, one_way, two_way, two_way_difference
+from dpsynth_core.charts.theme import Drawing
 
-__all__ = ["coverage", "split", "tradeoff"]
+__all__ = [
+    "MEASURED",
+    "PRIVATE",
+    "SUPPORT",
+    "SYNTHETIC",
+    "Drawing",
+    "budget_used",
+    "coverage",
+    "marginals",
+    "noise_level",
+    "one_way",
+    "split",
+    "tradeoff",
+    "two_way",
+    "two_way_difference",
+]

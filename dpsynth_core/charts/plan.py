@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import INK, finish
+from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish
 from dpsynth_core.zones import Zoned
 
 
-def tradeoff(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
+def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """How well could the best attacker tell whether one person is in the data?
 
     Columns: false_positive, true_positive (fractions in [0, 1], increasing); optional `curve` (text) when several are compared.
@@ -44,23 +44,23 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
     )
 
 
-def coverage(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
+def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Which pairs of columns does the workload cover?
 
     Columns: row, column (attribute names, in domain order of first appearance; both orders of a pair and the diagonal present),
     marginals (int: workload marginals that contain the pair; 0 means not covered).
     """
     order = list(dict.fromkeys(zoned.value["row"]))
-    frame = zoned.value.assign(state=[_covered(n) for n in zoned.value["marginals"]])
-    axis = alt.Axis(labelAngle=-45, labelLimit=120, labelOverlap=False)
+    frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
+    scale = alt.Scale(paddingInner=0.06)
+    axis = {"labelLimit": 120, "labelOverlap": False}
     rects = (
         alt.Chart(frame)
-        .mark_rect(cornerRadius=2, stroke="white", strokeOpacity=0.25)
+        .mark_rect(cornerRadius=2)
         .encode(
-            x=alt.X("column:N", sort=order, title=None, axis=axis),
-            y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=120, labelOverlap=False)),
-            color=alt.Color("state:N", scale=alt.Scale(domain=["covered", "not covered"]), legend=alt.Legend()),
-            opacity=alt.condition("datum.marginals > 0", alt.value(0.9), alt.value(0.18)),
+            x=alt.X("column:N", sort=order, title=None, scale=scale, axis=alt.Axis(labelAngle=-45, **axis)),
+            y=alt.Y("row:N", sort=order, title=None, scale=scale, axis=alt.Axis(**axis)),
+            color=alt.Color("state:N", scale=alt.Scale(domain=["covered", "not covered"], range=[STRONG, FAINT]), legend=alt.Legend()),
             tooltip=[
                 alt.Tooltip("row:N", title="Column"),
                 alt.Tooltip("column:N", title="With"),
@@ -68,25 +68,27 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
             ],
         )
     )
-    covered = int((zoned.value["marginals"] > 0).sum())
-    caption = "Every pair is covered." if covered == len(frame) else f"{covered:,} of {len(frame):,} squares covered."
-    return finish(rects, zoned, "Which pairs of columns are asked for?", caption, height=alt.Step(max(16, 340 // max(1, len(order)))))
+    pairs = frame[frame["row"] != frame["column"]]
+    covered = int((pairs["marginals"] > 0).sum()) // 2
+    caption = f"{covered:,} of {len(pairs) // 2:,} pairs are covered."
+    return finish(
+        rects, zoned, "Which pairs of columns are asked for?", caption, height=alt.Step(max(14, min(34, 360 // max(1, len(order)))))
+    )
 
 
-def split(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
+def split(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Where does the budget go?
 
     Columns: stage (text, in order), share (fraction of rho, adds up to 1), rho.
     """
     frame = zoned.value.assign(end=zoned.value["share"].cumsum())
-    frame = frame.assign(start=frame["end"] - frame["share"], middle=frame["end"] - frame["share"] / 2)
+    frame = frame.assign(start=frame["end"] - frame["share"])
     order = frame["stage"].tolist()
-    x = alt.X("start:Q", title=None, axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]), scale=alt.Scale(domain=[0, 1]))
     bars = (
         alt.Chart(frame)
-        .mark_bar(height=34, stroke="white", strokeWidth=1)
+        .mark_bar(height=32)
         .encode(
-            x=x,
+            x=alt.X("start:Q", title=None, axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]), scale=alt.Scale(domain=[0, 1])),
             x2="end:Q",
             color=alt.Color("stage:N", sort=order, scale=alt.Scale(domain=order), legend=alt.Legend()),
             tooltip=[
@@ -96,8 +98,4 @@ def split(zoned: Zoned[pd.DataFrame]) -> alt.LayerChart:
             ],
         )
     )
-    return finish(bars, zoned, "Where does the budget go?", height=60)
-
-
-def _covered(marginals: int) -> str:
-    return "covered" if marginals > 0 else "not covered"
+    return finish(bars, zoned, "Where does the budget go?", height=44)

@@ -1,0 +1,132 @@
+"""Charts of a finished release: columns, pairs of columns, and which tables to trust.
+
+"Noisy measurement" is what the mechanism saw, "Synthetic rows" is what is published; "Private data" appears only in frames that are
+curator-only, and then the whole chart is watermarked.
+"""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
+from dpsynth_core.zones import Zoned
+
+SYNTHETIC = "Synthetic rows"
+MEASURED = "Noisy measurement"
+PRIVATE = "Private data"
+SERIES = [SYNTHETIC, PRIVATE, MEASURED]
+"""Order fixes the colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
+SUPPORT = ("measured", "inside a measured table", "not measured")
+
+
+def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
+    """Do the synthetic rows have the right distribution of one column?
+
+    Columns: cell (label), position (int, order of the cells), series (one of SERIES), count, low, high (95 % interval of a noisy
+    count; equal to count for the other series). ordered: True draws upright columns in code order, False bars, largest first.
+    """
+    frame = zoned.value
+    present = [name for name in SERIES if name in set(frame["series"])]
+    colour = alt.Color("series:N", scale=alt.Scale(domain=SERIES), legend=alt.Legend(values=present) if len(present) > 1 else None)
+    position = alt.EncodingSortField("position", op="min", order="ascending")
+    label_axis = alt.Axis(labelOverlap="greedy" if ordered else False, labelAngle=-40 if ordered else 0, labelLimit=150)
+    cells = (alt.X if ordered else alt.Y)("cell:N", sort=position, title=None, axis=label_axis)
+    counts = (alt.Y if ordered else alt.X)("count:Q", title="People", axis=alt.Axis(format=",d", tickCount=6))
+    low, high = (alt.Y, alt.Y2) if ordered else (alt.X, alt.X2)
+    tooltip = [
+        alt.Tooltip("cell:N", title="Cell"),
+        alt.Tooltip("series:N", title="Series"),
+        alt.Tooltip("count:Q", title="People", format=",.0f"),
+    ]
+    along = {"x": cells, "y": counts} if ordered else {"y": cells, "x": counts}
+    bars = alt.Chart(frame[frame["series"] == SYNTHETIC]).mark_bar(opacity=0.75).encode(**along, color=colour, tooltip=tooltip)
+    layers = [bars]
+    measured = frame[frame["series"] == MEASURED]
+    if len(measured):
+        span = {"y" if ordered else "x": low("low:Q", title="People"), "y2" if ordered else "x2": high("high:Q")}
+        layers.append(alt.Chart(measured).mark_rule(strokeWidth=1.5).encode(**{**along, **span}, color=colour, tooltip=tooltip))
+        layers.append(alt.Chart(measured).mark_point(filled=True, size=38, opacity=1).encode(**along, color=colour, tooltip=tooltip))
+    private = frame[frame["series"] == PRIVATE]
+    if len(private):
+        layers.append(
+            alt.Chart(private).mark_point(shape="diamond", size=60, strokeWidth=2, opacity=1).encode(**along, color=colour, tooltip=tooltip)
+        )
+    caption = "Dots: the noisy count, with the interval that holds the true one 19 times in 20." if len(measured) else "Not measured."
+    cell_count = frame["cell"].nunique()
+    height = 300 if ordered else alt.Step(max(18, min(30, 320 // max(1, cell_count))))
+    return finish(alt.layer(*layers), zoned, f"Who is in “{column}”?", caption, height=height)
+
+
+def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
+    """One heat map of a pair of columns, in people.
+
+    Columns: row, column (labels), row_position, column_position (int), count. limit: the largest count of the colour scale; give
+    panels that are compared the same one.
+    """
+    colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=_gradient(",d"))
+    return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
+
+
+def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
+    """Where do two tables of a pair of columns differ? Same columns as `two_way`, `count` being the signed difference."""
+    scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
+    return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=_gradient("+,d")), "+,.0f"), zoned, title, height=300)
+
+
+def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 25) -> Drawing:
+    """Which tables can be trusted? Worst first.
+
+    Columns: marginal (label), rank (int, 0 is worst), support (one of SUPPORT), distance
+    (fraction of people in a wrong cell compared with the noisy table; NaN if not measured), noise (the same that noise alone would give),
+    and, in curator-only frames, error (true fraction of people in a wrong cell).
+    """
+    frame = zoned.value.sort_values("rank").head(show)
+    order = frame["marginal"].tolist()
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, labelOverlap=False))
+    colour = alt.Color("support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend())
+    tooltip = [
+        alt.Tooltip("marginal:N", title="Table"),
+        alt.Tooltip("support:N", title="Support"),
+        alt.Tooltip("distance:Q", title="Rows against measurement", format=".1%"),
+        alt.Tooltip("noise:Q", title="Noise alone", format=".1%"),
+    ]
+    x = alt.X("distance:Q", title="People in a wrong cell", axis=alt.Axis(format="~%", tickCount=6))
+    bars = alt.Chart(frame).mark_bar(height=11).encode(y=y, x=x, color=colour, tooltip=tooltip)
+    noise = alt.Chart(frame).mark_tick(thickness=2.5, size=19, color=INK).encode(y=y, x=alt.X("noise:Q"), tooltip=tooltip)
+    unknown = frame[frame["support"] == "not measured"].assign(words="not measured: the model's guess", start=0.0)
+    guess = alt.Chart(unknown).mark_text(align="left", dx=4, color=INK, fontSize=12, fontStyle="italic", tooltip=None)
+    layers = [bars, noise, guess.encode(y=y, x="start:Q", text="words:N")]
+    if "error" in frame:
+        truth = [*tooltip, alt.Tooltip("error:Q", title="True error", format=".1%")]
+        layers.append(
+            alt.Chart(frame)
+            .mark_point(shape="diamond", size=70, strokeWidth=2, opacity=1, color=ALERT)
+            .encode(y=y, x=alt.X("error:Q"), tooltip=truth)
+        )
+    caption = "Bar: rows against the noisy table. Tick: what noise alone would give." + (
+        " Diamond: true error." if "error" in frame else ""
+    )
+    return finish(alt.layer(*layers), zoned, "Which tables can be trusted, worst first?", caption, height=alt.Step(22))
+
+
+def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
+    axis = {"labelOverlap": "greedy", "labelLimit": 90}
+    return (
+        alt.Chart(frame)
+        .mark_rect()
+        .encode(
+            x=alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=alt.Axis(labelAngle=-40, **axis)),
+            y=alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis)),
+            color=colour,
+            tooltip=[
+                alt.Tooltip("row:N", title="Row"),
+                alt.Tooltip("column:N", title="Column"),
+                alt.Tooltip("count:Q", title="People", format=form),
+            ],
+        )
+    )
+
+
+def _gradient(form: str) -> alt.Legend:
+    return alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format=form)
