@@ -1,0 +1,155 @@
+"""Private-PGM: the distribution that fits noisy marginals best (McKenna, Sheldon, Miklau 2019; AIM paper section 2).
+
+Minimises  sum_i 1/(2 sigma_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by mirror descent on the log-potentials. The weight is
+1/sigma^2, the maximum likelihood one (the AIM paper prints 1/sigma). Works in fractions of the total inside, counts outside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.inference.contraction import Contractor, Labels, Table, align
+from dpsynth_core.inference.junction_tree import mask_of
+from dpsynth_core.inference.model import GraphicalModel, labels_of
+from dpsynth_core.inference.structure import Structure
+from dpsynth_core.measurement import Measurement
+
+
+@dataclass(frozen=True)
+class _Term:
+    """weight/2 * || sum of the clique's marginal over `axes` - target ||^2, in fractions."""
+
+    clique: int
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+    target: Table
+    weight: float
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """iterations: at most this many. The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2,
+    each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`."""
+
+    iterations: int = 100
+    noise_level: float = 0.0
+    tolerance: float = 1e-3
+    window: int = 10
+
+
+def estimate_total(measurements: Sequence[Measurement]) -> float:
+    """Minimum-variance combination of the totals of noisy marginals; at least 1."""
+    precision = np.array([1.0 / (m.sigma**2 * m.values.size) for m in measurements])
+    totals = np.array([m.values.sum() for m in measurements])
+    return max(1.0, float(precision @ totals / precision.sum()))
+
+
+def combine(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """One measurement per clique: repeated ones averaged with weights 1/sigma^2."""
+    groups: dict[tuple[str, ...], list[Measurement]] = {}
+    for m in measurements:
+        groups.setdefault(m.clique, []).append(m)
+    return [group[0] if len(group) == 1 else _average(group) for group in groups.values()]
+
+
+def _average(group: Sequence[Measurement]) -> Measurement:
+    precision = sum(1.0 / m.sigma**2 for m in group)
+    values = sum(m.values / m.sigma**2 for m in group) / precision
+    return Measurement(group[0].clique, np.asarray(values), 1.0 / math.sqrt(precision))
+
+
+def estimate(
+    domain: Domain,
+    measurements: Sequence[Measurement],
+    total: float,
+    warm_start: GraphicalModel | None = None,
+    stopping: Stopping = Stopping(),  # noqa: B008 - frozen
+) -> GraphicalModel:
+    """Fit a graphical model of `total` rows to the measurements.
+
+    warm_start: an earlier model of the same domain; its potentials are carried into the cliques that swallow them.
+    """
+    combined = combine(measurements)
+    sizes = domain.sizes(domain.names)
+    structure = Structure([labels_of(domain, m.clique) for m in combined], sizes)
+    if warm_start is not None and warm_start.structure.cliques == structure.cliques:
+        structure = warm_start.structure
+    contractor = warm_start.contractor if warm_start is not None else Contractor(sizes)
+    start = _carry(structure, warm_start)
+    terms = [_term(structure, labels_of(domain, m.clique), m, total) for m in combined]
+    fitted = _mirror_descent(structure, start, terms, stopping)
+    return GraphicalModel(domain, structure, tuple(fitted), total, contractor)
+
+
+def _carry(structure: Structure, earlier: GraphicalModel | None) -> list[Table]:
+    potentials = [np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques]
+    if earlier is not None:
+        for labels, table in zip(earlier.structure.cliques, earlier.log_potentials, strict=True):
+            home = _containing(structure, labels)
+            potentials[home] += align(table, labels, structure.cliques[home])
+    return potentials
+
+
+def _containing(structure: Structure, labels: Labels) -> int:
+    """Index of the smallest clique that contains the labels."""
+    wanted = mask_of(labels)
+    holders = [i for i, c in enumerate(structure.cliques) if wanted & mask_of(c) == wanted]
+    return min(holders, key=lambda i: structure.program.cells(structure.cliques[i]))
+
+
+def _term(structure: Structure, labels: Labels, measurement: Measurement, total: float) -> _Term:
+    home = _containing(structure, labels)
+    clique = structure.cliques[home]
+    axes = tuple(k for k, a in enumerate(clique) if a not in labels)
+    shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)
+    return _Term(home, axes, shape, measurement.values / total, (total / measurement.sigma) ** 2)
+
+
+def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:
+    loss, gradient = 0.0, {}
+    for term in terms:
+        marginal = marginals[term.clique]
+        residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target
+        flat = residual.reshape(-1)
+        loss += 0.5 * term.weight * float(flat @ flat)
+        part = (term.weight * residual).reshape(term.shape)
+        gradient[term.clique] = gradient[term.clique] + part if term.clique in gradient else part
+    return loss, gradient
+
+
+def _mirror_descent(structure: Structure, start: list[Table], terms: Sequence[_Term], stopping: Stopping) -> list[Table]:
+    """theta <- theta - step * gradient, with backtracking: a step is halved until it decreases the loss enough."""
+    potentials = start
+    marginals = structure.calibrate(potentials).marginals
+    loss, gradient = _loss_and_gradient(marginals, terms)
+    enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
+    step = 1.0 / max(t.weight for t in terms)
+    history = [loss]
+    for _ in range(stopping.iterations):
+        if loss <= enough:
+            break
+        for _attempt in range(30):
+            trial = [p - step * gradient[i] if i in gradient else p for i, p in enumerate(potentials)]
+            try:
+                moved = structure.calibrate(trial).marginals
+            except FloatingPointError:
+                step *= 0.5
+                continue
+            trial_loss, trial_gradient = _loss_and_gradient(moved, terms)
+            promised = sum(float((g * (marginals[i] - moved[i])).sum()) for i, g in gradient.items())
+            if loss - trial_loss >= 0.499 * promised:
+                break
+            step *= 0.5
+        else:
+            break
+        step *= 1.3 if _attempt == 0 else 1.0
+        potentials, marginals, loss, gradient = trial, moved, trial_loss, trial_gradient
+        history.append(loss)
+        if len(history) > stopping.window and history[-1 - stopping.window] - loss < stopping.tolerance * loss:
+            break
+    return potentials

@@ -1,0 +1,69 @@
+"""A graphical model: what Private-PGM estimates from noisy marginals (McKenna, Sheldon, Miklau 2019).
+
+One log-potential per maximal measured clique; the model is the distribution proportional to the exponential of their sum, times a total.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.inference import rows
+from dpsynth_core.inference.contraction import Contractor, Labels, Table
+from dpsynth_core.inference.queries import Queries
+from dpsynth_core.inference.structure import Calibration, Structure
+from dpsynth_core.measurement import Clique
+
+
+def labels_of(domain: Domain, clique: Clique) -> Labels:
+    """Attribute indices of a clique, ascending (a clique is in domain order)."""
+    return tuple(domain.names.index(name) for name in clique)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphicalModel:
+    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts)."""
+
+    domain: Domain
+    structure: Structure
+    log_potentials: tuple[Table, ...]
+    total: float
+    contractor: Contractor
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        return tuple(tuple(self.domain.names[a] for a in labels) for labels in self.structure.cliques)
+
+    @functools.cached_property
+    def calibration(self) -> Calibration:
+        return self.structure.calibrate(self.log_potentials)
+
+    @functools.cached_property
+    def _queries(self) -> Queries:
+        return Queries(self.structure, self.calibration, self.contractor)
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Estimated counts, shape domain.sizes(clique). Any set of attributes can be asked."""
+        return self._queries.marginal(labels_of(self.domain, clique)) * self.total
+
+    def rows(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes of n synthetic rows, shape (n, attributes), by randomised rounding along the tree."""
+        return rows.generate(self.structure, self.calibration.potentials, n, rng)
+
+
+def uniform(domain: Domain, total: float) -> GraphicalModel:
+    """Every record equally likely."""
+    sizes = domain.sizes(domain.names)
+    return from_cliques(domain, (), total, Contractor(sizes))
+
+
+def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contractor: Contractor) -> GraphicalModel:
+    """A model with potentials for these cliques, all zero."""
+    structure = Structure([labels_of(domain, c) for c in cliques], domain.sizes(domain.names))
+    zeros = tuple(np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques)
+    return GraphicalModel(domain, structure, zeros, total, contractor)

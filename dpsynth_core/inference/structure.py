@@ -1,0 +1,82 @@
+"""A graphical model's shape, compiled: cliques, junction tree, and one program that yields all clique marginals.
+
+One potential per measured clique (maximal ones only) is all that is ever stored; a maximal clique of the junction tree is never built as
+a table. Messages towards the root are slots of the program; messages away from it are their derivatives.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.inference.contraction import Labels, Program, Table
+from dpsynth_core.inference.junction_tree import bits, junction_tree, mask_of, maximal
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Everything one sweep over the tree gives. Messages and marginals are up to scale; marginals sum to one.
+
+    marginals[i]: of cliques[i].  inward[u]: message from node u to its parent.  outward[u]: message from its parent to node u.
+    """
+
+    potentials: tuple[Table, ...]
+    marginals: tuple[Table, ...]
+    inward: tuple[Table, ...]
+    outward: tuple[Table, ...]
+
+
+class Structure:
+    """cliques: labels (sorted attribute indices) of the potentials.  Raises nothing; sizes and cliques are trusted."""
+
+    def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int]) -> None:
+        self.sizes = tuple(sizes)
+        masks = [mask_of(c) for c in cliques] + [1 << a for a in range(len(sizes))]
+        self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
+        self.tree = junction_tree((mask_of(c) for c in self.cliques), sizes)
+        self.home = tuple(self._smallest_node(mask_of(c)) for c in self.cliques)
+        self.children: tuple[tuple[int, ...], ...] = tuple(
+            tuple(v for v, p in enumerate(self.tree.parent) if p == u) for u in range(len(self.tree.nodes))
+        )
+        self.program = Program(self.cliques, sizes)
+        self.message_slot = [-1] * len(self.tree.nodes)
+        for node in reversed(range(len(self.tree.nodes))):
+            inputs = [i for i, h in enumerate(self.home) if h == node] + [self.message_slot[c] for c in self.children[node]]
+            separator = frozenset(bits(self.tree.separator(node)))
+            self.message_slot[node] = self.program.contract(inputs, separator)
+        self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
+
+    def _smallest_node(self, clique: int) -> int:
+        cells = self.program_cells
+        return min((i for i, n in enumerate(self.tree.nodes) if clique & n == clique), key=lambda i: (cells(self.tree.nodes[i]), i))
+
+    def program_cells(self, mask: int) -> int:
+        """Cells of the table over a set of attributes."""
+        return functools.reduce(lambda product, a: product * self.sizes[a], bits(mask), 1)
+
+    def message_labels(self, node: int) -> Labels:
+        """Axes of the messages between a node and its parent."""
+        return self.program.labels[self.message_slot[node]]
+
+    def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
+        """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
+        potentials = tuple(np.exp(t - t.max()) for t in log_potentials)
+        values = self.program.forward(potentials, self._normalise)
+        adjoint = self.program.backward(values, self.message_slot[0], self._normalise)
+        marginals = []
+        for i, potential in enumerate(potentials):
+            marginal = potential * adjoint[i]
+            mass = float(marginal.sum())
+            if not 0.0 < mass < np.inf:
+                raise FloatingPointError("potentials are too extreme: a marginal vanished or overflowed")
+            marginals.append(np.divide(marginal, mass, out=marginal))
+        inward = tuple(values[s] for s in self.message_slot)
+        outward = tuple(self._outward(adjoint, s) for s in self.message_slot)
+        return Calibration(potentials, tuple(marginals), inward, outward)
+
+    def _outward(self, adjoint: dict[int, Table], slot: int) -> Table:
+        return np.broadcast_to(adjoint[slot], [self.sizes[x] for x in self.program.labels[slot]])
+
