@@ -39,7 +39,7 @@ lint: $(VENV)/.test-ready ## Check style, import rules and types only
 	$(PY) -m mypy --no-error-summary
 
 bench: $(VENV)/.run-ready ## Measure AIM on Adult and write benchmarks/results (BENCH="--epsilon 1 --runs 3")
-	$(PY) benchmarks/aim_adult.py $(BENCH)
+	$(PY) -m benchmarks.aim_adult $(BENCH)
 
 lock: $(VENV)/.test-ready ## Write both lock files anew from requirements.in and requirements-dev.in
 	$(UV_COMPILE) requirements-dev.in --output-file requirements-dev.txt

@@ -1,0 +1,38 @@
+# One container, one user: the wizard on port 8501, everything it keeps under /data.
+#
+#   docker build --tag dpsynth-studio .
+#   docker run --rm --publish 127.0.0.1:8501:8501 --volume dpsynth:/data dpsynth-studio
+#
+# Publish the port to 127.0.0.1 as above: whoever reaches it is taken for the curator.
+FROM python:3.11.14-slim-bookworm
+
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    DPSYNTH_HOME=/data
+
+WORKDIR /app
+
+# Packages first: they change rarely, so that layer is kept when only our code changes.
+COPY requirements.txt ./
+RUN pip install --no-cache-dir --no-compile --disable-pip-version-check --root-user-action=ignore \
+        --require-hashes --only-binary :all: --requirement requirements.txt
+
+# A fixed uid without a login shell; it owns the data directory and nothing of the program.
+RUN useradd --system --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin studio \
+    && install --directory --owner=studio --group=studio --mode=0700 /data
+
+COPY . ./
+
+USER studio
+VOLUME ["/data"]
+EXPOSE 8501
+
+# Streamlit's own endpoint; the slim image has Python and no curl.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+
+STOPSIGNAL SIGTERM
+
+# 0.0.0.0 is inside the container only: what the outside reaches is decided by --publish.
+CMD ["python", "-m", "streamlit", "run", "app.py", \
+     "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true", "--server.showEmailPrompt=false"]
