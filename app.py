@@ -1,0 +1,15 @@
+"""`streamlit run app.py`: the server imports this file once for `app`; every page view runs it as the router."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+if __name__ == "__main__":
+    from dpsynth_core.web import frame
+
+    frame.run()
+else:
+    from dpsynth_core.web import security
+
+    security.forbid_legacy_pages()
+    app = st.App(__file__, lifespan=security.lifespan, middleware=security.MIDDLEWARE)

@@ -1,0 +1,137 @@
+"""The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
+
+Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, workload, budget, mechanism, output),
+each present once it is known. `wizard` holds what only the pages need:
+
+    passed    names of the steps left through Continue
+    source    "upload" | "path" | "demo"; label: what to call the table on screen; columns: its column names
+    rows      the domain page's table, one dict per column (see dpsynth_core.domain_table)
+    typed     texts that could not be read as a value, by field path, so that nothing typed is lost
+
+Plain functions over that dict; nothing here reads records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from dpsynth_core import workload as workloads
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy import accounting
+from dpsynth_core.spec import Spec
+from dpsynth_core.workload import Workload
+
+Draft = dict[str, Any]
+
+DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9}
+
+
+def new() -> Draft:
+    """What a project starts with: data-independent defaults and nothing else."""
+    return {
+        "unit": {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1},
+        "budget": dict(DEFAULT_BUDGET),
+        "mechanism": {"name": "aim", "settings": {}},
+        "output": {"rows": None, "seed": None},
+        "wizard": {"passed": []},
+    }
+
+
+def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
+    return draft.get("wizard", {})
+
+
+def passed(draft: Mapping[str, Any]) -> list[str]:
+    """Steps left through Continue."""
+    return list(wizard(draft).get("passed", []))
+
+
+def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Column names of the table, known from its header."""
+    return tuple(wizard(draft).get("columns", ()))
+
+
+def domain(draft: Mapping[str, Any]) -> Domain:
+    """Raises InputError while the domain is missing or wrong."""
+    if not draft.get("domain"):
+        raise InputError("domain", "it is not complete yet", "finish the Domain page")
+    return _domain(_key(draft["domain"]))
+
+
+def workload(draft: Mapping[str, Any]) -> Workload:
+    """Raises InputError while the workload is missing, wrong, or does not fit the domain."""
+    if not draft.get("workload"):
+        raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
+    domain(draft)
+    return _workload(_key(draft["domain"]), _key(draft["workload"]))
+
+
+def rho(draft: Mapping[str, Any]) -> float:
+    """The budget in zCDP. Raises InputError for a budget that cannot be used."""
+    budget = draft.get("budget", {})
+    accounting.check_budget(budget.get("epsilon"), budget.get("delta"))
+    return accounting.rho_from(budget["epsilon"], budget["delta"])
+
+
+def spec(draft: Mapping[str, Any], name: str) -> Spec:
+    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong."""
+    for step in _CHECKS:
+        if (error := problem(draft, step)) is not None:
+            raise error
+    return Spec.from_json({"version": 1, "name": name} | {key: value for key, value in draft.items() if key != "wizard"})
+
+
+def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
+    """Why a preparation step is not complete, or None."""
+    try:
+        _CHECKS[step](draft)
+    except InputError as error:
+        return error
+    return None
+
+
+def _check_data(draft: Mapping[str, Any]) -> None:
+    if not draft.get("data") or not columns(draft):
+        raise InputError("data", "no table is chosen yet", "upload one, give its path, or take the demo")
+    unit = draft.get("unit", {})
+    if (person := unit.get("person_column")) is not None and person not in columns(draft):
+        raise InputError("unit.person_column", f"{person!r} is not a column of this table", "choose one of its columns")
+    for path, text in wizard(draft).get("typed", {}).items():
+        if path.split(".")[0] in ("unit", "population"):
+            raise InputError(path, f"{text!r} cannot be used", "correct it")
+    if not str(draft.get("population", "")).strip():
+        raise InputError("population", "it has no name", "say whose records these are")
+
+
+def _check_domain(draft: Mapping[str, Any]) -> None:
+    known = set(columns(draft))
+    for name in domain(draft).names:
+        if name not in known:
+            raise InputError(
+                f"column {name!r}", "the table has no such column", "drop it from the domain, or choose the table it comes from"
+            )
+
+
+def _check_budget(draft: Mapping[str, Any]) -> None:
+    rho(draft)
+
+
+_CHECKS = {"data": _check_data, "domain": _check_domain, "workload": workload, "budget": _check_budget}
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=128)
+def _domain(text: str) -> Domain:
+    return Domain.from_json(json.loads(text))
+
+
+@lru_cache(maxsize=64)
+def _workload(domain_text: str, text: str) -> Workload:
+    return workloads.from_json(_domain(domain_text), json.loads(text))

@@ -1,0 +1,91 @@
+"""The sidebar under the navigation: the run that is under way, and the projects."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.store import projects, runs
+from dpsynth_core.web import session
+from dpsynth_core.web.session import Current
+from dpsynth_core.web.steps import ACTIVE
+from dpsynth_core.web.text import code, literal
+
+POLL_SECONDS = 2.0
+
+
+def show(here: Current, runs_page: st.Page) -> None:
+    """Draw it. runs_page: where the run badge leads."""
+    _run_badge(here, runs_page)
+    _picker(here)
+
+
+def _run_badge(here: Current, runs_page: st.Page) -> None:
+    active = any(run.state in ACTIVE for run in runs.list(here.owner))
+    st.fragment(_badge, run_every=POLL_SECONDS if active else None)(here.owner, runs_page, active)
+
+
+def _badge(owner: str, runs_page: st.Page, was_active: bool) -> None:
+    active = [run for run in runs.list(owner) if run.state in ACTIVE]
+    if was_active and not active:
+        st.rerun()
+    if active:
+        words = {"queued": "waiting", "running": "under way", "cancelling": "stopping"}[active[0].state]
+        st.badge(f"Run {words}", icon=":material/progress_activity:", color="blue", help="It goes on when you close this page.")
+        st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
+
+
+def _picker(here: Current) -> None:
+    names = {project.id: project.name for project in projects.list(here.owner)}
+    key = "project_picker"
+    st.session_state[key] = here.project
+    st.selectbox(
+        "Project",
+        list(names),
+        format_func=lambda project: names.get(project, ""),
+        key=key,
+        on_change=lambda: session.switch(st.session_state[key]),
+        help="A project is one release in preparation, with its uploads and runs.",
+    )
+    with st.container(horizontal=True, gap="small"):
+        if st.button("New", icon=":material/add:", key="project_new", type="tertiary"):
+            _new()
+        if st.button("Rename", icon=":material/edit:", key="project_rename", type="tertiary"):
+            _rename(here)
+        if st.button("Delete", icon=":material/delete:", key="project_delete", type="tertiary"):
+            _delete(here)
+
+
+@st.dialog("New project", icon=":material/add:")
+def _new() -> None:
+    name = st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key="project_new_name")
+    if st.button("Create", type="primary", disabled=not name.strip(), key="project_new_confirm"):
+        _attempt(session.create, name.strip())
+
+
+@st.dialog("Rename project", icon=":material/edit:")
+def _rename(here: Current) -> None:
+    name = st.text_input("Name", value=here.name, max_chars=80, key="project_rename_name")
+    if st.button("Rename", type="primary", disabled=not name.strip(), key="project_rename_confirm"):
+        _attempt(session.rename, name.strip())
+
+
+@st.dialog("Delete project", icon=":material/delete:")
+def _delete(here: Current) -> None:
+    st.markdown(f"Delete {code(here.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
+    st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
+    with st.container(horizontal=True):
+        if st.button("Delete for good", type="primary", icon=":material/delete:", key="project_delete_confirm"):
+            _attempt(session.delete)
+        if st.button("Keep it", key="project_delete_keep"):
+            st.rerun()
+
+
+def _attempt(action: object, *arguments: str) -> None:
+    """Do it and close the dialog, or say why it cannot be done."""
+    try:
+        action(*arguments)  # type: ignore[operator]
+    except InputError as error:
+        st.error(literal(f"{error.problem}; {error.remedy}"))
+        return
+    st.rerun()

@@ -1,0 +1,46 @@
+"""Column names, values and file names are hostile text: this is how they get onto a page.
+
+Streamlit reads labels, alerts, tooltips and captions as Markdown with its own additions (math, coloured text, icons, emoji short codes).
+`literal` makes a text mean only itself there; `code` sets it in a code span. Cells of tables, options of select boxes and chart data are
+drawn as they are and need neither.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
+_WORD_JOINER = "\u2060"
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def one_line(text: object, limit: int = 80) -> str:
+    """The text without line breaks, control characters and direction marks, shortened to `limit` characters."""
+    visible = "".join(" " if unicodedata.category(c) in _INVISIBLE else c for c in str(text))
+    line = " ".join(visible.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def literal(text: object, limit: int = 400) -> str:
+    """The text for a place that reads Markdown, where it must show exactly as it is.
+
+    Every mark is escaped; a word joiner after each colon and between "w" and "." keeps short codes and bare web addresses, which are
+    recognised after escapes are undone, from being made into emoji, icons or links.
+    """
+    escaped = _SPECIAL.sub(r"\\\1", one_line(text, limit))
+    return escaped.replace(r"\:", rf"\:{_WORD_JOINER}").replace(r"\.", rf"{_WORD_JOINER}\.").replace(r"\@", rf"{_WORD_JOINER}\@")
+
+
+def code(text: object, limit: int = 60) -> str:
+    """The text as a Markdown code span. Its fence is longer than any run of backticks inside."""
+    line = one_line(text, limit) or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
+    return f"{fence} {line} {fence}"
+
+
+def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
+    """The first names as code spans, and how many more there are."""
+    shown = ", ".join(code(item, 40) for item in items[:limit])
+    more = len(items) - limit
+    return f"{shown} and {more} more" if more > 0 else shown
