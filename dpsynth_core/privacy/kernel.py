@@ -1,0 +1,158 @@
+"""The privacy kernel: the one room that sees private counts (a protected kernel in the sense of EKTELO, Zhang et al. 2018).
+
+Everything a mechanism learns about the table comes out of one of the operations below. Each states its cost, charges the meter
+before it reads anything, and adds noise calibrated to the unit of privacy. A mechanism that only calls them is private by composition.
+
+Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms
+are ours: import rules and tests see to it that they know only `mechanisms.protocol.Kernel`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.privacy.scores import check_answer, distance, offset_steps, score, sensitivity, weight_steps
+from dpsynth_core.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    from dpsynth_core.sources.protocol import MarginalSource
+
+class PrivacyKernel:
+    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` (zCDP) sealed at construction."""
+
+    def __init__(self, source: MarginalSource, unit: Unit, rho: float, noise: Noise) -> None:
+        self.__source = source
+        self.__counts: dict[Clique, NDArray[np.int64]] = {}
+        self.__meter = Meter(rho)
+        self.__noise = noise
+        self.__unit = unit
+        self.__domain = source.domain
+
+    @property
+    def domain(self) -> Domain:
+        return self.__domain
+
+    @property
+    def relation(self) -> str:
+        return self.__unit.relation
+
+    @property
+    def marginal_l1(self) -> float:
+        return self.__unit.marginal_l1
+
+    @property
+    def marginal_l2(self) -> float:
+        return self.__unit.marginal_l2
+
+    @property
+    def total_is_public(self) -> bool:
+        return self.__unit.total_is_public
+
+    @property
+    def rho_total(self) -> float:
+        return self.__meter.rho_total
+
+    @property
+    def rho_spent(self) -> float:
+        return self.__meter.rho_spent
+
+    @property
+    def rho_left(self) -> float:
+        return self.__meter.rho_left
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Every charge so far, in order."""
+        return self.__meter.events
+
+    def prepare(self, cliques: Collection[Clique]) -> None:
+        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing; without it each operation reads."""
+        missing = [clique for clique in map(self.__canonical, cliques) if clique not in self.__counts]
+        if missing:
+            self.__fetch(missing)
+
+    def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
+        """M_r(D) + discrete Gaussian noise in every cell. Costs marginal_l2^2 / (2 sigma^2)."""
+        clique = self.__canonical(clique)
+        self.__meter.charge(Gaussian(sigma, self.__unit.marginal_l2))
+        noisy = self.__noise.discrete_gaussian(self.__read([clique])[clique], sigma)
+        return Measurement(clique, noisy.astype(np.float64), float(sigma))
+
+    def measure_total(self, sigma: float) -> float:
+        """Number of rows + discrete Gaussian noise. Costs total_l2^2 / (2 sigma^2); exact and free where it is public."""
+        if self.__unit.total_is_public:
+            return float(self.__total()[0])
+        self.__meter.charge(Gaussian(sigma, float(self.__unit.total_l2)))
+        return float(self.__noise.discrete_gaussian(self.__total(), sigma)[0])
+
+    def select_worst_marginal(
+        self,
+        answers: Mapping[Clique, NDArray[np.float64]],
+        weights: Mapping[Clique, float],
+        offsets: Mapping[Clique, float],
+        eps: float,
+    ) -> Clique:
+        """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r). Costs eps^2 / 8.
+
+        One person changes ||M_r(D) - v||_1 by marginal_l1 at most, so a score by max w_r * marginal_l1. That holds exactly, not up to
+        floating point: answers, offsets and weights are public and rounded to fixed grids first; from there on all is in integers.
+        """
+        candidates = tuple(answers)
+        for clique in candidates:
+            check_answer(answers[clique], self.__domain.sizes(self.__canonical(clique)))
+        steps = dict(zip(candidates, weight_steps([weights[clique] for clique in candidates]), strict=True))
+        shifts = {clique: offset_steps(offsets[clique]) for clique in candidates}
+        self.__meter.charge(Selection(eps))
+        counts = self.__read(candidates)
+        scores = [score(steps[r], distance(counts[r], answers[r]), shifts[r]) for r in candidates]
+        bound = sensitivity(steps.values(), self.__unit.marginal_l1)
+        # the largest score + Gumbel(2 * sensitivity / eps) is the exponential mechanism; a scale rounded up only hides more
+        winner = self.__noise.noisy_max(np.array(scores, dtype=np.int64), math.nextafter(2 * bound / eps, math.inf))
+        return candidates[winner]
+
+    def __canonical(self, clique: Clique) -> Clique:
+        canonical = self.__domain.clique(clique)
+        if canonical != clique or not clique:
+            raise ValueError("a marginal is named by one or more columns in domain order")
+        return canonical
+
+    def __total(self) -> NDArray[np.int64]:
+        """The number of rows, as an array of one."""
+        if self.__counts:
+            return next(iter(self.__counts.values())).sum().reshape(1)
+        return np.asarray(self.__source.counts([()])[()]).reshape(1)
+
+    def __read(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """The counts of these marginals: from what is kept, by summation from a larger one, or else in one pass over the source."""
+        unknown = [clique for clique in cliques if clique not in self.__counts and not self.__sum_down(clique)]
+        if unknown:
+            self.__fetch(unknown)
+        return {clique: self.__counts[clique] for clique in cliques}
+
+    def __sum_down(self, clique: Clique) -> bool:
+        """Keep the marginal as a sum of the smallest kept one that contains it; False if there is none."""
+        wanted = set(clique)
+        supersets = [kept for kept in self.__counts if wanted.issubset(kept)]
+        if not supersets:
+            return False
+        smallest = min(supersets, key=self.__domain.cells)
+        axes = tuple(axis for axis, name in enumerate(smallest) if name not in wanted)
+        self.__counts[clique] = self.__counts[smallest].sum(axis=axes)
+        return True
+
+    def __fetch(self, cliques: Collection[Clique]) -> None:
+        fetched = self.__source.counts(cliques)
+        for clique in cliques:
+            if fetched[clique].shape != self.__domain.sizes(clique):
+                raise RuntimeError("the source returned a marginal of the wrong shape")
+            self.__counts[clique] = fetched[clique]

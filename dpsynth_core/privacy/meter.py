@@ -1,0 +1,57 @@
+"""The privacy meter: a zCDP filter that adds exact costs and refuses what would exceed the sealed budget.
+
+A filter in the sense of Rogers et al. 2016: mechanisms may choose every cost adaptively, as long as the sum stays within a bound
+fixed beforehand (fully adaptive composition of zCDP: Whitehouse et al. 2023, Theorem 1).
+
+Floating point. Costs are added as whole multiples of 2^-256, each rounded up, and the sealed rho is rounded down, so that the meter
+never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is smaller than the sealed budget by a relative 2^-30: a
+mechanism that computes a noise level from `rho_left` in floats and so misses it by a few units in the last place is still served.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.privacy.events import Event
+
+_UNIT = 2**256
+"""Costs are counted in units of 2^-256."""
+_HEADROOM = Fraction(1, 2**30)
+
+
+class Meter:
+    """Counts what has been spent of `rho`; `events` lists every charge in order."""
+
+    def __init__(self, rho: float) -> None:
+        if not 0 < rho < math.inf:
+            raise ValueError("rho must be a positive number")
+        self._sealed = math.floor(Fraction(rho) * _UNIT)
+        self._advertised = math.floor(Fraction(rho) * (1 - _HEADROOM) * _UNIT)
+        self._spent = 0
+        self._events: list[Event] = []
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(self._events)
+
+    @property
+    def rho_total(self) -> float:
+        return self._advertised / _UNIT
+
+    @property
+    def rho_spent(self) -> float:
+        return self._spent / _UNIT
+
+    @property
+    def rho_left(self) -> float:
+        return max(0, self._advertised - self._spent) / _UNIT
+
+    def charge(self, event: Event) -> None:
+        """Raises BudgetExceeded, and charges nothing, if the sealed budget does not cover the event."""
+        cost = math.ceil(event.cost * _UNIT)
+        if self._spent + cost > self._sealed:
+            raise BudgetExceeded(f"this step would cost rho = {event.rho:.6g}, but {self.rho_left:.6g} of {self.rho_total:.6g} is left")
+        self._spent += cost
+        self._events.append(event)

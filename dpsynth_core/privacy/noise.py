@@ -1,0 +1,92 @@
+"""Where randomness comes from: OpenDP for releases, NumPy for tests and demonstrations.
+
+Noise is added to integers and returns integers: no floating-point trace of the private value survives. This module knows nothing
+of sensitivities or budgets; the kernel states the scale.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+import opendp.prelude as dp
+from numpy.typing import NDArray
+
+dp.enable_features("contrib")
+
+Integers = NDArray[np.int64]
+
+
+class Noise(Protocol):
+    """private: whether a release made with this noise keeps its promise; False brands it "not private"."""
+
+    private: bool
+
+    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
+        """values + noise with Pr[x] proportional to exp(-x^2 / (2 sigma^2)) on the integers, independently per entry."""
+
+    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        """values + noise with Pr[x] proportional to exp(-|x| / scale) on the integers, independently per entry."""
+
+    def noisy_max(self, scores: Integers, scale: float) -> int:
+        """Index of the largest score + Gumbel(scale): index i with probability proportional to exp(score_i / scale)."""
+
+
+class OpenDPNoise:
+    """Exact samplers on the operating system's randomness (OpenDP). About 10 microseconds a draw."""
+
+    private = True
+
+    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
+        return _drawn(dp.m.make_gaussian(_vectors(), dp.l2_distance(T="f64"), scale=sigma), values)
+
+    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        return _drawn(dp.m.make_laplace(_vectors(), dp.l1_distance(T="i64"), scale=scale), values)
+
+    def noisy_max(self, scores: Integers, scale: float) -> int:
+        choose = dp.m.make_noisy_max(_vectors(), dp.linf_distance(T="i64"), dp.zero_concentrated_divergence(), scale=scale)
+        return int(choose(np.ascontiguousarray(scores, dtype=np.int64)))
+
+
+class SeededNoise:
+    """Repeatable noise from a seed: for tests and demonstrations on invented people only."""
+
+    private = False
+
+    _TABLE_SIGMA = 1000.0
+    """Above this a rounded normal is used instead of a table; its density differs by a relative 1 / (24 sigma^2) at most in the bulk."""
+    _TABLE_REACH = 12
+    """The table ends at 12 sigma; beyond lies less than 1e-31 of the probability."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
+        if sigma > self._TABLE_SIGMA:
+            return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
+        reach = math.ceil(self._TABLE_REACH * sigma) + 1
+        support = np.arange(-reach, reach + 1)
+        cumulative = np.cumsum(np.exp(-((support / sigma) ** 2) / 2))
+        drawn = np.searchsorted(cumulative, self._rng.random(values.shape) * cumulative[-1], side="right")
+        return np.asarray(values + support[drawn])
+
+    def discrete_laplace(self, values: Integers, scale: float) -> Integers:
+        # the difference of two geometric variables; -expm1(-1/scale) is the probability of a success
+        first, second = self._rng.geometric(-math.expm1(-1 / scale), (2, *values.shape))
+        return np.asarray(values + first - second)
+
+    def noisy_max(self, scores: Integers, scale: float) -> int:
+        return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.shape)))
+
+
+def _vectors() -> dp.Domain:
+    return dp.vector_domain(dp.atom_domain(T="i64"))
+
+
+def _drawn(measurement: dp.Measurement, values: Integers) -> Integers:
+    """One call for the whole array: OpenDP takes and returns flat vectors."""
+    if values.size == 0:
+        return values.copy()
+    flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+    return np.asarray(measurement(flat), dtype=np.int64).reshape(values.shape)

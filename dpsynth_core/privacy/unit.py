@@ -1,0 +1,53 @@
+"""The unit of privacy: which tables count as neighbours, and how much one person can change an answer.
+
+Every sensitivity in the project is read from here. With m rows per person at most (others dropped by a rule that looks at no one
+else's rows), neighbours differ in the up to m rows of one person.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsynth_core.errors import InputError
+
+ADD_REMOVE = "add-remove"
+REPLACE = "replace"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Neighbours differ by one person added or removed, or by one person's rows replaced."""
+
+    relation: str = ADD_REMOVE
+    max_rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        if self.relation not in (ADD_REMOVE, REPLACE):
+            raise InputError("unit.relation", f"{self.relation!r} is unknown", f'use "{ADD_REMOVE}" or "{REPLACE}"')
+        rows = self.max_rows_per_person
+        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+            raise InputError("unit.max_rows_per_person", f"{rows!r} is not a whole number from 1 up", "give the most rows one person owns")
+
+    @property
+    def marginal_l1(self) -> int:
+        """L1 sensitivity of one marginal, and of ||M_r(D) - v||_1: m cells lose or gain one, or m lose and m gain one."""
+        return self.max_rows_per_person * (2 if self.relation == REPLACE else 1)
+
+    @property
+    def marginal_l2(self) -> float:
+        """L2 sensitivity of one marginal, never rounded down: m in one cell, or m lost in one and gained in another."""
+        squared = self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1)
+        root = math.sqrt(squared)
+        return root if Fraction(root) ** 2 >= squared else math.nextafter(root, math.inf)
+
+    @property
+    def total_l2(self) -> int:
+        """Sensitivity of the number of rows. With several rows per person a replaced person may own fewer."""
+        return 0 if self.total_is_public else self.max_rows_per_person
+
+    @property
+    def total_is_public(self) -> bool:
+        """True when neighbours have the same number of rows: replace, and one row per person."""
+        return self.relation == REPLACE and self.max_rows_per_person == 1
