@@ -1,0 +1,77 @@
+"""The list of mechanisms that the app and the command line offer, and the one place where their settings are checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms.aim import Aim
+from dpsynth_core.mechanisms.gaussian import Gaussian
+from dpsynth_core.mechanisms.independent import Independent
+from dpsynth_core.mechanisms.protocol import Mechanism, Parameter
+
+MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in (Aim(), Independent(), Gaussian())}
+"""By name, the recommended one first."""
+
+
+def get(name: str) -> Mechanism:
+    """InputError with the known names if there is none of this name."""
+    if name not in MECHANISMS:
+        raise InputError("mechanism", f"{name!r} is unknown", f"use one of {', '.join(MECHANISMS)}")
+    return MECHANISMS[name]
+
+
+def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float | int | bool]:
+    """Every parameter of the mechanism: the given value, as a number or as text, or its default. InputError names the parameter."""
+    known = {parameter.name: parameter for parameter in mechanism.parameters}
+    for name in given:
+        if name not in known:
+            options = f"use one of {', '.join(known)}" if known else "remove it: this mechanism has no parameters"
+            raise InputError(f"mechanism.{name}", f"{mechanism.title} has no such parameter", options)
+    return {name: _read(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def describe() -> list[dict[str, Any]]:
+    """The registry as JSON: what `python -m dpsynth_core mechanisms` prints."""
+    return [
+        {
+            "name": mechanism.name,
+            "title": mechanism.title,
+            "summary": mechanism.summary,
+            "paper": mechanism.paper,
+            "privacy": mechanism.privacy,
+            "makes_rows": mechanism.makes_rows,
+            "parameters": [asdict(parameter) for parameter in mechanism.parameters],
+        }
+        for mechanism in MECHANISMS.values()
+    ]
+
+
+def _read(parameter: Parameter, value: Any) -> float | int | bool:
+    read = _read_bool(value) if parameter.kind == "bool" else _read_number(value)
+    whole = parameter.kind != "int" or (read is not None and math.isfinite(read) and read == int(read))
+    if read is None or not whole or not parameter.low <= read <= parameter.high:
+        raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
+    return int(read) if parameter.kind == "int" else read
+
+
+def _read_bool(value: Any) -> bool | None:
+    return {"true": True, "false": False}.get(str(value).strip().lower())
+
+
+def _read_number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _wanted(parameter: Parameter) -> str:
+    if parameter.kind == "bool":
+        return "true or false"
+    return f"a {'whole number' if parameter.kind == 'int' else 'number'} from {parameter.low:g} to {parameter.high:g}"
