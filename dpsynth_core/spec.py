@@ -1,0 +1,176 @@
+"""The spec: the one plain document that says all about a release before it is made. Validation lives here, once.
+
+The wizard edits it, the command line runs it, the ledger names its digest, the release contains it. It holds public facts only
+and opens no data file. Every mistake becomes one InputError that names the field by its path, such as "budget.epsilon".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpsynth_core import workload as workloads
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.accounting import check_budget, rho_from
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import Workload
+
+VERSION = 1
+MAX_ROWS = 100_000_000
+DEMO = "demo"
+"""`data.kind` of the simulated people that this project makes itself; it has no path."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class DataSpec(_Part):
+    """Where the records are and how the file is written (see sources.files.TableFormat)."""
+
+    path: str = ""
+    kind: Literal["csv", "parquet", "demo"] = "csv"
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    missing_markers: tuple[str, ...] = ("",)
+
+
+class UnitSpec(_Part):
+    """Whose privacy: which tables are neighbours, and how many rows one person owns."""
+
+    relation: Literal["add-remove", "replace"] = "add-remove"
+    person_column: str | None = None
+    max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
+
+
+class BudgetSpec(_Part):
+    epsilon: float
+    delta: float
+
+
+class MechanismSpec(_Part):
+    """settings: only those that differ from the registry's defaults need to be given."""
+
+    name: str = "aim"
+    settings: dict[str, float | int | bool] = {}
+
+
+class OutputSpec(_Part):
+    """rows: how many to write, None for the noisy (or public) total. seed: repeatable noise, which is not private."""
+
+    rows: int | None = Field(default=None, ge=1, le=MAX_ROWS)
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+
+
+class Resolved(NamedTuple):
+    """What the spec means. rho: the zCDP budget of (epsilon, delta)."""
+
+    domain: Domain
+    workload: Workload
+    unit: Unit
+    rho: float
+
+
+class Spec(_Part):
+    """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release."""
+
+    version: Literal[1] = VERSION
+    name: str = Field(default="release", min_length=1, max_length=200)
+    population: str = Field(min_length=1, max_length=200)
+    data: DataSpec
+    unit: UnitSpec = UnitSpec()
+    domain: dict[str, Any]
+    domain_origin: Literal["typed", "codebook", "public", "data"] = "typed"
+    domain_justification: str = Field(default="", max_length=10_000)
+    workload: dict[str, Any]
+    budget: BudgetSpec
+    mechanism: MechanismSpec = MechanismSpec()
+    output: OutputSpec = OutputSpec()
+
+    @classmethod
+    def from_json(cls, obj: object) -> Spec:
+        """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `resolved`."""
+        try:
+            return cls.model_validate_json(json.dumps(obj))
+        except ValidationError as error:
+            raise _as_input_error(error) from None
+        except (TypeError, ValueError):
+            raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
+
+    def published(self) -> dict[str, Any]:
+        """The document as it may leave this machine: the data path reduced to its base name."""
+        obj: dict[str, Any] = json.loads(self.model_dump_json())
+        obj["data"]["path"] = Path(self.data.path).name
+        return obj
+
+    def digest(self) -> str:
+        """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
+        return sha256(json.dumps(self.published(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def resolved(self) -> Resolved:
+        """Check the meaning of every field and build what they describe. Raises InputError; opens no data."""
+        self._check_names()
+        check_budget(self.budget.epsilon, self.budget.delta)
+        rows = self.unit.max_rows_per_person
+        if rows > 1 and self.unit.person_column is None:
+            raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
+        if self.domain_origin == "data" and not self.domain_justification.strip():
+            raise InputError("domain_justification", "it is empty, but the domain was read from the private data", "write why it is harmless")
+        domain = Domain.from_json(self.domain)
+        workload = workloads.from_json(domain, self.workload)
+        return Resolved(domain, workload, Unit(self.unit.relation, rows), rho_from(self.budget.epsilon, self.budget.delta))
+
+    def settings(self) -> dict[str, Any]:
+        """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
+        return registry.settings(registry.get(self.mechanism.name), self.mechanism.settings)
+
+    def _check_names(self) -> None:
+        for field, text in (("name", self.name), ("population", self.population)):
+            if not text.strip() or not text.isprintable():
+                raise InputError(field, "it is empty or has control characters", "give a short name")
+        if self.data.kind != DEMO and not self.data.path:
+            raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
+
+
+def load_spec(path: Path) -> Spec:
+    """Read a spec from a file; a relative data path starts from that file's folder."""
+    obj = read_json(path, "spec")
+    if isinstance(obj, dict) and isinstance(data := obj.get("data"), dict) and isinstance(name := data.get("path"), str) and name:
+        obj = {**obj, "data": {**data, "path": str(path.parent / Path(name).expanduser())}}
+    return Spec.from_json(obj)
+
+
+def read_json(path: Path, field: str) -> Any:
+    """The content of a JSON file, for messages called `field`. Raises InputError."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        raise InputError(field, f"the file {str(path)!r} cannot be read", "check its path and permissions") from None
+    except (ValueError, RecursionError):
+        raise InputError(field, f"the file {str(path)!r} is not JSON", "check commas, quotes and brackets") from None
+
+
+_REMEDIES: Mapping[str, tuple[str, str]] = {
+    "missing": ("it is missing", "add it"),
+    "extra_forbidden": ("this entry is unknown", "remove it, or check the spelling"),
+    "finite_number": ("it is not a finite number", "give a number"),
+    "model_type": ("it is not a JSON object", "give an object"),
+    "dict_type": ("it is not a JSON object", "give an object"),
+}
+
+
+def _as_input_error(error: ValidationError) -> InputError:
+    """The first complaint, in our words where pydantic's are about Python."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "spec"
+    if first["type"] in _REMEDIES:
+        return InputError(field, *_REMEDIES[first["type"]])
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InputError(field, f"{str(first['input'])[:60]!r} cannot be used", message)

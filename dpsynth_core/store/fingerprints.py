@@ -1,0 +1,67 @@
+"""Recognise the same data file again without keeping anything of it: a keyed hash, useless to who has not got the key.
+
+The key is made once and stays in the home directory. A fingerprint may be exported with the ledger: without the key nobody can
+test a guessed table against it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from dpsynth_core.store.home import home
+
+WHOLE_FILE_BYTES = 256 << 20
+"""Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
+
+_CHUNK = 1 << 20
+
+
+def fingerprint(path: Path) -> str:
+    """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
+    digest = hmac.new(_key(), digestmod=sha256)
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        digest.update(str(file.relative_to(path)).encode())
+        digest.update(file.stat().st_size.to_bytes(8, "big"))
+        for chunk in _chunks(file, max(WHOLE_FILE_BYTES // len(files), _CHUNK)):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def fingerprint_of_name(name: str) -> str:
+    """The fingerprint of data that has a name instead of a file, such as the simulated demo."""
+    return hmac.new(_key(), b"name:" + name.encode(), sha256).hexdigest()
+
+
+def _chunks(file: Path, limit: int) -> Iterator[bytes]:
+    """All of a file of at most `limit` bytes; of a larger one, evenly spaced chunks that add up to `limit`."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        if size <= limit:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+            return
+        samples = limit // _CHUNK
+        for i in range(samples):
+            stream.seek((size - _CHUNK) * i // max(samples - 1, 1))
+            yield stream.read(_CHUNK)
+
+
+def _key() -> bytes:
+    """The secret of this home, made at first use. The link decides which of two racing processes made it."""
+    path = home() / "fingerprint.key"
+    if not path.exists():
+        candidate = path.with_name(f".key.{secrets.token_hex(4)}")
+        candidate.touch(mode=0o600)
+        candidate.write_bytes(secrets.token_bytes(32))
+        try:
+            path.hardlink_to(candidate)
+        except FileExistsError:
+            pass
+        finally:
+            candidate.unlink()
+    return path.read_bytes()

@@ -1,0 +1,315 @@
+"""The privacy ledger: every charge against every population, append-only and hash-chained, one chain an owner.
+
+A population is the group of people whose total privacy loss is capped. Its first entry opens it with a cap (epsilon, delta);
+later entries change the cap, reserve budget for a run, mark that the run touched private data, or return a reservation that
+never did. Nothing is ever altered: the triggers of `database` refuse it, and `verify` finds what was changed around them. A chain
+cannot show that its newest entries were cut off; a release names the hash of its own reservation, which then is missing.
+
+Composition is in zCDP: rho adds up, and the cap in rho is the largest that gives (epsilon, delta). Runs under both relations
+are combined for replace-one, where an add-remove charge counts four times: replacing is one removal and one addition, and
+k-fold neighbours cost k^2 rho (Bun & Steinke 2016, Proposition 1.9).
+
+This module never sees data; budgets, names and fingerprints only.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import sha256
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accounting import check_budget, epsilon_from, rho_from
+from dpsynth_core.store.database import GENESIS, reading, transaction
+from dpsynth_core.store.home import now
+
+DEFAULT_CAP = (10.0, 1e-9)
+"""(epsilon, delta) of a population whose curator chose no cap."""
+
+_SLACK = 1e-9
+"""Relative slack when comparing sums of rho with the cap: ten tenths of a budget must fit it."""
+
+
+class CapExceeded(InputError):
+    """The population's cap leaves less than the run asks for; nothing was reserved."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1 of the same owner.
+
+    kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho signed; epsilon, delta: the run's).
+    spec: digest of the sealed spec. fingerprint: keyed hash of the data file.
+    """
+
+    owner: str
+    number: int
+    at: str
+    population: str
+    kind: str
+    run: str = ""
+    spec: str = ""
+    relation: str = ""
+    rho: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
+    fingerprint: str = ""
+    note: str = ""
+    previous: str = GENESIS
+    hash: str = ""
+
+    def digest(self) -> str:
+        """What `hash` must be."""
+        content = {key: value for key, value in asdict(self).items() if key != "hash"}
+        return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What a run wants from a population."""
+
+    population: str
+    run: str
+    spec: str
+    relation: str
+    rho: float
+    epsilon: float
+    delta: float
+    fingerprint: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The account of one population. epsilon: of everything charged, at the cap's delta; remaining_epsilon: of one more release
+    that takes all of `remaining_rho`, at the same delta."""
+
+    population: str
+    cap_epsilon: float
+    cap_delta: float
+    cap_rho: float
+    rho: float
+    epsilon: float
+    remaining_rho: float
+    remaining_epsilon: float
+    relations: tuple[str, ...]
+    releases: int
+
+    @property
+    def delta(self) -> float:
+        return self.cap_delta
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a chain is whole. head: hash of its last entry, worth noting elsewhere. problem: "" or what is wrong and where."""
+
+    entries: int
+    head: str
+    problem: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem
+
+
+def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
+    """Name a population and cap it. Raises InputError if it exists or the cap is not a budget."""
+    with transaction() as db:
+        if _cap(db, owner, name):
+            raise InputError(f"population {name!r}", "it exists already", "choose another name, or change its cap")
+        _open(db, owner, name, cap, note)
+
+
+def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:
+    """Append a new cap; also one below what is spent, which then allows no further run. Raises InputError without a reason in `note`."""
+    check_budget(*cap)
+    if not note.strip():
+        raise InputError("reason", "a change of the cap needs one", "write why the cap changes; it is kept in the ledger")
+    with transaction() as db:
+        if not _cap(db, owner, name):
+            raise InputError(f"population {name!r}", "it does not exist", "open it first")
+        append(db, Entry(owner, 0, "", name, "cap", epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+
+
+def populations(owner: str) -> tuple[str, ...]:
+    """Names of the owner's populations, in the order in which they were opened."""
+    with reading() as db:
+        rows = db.execute("SELECT population FROM ledger WHERE owner = ? AND kind = 'population' ORDER BY number", (owner,))
+        return tuple(row[0] for row in rows)
+
+
+def spent(owner: str, population: str) -> Spent:
+    """The account of a population; of one that nobody opened yet, an empty account with the default cap."""
+    with reading() as db:
+        return _account(db, owner, population)
+
+
+def entries(owner: str) -> tuple[Entry, ...]:
+    """All entries of the owner, oldest first."""
+    with reading() as db:
+        columns = ", ".join(field.name for field in fields(Entry))
+        return tuple(Entry(*row) for row in db.execute(f"SELECT {columns} FROM ledger WHERE owner = ? ORDER BY number", (owner,)))
+
+
+def same_file_elsewhere(owner: str, fingerprint: str, population: str) -> tuple[str, ...]:
+    """Other populations of the owner against which the same data file was charged: a reason for a warning."""
+    with reading() as db:
+        rows = db.execute(
+            "SELECT DISTINCT population FROM ledger AS e WHERE owner = ? AND fingerprint = ? AND population != ? AND kind = 'reserve'"
+            " AND NOT EXISTS (SELECT 1 FROM ledger WHERE run = e.run AND kind = 'return') ORDER BY population",
+            (owner, fingerprint, population),
+        )
+        return tuple(row[0] for row in rows)
+
+
+def verify(owner: str) -> Verification:
+    """Recompute the owner's whole chain."""
+    return check_chain(entries(owner))
+
+
+def check_chain(chain: Sequence[Entry]) -> Verification:
+    """Check numbers, links and hashes of entries, oldest first; works on an export as well."""
+    previous = GENESIS
+    for number, entry in enumerate(chain, start=1):
+        if entry.number != number:
+            return Verification(len(chain), previous, f"entry {number} is missing")
+        if entry.previous != previous:
+            return Verification(len(chain), previous, f"entry {number} does not follow entry {number - 1}")
+        if entry.hash != entry.digest():
+            return Verification(len(chain), previous, f"entry {number} was altered")
+        previous = entry.hash
+    return Verification(len(chain), previous, "")
+
+
+def export_json(owner: str) -> str:
+    """Every entry with every field: what `read_export` and `check_chain` take."""
+    return json.dumps([asdict(entry) for entry in entries(owner)], indent=1)
+
+
+def read_export(text: str) -> tuple[Entry, ...]:
+    """The entries of an export. Raises InputError if it is not one."""
+    try:
+        return tuple(Entry(**item) for item in json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise InputError("ledger export", "it is not a list of ledger entries", "use the JSON export of the ledger page") from error
+
+
+def export_csv(owner: str) -> str:
+    """The ledger for reading in a spreadsheet; text that a spreadsheet would take for a formula gets a leading apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Entry))
+    for entry in entries(owner):
+        writer.writerow(_harmless(value) for value in asdict(entry).values())
+    return out.getvalue()
+
+
+def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
+    """Charge a run to its population, opening it with the default cap if need be. `db` is in a transaction that also starts the run.
+
+    Raises CapExceeded when the cap does not allow it.
+    """
+    if not _cap(db, owner, charge.population):
+        _open(db, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap")
+    account = _account(db, owner, charge.population)
+    after = _combined([*_charges(db, owner, charge.population), (charge.relation, charge.rho)])
+    if after > account.cap_rho * (1 + _SLACK):
+        raise CapExceeded(
+            f"population {charge.population!r}",
+            f"this run would bring its privacy loss to epsilon {epsilon_from(after, account.cap_delta):.4g},"
+            f" above its cap of {account.cap_epsilon:g} (delta {account.cap_delta:g})",
+            "lower epsilon, or raise the cap on the ledger page and give the reason there",
+        )
+    return append(db, Entry(owner, 0, "", kind="reserve", **asdict(charge)))
+
+
+def touch(db: sqlite3.Connection, owner: str, run: str) -> None:
+    """Record that the run is about to read private data: from here on its charge is final."""
+    reserved = _reservation(db, owner, run)
+    append(db, replace(reserved, kind="touch", rho=0.0, note=""))
+
+
+def give_back(db: sqlite3.Connection, owner: str, run: str, why: str) -> None:
+    """Return the reservation of a run that never touched data. The database refuses it for one that did."""
+    reserved = _reservation(db, owner, run)
+    append(db, replace(reserved, kind="return", rho=-reserved.rho, note=why))
+
+
+def append(db: sqlite3.Connection, entry: Entry) -> Entry:
+    """Number, date, link and hash an entry and write it at the end of its owner's chain, inside the transaction of `db`."""
+    last = db.execute("SELECT number, hash FROM ledger WHERE owner = ? ORDER BY number DESC LIMIT 1", (entry.owner,)).fetchone()
+    number, previous = (last["number"], last["hash"]) if last else (0, GENESIS)
+    linked = replace(entry, number=number + 1, at=now(), previous=previous)
+    sealed = replace(linked, hash=linked.digest())
+    marks = ", ".join("?" for _ in fields(Entry))
+    db.execute(f"INSERT INTO ledger ({', '.join(field.name for field in fields(Entry))}) VALUES ({marks})", tuple(asdict(sealed).values()))
+    return sealed
+
+
+def _open(db: sqlite3.Connection, owner: str, name: str, cap: tuple[float, float], note: str) -> None:
+    check_budget(*cap)
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InputError("population", "it is empty, too long or has control characters", "say in a few words whose records these are")
+    append(db, Entry(owner, 0, "", name, "population", epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+
+
+def _cap(db: sqlite3.Connection, owner: str, population: str) -> tuple[float, float] | None:
+    row = db.execute(
+        "SELECT epsilon, delta FROM ledger WHERE owner = ? AND population = ? AND kind IN ('population', 'cap')"
+        " ORDER BY number DESC LIMIT 1",
+        (owner, population),
+    ).fetchone()
+    return (row["epsilon"], row["delta"]) if row else None
+
+
+def _charges(db: sqlite3.Connection, owner: str, population: str) -> list[tuple[str, float]]:
+    """(relation, rho) of every reservation and return; a returned one appears twice, with both signs."""
+    rows = db.execute(
+        "SELECT relation, rho FROM ledger WHERE owner = ? AND population = ? AND kind IN ('reserve', 'return')", (owner, population)
+    )
+    return [(row["relation"], row["rho"]) for row in rows]
+
+
+def _combined(charges: Iterable[tuple[str, float]]) -> float:
+    """Total rho under one relation: the common one, or replace-one when both occur (see the module's first paragraph)."""
+    standing = list(charges)
+    total = {relation: math.fsum(rho for r, rho in standing if r == relation) for relation in ("add-remove", "replace")}
+    return total["replace"] + 4 * total["add-remove"] if total["replace"] > 0 else total["add-remove"]
+
+
+def _account(db: sqlite3.Connection, owner: str, population: str) -> Spent:
+    epsilon, delta = _cap(db, owner, population) or DEFAULT_CAP
+    charges = _charges(db, owner, population)
+    cap_rho, rho = rho_from(epsilon, delta), _combined(charges)
+    left = max(cap_rho - rho, 0.0)
+    standing = {relation for relation in ("add-remove", "replace") if math.fsum(c for r, c in charges if r == relation) > 0}
+    return Spent(
+        population=population,
+        cap_epsilon=epsilon,
+        cap_delta=delta,
+        cap_rho=cap_rho,
+        rho=rho,
+        epsilon=epsilon_from(rho, delta) if rho > 0 else 0.0,
+        remaining_rho=left,
+        remaining_epsilon=epsilon_from(left, delta) if left > cap_rho * _SLACK else 0.0,
+        relations=tuple(sorted(standing)),
+        releases=sum(1 if rho > 0 else -1 for _, rho in charges),
+    )
+
+
+def _reservation(db: sqlite3.Connection, owner: str, run: str) -> Entry:
+    columns = ", ".join(field.name for field in fields(Entry))
+    row = db.execute(f"SELECT {columns} FROM ledger WHERE owner = ? AND run = ? AND kind = 'reserve'", (owner, run)).fetchone()
+    if row is None:
+        raise LookupError("the run has no reservation")
+    return Entry(*row)
+
+
+def _harmless(value: str | float | int) -> str | float | int:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -1,0 +1,166 @@
+"""Projects: the drafts that the wizard edits, with their uploads. Everything belongs to one owner and is invisible to others.
+
+A draft is any JSON object; it is saved whole, in one transaction. What it means is the business of pages and `spec`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.store import lifecycle
+from dpsynth_core.store.database import forget_deleted, reading, transaction
+from dpsynth_core.store.home import new_id, now, private_directory, private_file, project_folder
+
+MAX_DRAFT_BYTES = 64 << 20
+MAX_UPLOAD_BYTES = 1 << 30
+"""The limit of a file sent through the browser; larger data is named by its path."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Project:
+    """revision counts the saves; a page that saves on top of an older one is told so."""
+
+    id: str
+    owner: str
+    name: str
+    draft: Mapping[str, Any]
+    revision: int
+    created: str
+    updated: str
+
+
+class StaleDraft(InputError):
+    """The draft was changed elsewhere, in another tab, since it was loaded."""
+
+
+def list(owner: str) -> tuple[Project, ...]:
+    """The owner's projects, the last changed first."""
+    with reading() as db:
+        rows = db.execute("SELECT * FROM projects WHERE owner = ? ORDER BY updated DESC, id", (owner,))
+        return tuple(_project(row) for row in rows)
+
+
+def create(owner: str, name: str, draft: Mapping[str, Any] | None = None) -> Project:
+    """A new project with an empty draft, or the given one."""
+    project = Project(new_id(), owner, _checked_name(name), {}, 0, now(), now())
+    text = _draft_text(draft or {})
+    with transaction() as db:
+        db.execute(
+            "INSERT INTO projects (id, owner, name, draft, revision, created, updated) VALUES (?, ?, ?, ?, 0, ?, ?)",
+            (project.id, owner, project.name, text, project.created, project.updated),
+        )
+    private_directory(project_folder(project.id))
+    return load(owner, project.id)
+
+
+def load(owner: str, project: str) -> Project:
+    """Raises InputError if the owner has no such project."""
+    with reading() as db:
+        return _project(owned(db, owner, project))
+
+
+def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | None = None) -> Project:
+    """Replace the draft. With `revision`, only if it is still the stored one; otherwise raises StaleDraft and changes nothing."""
+    text = _draft_text(draft)
+    with transaction() as db:
+        stored = owned(db, owner, project)
+        if revision is not None and stored["revision"] != revision:
+            raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
+        db.execute("UPDATE projects SET draft = ?, revision = revision + 1, updated = ? WHERE id = ?", (text, now(), project))
+        return _project(owned(db, owner, project))
+
+
+def rename(owner: str, project: str, name: str) -> Project:
+    """Give the project another name."""
+    with transaction() as db:
+        owned(db, owner, project)
+        db.execute("UPDATE projects SET name = ?, updated = ? WHERE id = ?", (_checked_name(name), now(), project))
+        return _project(owned(db, owner, project))
+
+
+def delete(owner: str, project: str) -> None:
+    """Remove the project with its draft, uploads, runs and results. Active runs are stopped first; the ledger keeps its entries."""
+    with reading() as db:
+        owned(db, owner, project)
+        runs = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ?", (project,))]
+    for run in runs:
+        lifecycle.stop_now(run)
+    with transaction() as db:
+        db.execute("DELETE FROM runs WHERE project = ?", (project,))
+        db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
+    shutil.rmtree(project_folder(project), ignore_errors=True)
+    forget_deleted()
+
+
+def upload(owner: str, project: str, name: str, content: BinaryIO | Iterable[bytes], limit: int = MAX_UPLOAD_BYTES) -> Path:
+    """Keep a file under the project, replacing one of the same name. Raises CapacityError above `limit` bytes and keeps nothing."""
+    load(owner, project)
+    target = private_directory(project_folder(project) / "uploads") / _safe_name(name)
+    size = 0
+    with private_file(target) as stream:
+        for chunk in iter(lambda: content.read(_CHUNK), b"") if hasattr(content, "read") else content:
+            size += len(chunk)
+            if size > limit:
+                raise CapacityError("file", f"it is larger than {limit >> 20} MB", "name a file on the server by its path instead")
+            stream.write(chunk)
+    return target
+
+
+def uploads(owner: str, project: str) -> tuple[Path, ...]:
+    """The uploaded files, by name."""
+    load(owner, project)
+    directory = project_folder(project) / "uploads"
+    return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
+
+
+def remove_upload(owner: str, project: str, name: str) -> None:
+    """Delete one uploaded file; not an error if it is gone."""
+    load(owner, project)
+    (project_folder(project) / "uploads" / _safe_name(name)).unlink(missing_ok=True)
+
+
+def owned(db: sqlite3.Connection, owner: str, project: str) -> sqlite3.Row:
+    """The row of the owner's project. Another owner's project gives the same InputError as one that does not exist."""
+    row = db.execute("SELECT * FROM projects WHERE id = ? AND owner = ?", (project, owner)).fetchone()
+    if row is None:
+        raise InputError("project", "it does not exist", "choose one of your projects")
+    return row
+
+
+def _project(row: sqlite3.Row) -> Project:
+    return Project(row["id"], row["owner"], row["name"], json.loads(row["draft"]), row["revision"], row["created"], row["updated"])
+
+
+def _draft_text(draft: Mapping[str, Any]) -> str:
+    try:
+        text = json.dumps(draft, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError("draft", "it holds something that is not JSON", "use texts, numbers, true/false, lists and objects") from error
+    if len(text) > MAX_DRAFT_BYTES:
+        raise CapacityError("draft", f"it is larger than {MAX_DRAFT_BYTES >> 20} MB", "drop columns with very many categories")
+    return text
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not name or len(name) > 200 or not name.isprintable():
+        raise InputError("project name", "it is empty, too long or has control characters", "give a short name")
+    return name
+
+
+def _safe_name(name: str) -> str:
+    """The last part of a file name from a browser, without anything that could leave the folder or hide the file."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    cleaned = "".join(c for c in last if c.isprintable()).lstrip(". ").strip()
+    stem, dot, suffix = cleaned.rpartition(".")
+    stem, suffix = (stem, suffix) if dot else (cleaned, "")
+    return f"{stem[:80]}{dot}{suffix[:20]}" if stem else "upload"

@@ -1,0 +1,226 @@
+"""Runs, for pages: submit, watch, cancel, delete, read the result. Each run is executed by a worker process of its own.
+
+Submitting reserves the budget in the same transaction that creates the run. `pump` starts what may start and judges what has
+died; it is idempotent and may be called by anyone at any time: at server start, at every poll of a page, by a worker that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpsynth_core
+from dpsynth_core import release as releases
+from dpsynth_core.errors import InputError
+from dpsynth_core.measurement import Measurement
+from dpsynth_core.release import Progress, Release
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, lifecycle
+from dpsynth_core.store.database import forget_deleted, reading, transaction
+from dpsynth_core.store.home import home, new_id, now, private_directory, project_folder, run_folder
+from dpsynth_core.store.projects import owned
+
+
+@dataclass(frozen=True)
+class Run:
+    """state: queued | running | cancelling | done | failed | cancelled | lost. error: for people, "" if there is nothing to say.
+
+    touched: records were (about to be) read, so the charge is final. Times are UTC ISO 8601 or None.
+    """
+
+    id: str
+    owner: str
+    project: str
+    spec: Mapping[str, Any]
+    digest: str
+    population: str
+    rho: float
+    state: str
+    touched: bool
+    created: str
+    started: str | None
+    heartbeat: str | None
+    finished: str | None
+    error: str
+
+    @property
+    def active(self) -> bool:
+        """Not in a final state: worth polling."""
+        return self.state not in lifecycle.FINAL
+
+
+@dataclass(frozen=True)
+class RunEvent:
+    """A stored line of a run's history. number counts from 0; at: UTC ISO 8601."""
+
+    number: int
+    at: str
+    progress: Progress
+
+
+def submit(owner: str, project: str, spec: Spec) -> str:
+    """Check the spec, reserve its budget and queue it; the run's id.
+
+    Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
+    """
+    from dpsynth_core import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
+
+    _check_reach(owner, project, spec)
+    plan = synthesis.plan(spec)
+    run, name = new_id(), spec.name
+    mark = synthesis.fingerprint(spec)
+    charge = ledger.Charge(
+        spec.population, run, spec.digest(), spec.unit.relation, plan.rho, spec.budget.epsilon, spec.budget.delta, mark, name
+    )
+    with transaction() as db:
+        owned(db, owner, project)
+        ledger.reserve(db, owner, charge)
+        db.execute(
+            "INSERT INTO runs (id, owner, project, spec, digest, population, rho, state, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
+            (run, owner, project, spec.model_dump_json(), spec.digest(), spec.population, plan.rho, now()),
+        )
+        private_directory(run_folder(project, run) / "measurements")
+    pump()
+    return run
+
+
+def get(owner: str, run: str) -> Run:
+    """Raises InputError if the owner has no such run."""
+    with reading() as db:
+        return _run(_owned_run(db, owner, run))
+
+
+def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
+    """The owner's runs, of one project or all, the newest first."""
+    with reading() as db:
+        rows = db.execute(
+            "SELECT * FROM runs WHERE owner = :owner AND (:project IS NULL OR project = :project) ORDER BY created DESC, id",
+            {"owner": owner, "project": project},
+        )
+        return tuple(_run(row) for row in rows)
+
+
+def queue_position(owner: str, run: str) -> int:
+    """How many runs, of whomever, start before this queued one; 0 if it is the next or not queued."""
+    with reading() as db:
+        row = _owned_run(db, owner, run)
+        if row["state"] != "queued":
+            return 0
+        return int(db.execute("SELECT COUNT(*) FROM runs WHERE state = 'queued' AND created < ?", (row["created"],)).fetchone()[0])
+
+
+def cancel(owner: str, run: str) -> None:
+    """Stop a run. One that never touched data costs nothing; another stays charged. Final runs stay as they are."""
+    get(owner, run)
+    lifecycle.ask_to_stop(run)
+    timer = threading.Timer(lifecycle.GRACE_SECONDS + 0.5, pump)  # ends it if it ignores us and nobody looks at a page
+    timer.daemon = True
+    timer.start()
+    pump()
+
+
+def delete(owner: str, run: str) -> None:
+    """Remove a finished run with its measurements and release; its ledger entries stay. Raises InputError while it is active."""
+    found = get(owner, run)
+    if found.active:
+        raise InputError("run", "it has not ended", "cancel it first")
+    with transaction() as db:
+        db.execute("DELETE FROM runs WHERE id = ? AND owner = ?", (run, owner))
+    shutil.rmtree(run_folder(found.project, run), ignore_errors=True)
+    forget_deleted()
+
+
+def events(owner: str, run: str, after: int = -1) -> tuple[RunEvent, ...]:
+    """What the run has said so far, oldest first, from event number `after` + 1; without the cells of its measurements."""
+    with reading() as db:
+        _owned_run(db, owner, run)
+        rows = db.execute("SELECT number, at, content FROM events WHERE run = ? AND number > ? ORDER BY number", (run, after))
+        return tuple(RunEvent(row["number"], row["at"], Progress.from_json(json.loads(row["content"]))) for row in rows)
+
+
+def measurements(owner: str, run: str) -> tuple[Measurement, ...]:
+    """The noisy marginals that the run has stored so far, in order; also of a run that failed or was lost."""
+    folder = run_folder(get(owner, run).project, run) / "measurements"
+    taken = [event for event in events(owner, run) if event.progress.kind == "measured"]
+    return tuple(
+        Measurement(event.progress.attributes, np.load(folder / f"{event.number}.npy", allow_pickle=False), event.progress.sigma)
+        for event in taken
+    )
+
+
+def release(owner: str, run: str) -> Release:
+    """The release of a run that is done. Raises InputError for any other."""
+    found = get(owner, run)
+    folder = run_folder(found.project, run) / lifecycle.RELEASE
+    if found.state != "done" or not folder.exists():
+        raise InputError("run", f"it is {found.state} and has no release", "choose a run that is done")
+    return releases.load(folder)
+
+
+def pump(launch: Callable[[str], None] | None = None) -> None:
+    """Judge the active runs by their processes, then start queued ones while there is room. launch: starts the worker of a run."""
+    with transaction() as db:
+        lifecycle.reconcile(db)
+    while True:
+        with transaction() as db:
+            run = lifecycle.start_next(db, concurrent_runs())
+        if run is None:
+            return
+        (launch or _launch)(run)
+
+
+def concurrent_runs() -> int:
+    """How many runs may work at the same time: DPSYNTH_CONCURRENT_RUNS, default 1."""
+    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")
+    return int(text) if text.isdigit() and int(text) > 0 else 1
+
+
+def _launch(run: str) -> None:
+    """Start the worker in a session of its own, so that it survives this server and can be signalled with its children."""
+    package = str(Path(dpsynth_core.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpsynth_core.store.worker", run],
+        cwd=home(),
+        env={**os.environ, "PYTHONPATH": path, "DPSYNTH_HOME": str(home().resolve())},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,  # tracebacks quote data; what may be said goes through the store
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
+
+
+def _check_reach(owner: str, project: str, spec: Spec) -> None:
+    """Files inside the tool's own directory may be used only as uploads of this very project."""
+    with reading() as db:
+        owned(db, owner, project)
+    if not spec.data.path:
+        return
+    path = Path(spec.data.path).resolve()
+    if path.is_relative_to(home().resolve()) and not path.is_relative_to((project_folder(project) / "uploads").resolve()):
+        raise InputError("data.path", "there is no such file or folder", "upload the table again, or correct its path")
+
+
+def _owned_run(db: sqlite3.Connection, owner: str, run: str) -> sqlite3.Row:
+    row = db.execute("SELECT * FROM runs WHERE id = ? AND owner = ?", (run, owner)).fetchone()
+    if row is None:
+        raise InputError("run", "it does not exist", "choose one of your runs")
+    return row
+
+
+def _run(row: sqlite3.Row) -> Run:
+    fields = {key: row[key] for key in Run.__dataclass_fields__}
+    return Run(**{**fields, "spec": json.loads(row["spec"]), "touched": bool(row["touched"])})
