@@ -48,7 +48,7 @@ class NoisyAnswers:
 class Gaussian:
     name: ClassVar[str] = "gaussian"
     title: ClassVar[str] = "Gaussian answers"
-    summary: ClassVar[str] = "Adds noise to every table of the workload, once. Answers only: it writes no rows. Good for a few small tables."
+    summary: ClassVar[str] = "Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables."
     paper: ClassVar[str] = "Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)"
     privacy: ClassVar[str] = (
         "Measures each marginal of the workload with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
