@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import streamlit as st
 
@@ -64,9 +65,10 @@ def run() -> None:
         return
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
-    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *REFERENCE)}
+    there = [step for step in (*STEPS, *REFERENCE) if Path(f"pages/{step.name}.py").exists()]  # until all pages are written
+    pages = {step.name: _page(step, state[step.name]) for step in there}
     sections: dict[str, list[st.Page]] = {}
-    for step in (*STEPS, *REFERENCE):
+    for step in there:
         sections.setdefault(step.section, []).append(pages[step.name])
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     st.query_params[session.PARAMETER] = here.project
@@ -74,7 +76,7 @@ def run() -> None:
     st.session_state[_FROM], st.session_state[_AT] = st.session_state.get(_AT), name
     st.session_state[_PAGES] = pages
     with st.sidebar:
-        sidebar.show(here, pages["mechanism"])
+        sidebar.show(here, pages.get("mechanism", pages["data"]))
     chosen.run()
 
 
