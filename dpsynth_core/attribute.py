@@ -273,7 +273,8 @@ class Attribute:
             raise self._error("dtype bool allows the categories false and true only", "use those, or dtype string")
         if self.dtype in ("int64", "float64"):
             numbers = [_number(category) for category in self.categories]
-            if any(n is None or (self.dtype == "int64" and not _is_whole(n)) for n in numbers):
+            whole = self.dtype == "int64"
+            if any(n is None or (whole and (not _is_whole(n) or abs(n) >= _LARGEST_EXACT)) for n in numbers):
                 raise self._error(f"a category is not a number of dtype {self.dtype}", "correct it, or use dtype string")
             if len(set(numbers)) < len(numbers):
                 raise self._error("two categories are the same number", "remove one of them, or use dtype string")

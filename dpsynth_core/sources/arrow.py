@@ -1,0 +1,102 @@
+"""Marginal counts of one table on this machine: a file, a folder of files or a DataFrame, streamed as Arrow record batches.
+
+One pass per call of `counts`, whatever the number of marginals; memory holds one batch, the tables of counts and, with a person
+column, how many rows of each person were seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpsynth_core.codec import encode_column, texts
+from dpsynth_core.domain import Domain, column_field
+from dpsynth_core.errors import InputError
+from dpsynth_core.measurement import Clique
+from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
+from dpsynth_core.sources.tally import Tally
+
+
+class ArrowSource:
+    """A `MarginalSource` over a table.
+
+    person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted, and rows that name no
+    person are left out (they could be anyone's, so keeping them would break the limit).
+    Raises InputError if the table lacks a column of the domain or the person column.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        table: TableSource,
+        form: TableFormat | None = None,
+        person_column: str | None = None,
+        max_rows_per_person: int = 1,
+    ) -> None:
+        if max_rows_per_person < 1:
+            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
+        self._domain = domain
+        self._table = table
+        self._form = form or TableFormat()
+        self._person_column = person_column
+        self._max_rows_per_person = max_rows_per_person
+        there = set(column_names(table, self._form))
+        for name in (*domain.names, *([person_column] if person_column else [])):
+            if name not in there:
+                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
+        for clique in cliques:
+            if self._domain.clique(clique) != clique:
+                raise ValueError(f"not a canonical clique: {clique}")
+        if not cliques:
+            return {}
+        tally = Tally(self._domain, cliques)
+        for batch in self._batches(tally.columns or self._domain.names[:1]):
+            codes = {name: encode_column(self._domain[name], batch.column(name), self._form.missing_markers) for name in tally.columns}
+            tally.add(codes, batch.num_rows)
+        return tally.counts()
+
+    def _batches(self, columns: Clique) -> Iterator[pa.RecordBatch]:
+        """Batches with at least these columns, without the rows beyond a person's limit."""
+        if self._person_column is None:
+            yield from open_batches(self._table, self._form, columns)
+            return
+        seen: dict[object, int] = {}
+        read = tuple(dict.fromkeys((*columns, self._person_column)))
+        for batch in open_batches(self._table, self._form, read):
+            keep = _within_limit(self._persons(batch), seen, self._max_rows_per_person)
+            yield batch.filter(pa.array(keep))
+
+    def _persons(self, batch: pa.RecordBatch) -> pa.DictionaryArray:
+        """Who each row belongs to; null where nobody is named."""
+        column = batch.column(self._person_column)
+        distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        names = texts(distinct.dictionary)
+        unnamed = pc.is_in(names, pa.array(sorted({*self._form.missing_markers, ""}), pa.string()))
+        named = pc.if_else(unnamed, None, names).dictionary_encode()  # trimming may have made two spellings one person
+        return pa.DictionaryArray.from_arrays(named.indices.take(distinct.indices), named.dictionary)
+
+
+def _within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: int) -> NDArray[np.bool_]:
+    """Which rows are among the first `limit` of their person, over all batches so far; counts this batch in `seen`."""
+    people = persons.dictionary.to_pylist()
+    before = np.array([seen.get(person, 0) for person in people] + [limit], dtype=np.int64)
+    person = pc.fill_null(persons.indices.cast(pa.int64()), len(people)).to_numpy(zero_copy_only=False)
+    order = np.argsort(person, kind="stable")
+    grouped = person[order]
+    first = np.searchsorted(grouped, grouped, side="left")
+    rank = np.empty(len(person), dtype=np.int64)
+    rank[order] = np.arange(len(person)) - first
+    rows = np.bincount(person, minlength=len(people) + 1)
+    seen.update(zip(people, np.minimum(before + rows, limit)[: len(people)].tolist(), strict=True))
+    return before[person] + rank < limit

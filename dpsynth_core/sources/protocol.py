@@ -1,0 +1,24 @@
+"""Where private records live, seen from outside: something that returns the counts of marginals, and nothing else.
+
+Another engine (a cluster, a database) is one more class with this one method. Exact counts leave a source in two directions only:
+to the privacy kernel and to the curator-only evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import Clique
+
+
+class MarginalSource(Protocol):
+    @property
+    def domain(self) -> Domain: ...
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """Exact counts of each canonical clique, shape domain.sizes(clique); the empty clique gives the number of rows, shape ()."""

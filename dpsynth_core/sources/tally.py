@@ -1,0 +1,122 @@
+"""Counting many marginals over batches of codes: few passes over the rows, the rest by summation.
+
+A plan is made from the cliques and the domain alone. Small cliques are merged into common supersets ("blocks") as long as a
+block's table stays in the processor's cache, because one pass over the rows for a block costs the same as for one of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import Clique
+
+BLOCK_CELLS = 2**16
+
+
+def maximal(cliques: Collection[Clique]) -> list[Clique]:
+    """The canonical cliques that are in no other one, larger ones first."""
+    sizes = {len(clique) for clique in cliques}
+    inner: set[Clique] = set()
+    chosen: list[Clique] = []
+    for clique in sorted(set(cliques), key=len, reverse=True):
+        if clique not in inner:
+            chosen.append(clique)
+            inner.update(part for size in sizes if size < len(clique) for part in combinations(clique, size))
+    return chosen
+
+
+def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> dict[Clique, Clique]:
+    """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
+    targets = maximal(cliques)
+    member = np.array([[name in clique for name in domain.names] for clique in targets], dtype=bool).reshape(len(targets), len(domain))
+    waiting = np.ones(len(targets), dtype=bool)
+    home: dict[Clique, Clique] = {}
+    sizes = np.array(domain.sizes(domain.names), dtype=np.float64)
+    for first in range(len(targets)):
+        if not waiting[first]:
+            continue
+        block = _grow(member, waiting, member[first].copy(), sizes, block_cells)
+        covered = waiting & ~(member & ~block).any(axis=1)
+        waiting &= ~covered
+        names = tuple(name for name, inside in zip(domain.names, block, strict=True) if inside)
+        home |= {targets[i]: names for i in np.flatnonzero(covered)}
+    return home
+
+
+def _grow(
+    member: NDArray[np.bool_], waiting: NDArray[np.bool_], block: NDArray[np.bool_], sizes: NDArray[np.float64], block_cells: int
+) -> NDArray[np.bool_]:
+    """Add attributes to the block, each time the one that completes most waiting cliques per added cell, while it fits.
+
+    member: (cliques, attributes); waiting: (cliques,); block, sizes: (attributes,).
+    """
+    lacking = (member & ~block).sum(axis=1)
+    while True:
+        completed = member[waiting & (lacking == 1)].sum(axis=0)
+        gain = np.where(block | (sizes * sizes[block].prod() > block_cells), 0.0, completed / sizes)
+        best = int(gain.argmax())
+        if gain[best] == 0:
+            return block
+        block[best] = True
+        lacking -= member[:, best]
+
+
+class Tally:
+    """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
+
+    def __init__(self, domain: Domain, cliques: Collection[Clique]) -> None:
+        self._domain = domain
+        self._cliques = tuple(cliques)
+        self._home = plan(domain, self._cliques)
+        self._tables = {block: np.zeros(domain.cells(block), dtype=np.int64) for block in self._in_reading_order(self._home.values())}
+
+    def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:
+        """Sorted so that neighbours share as long a prefix as possible."""
+        return sorted(set(blocks), key=lambda block: [self._domain.position(name) for name in block])
+
+    @property
+    def columns(self) -> Clique:
+        """The columns that have to be read."""
+        return self._domain.clique({name for block in self._tables for name in block})
+
+    def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
+        """Count one batch: `rows` codes of every column in `columns`."""
+        wide = {name: codes[name].astype(np.int64) for name in self.columns}
+        path: list[tuple[str, NDArray[np.int64]]] = []  # the flat cell index of each prefix of the current block
+        for block, table in self._tables.items():
+            shared = 0
+            while shared < min(len(path), len(block)) and path[shared][0] == block[shared]:
+                shared += 1
+            del path[shared:]
+            for name in block[shared:]:
+                path.append((name, path[-1][1] * self._domain[name].size + wide[name] if path else wide[name]))
+            if block:
+                np.add.at(table, path[-1][1], 1)
+            else:
+                table += rows
+
+    def counts(self) -> dict[Clique, NDArray[np.int64]]:
+        """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
+        blocks = {block: table.reshape(self._domain.sizes(block)) for block, table in self._tables.items()}
+        tables: dict[Clique, NDArray[np.int64]] = {}
+        for clique in sorted(set(self._cliques), key=len, reverse=True):
+            superset, table = self._smallest_superset(clique, tables, blocks)
+            axes = tuple(i for i, name in enumerate(superset) if name not in clique)
+            tables[clique] = table.sum(axis=axes, dtype=np.int64) if axes else table
+        return {clique: np.asarray(tables[clique]) for clique in self._cliques}
+
+    def _smallest_superset(
+        self, clique: Clique, tables: Mapping[Clique, NDArray[np.int64]], blocks: Mapping[Clique, NDArray[np.int64]]
+    ) -> tuple[Clique, NDArray[np.int64]]:
+        if clique in self._home:
+            return self._home[clique], blocks[self._home[clique]]
+        by_one_more = (self._domain.clique((*clique, name)) for name in self._domain.names if name not in clique)
+        near = [c for c in by_one_more if c in tables]
+        found = near or [c for c in tables if set(clique).issubset(c)]
+        superset = min(found, key=lambda c: tables[c].size)
+        return superset, tables[superset]
