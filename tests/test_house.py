@@ -1,0 +1,211 @@
+"""The house itself: what the documents say is there, the import rules hold and can fail, the locks match what was asked for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = ROOT / "dpsynth_core"
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+OURS_AND_STANDARD = {"dpsynth_core", "pages", "tests", "benchmarks", "app"} | set(sys.stdlib_module_names)
+
+
+def asked_for(name: str) -> list[Requirement]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line.strip() and not line.startswith(("#", "-"))]
+
+
+def locked(name: str) -> dict[str, list[Requirement]]:
+    """Pinned requirements by canonical name; a package may be pinned once per environment marker."""
+    pins: dict[str, list[Requirement]] = {}
+    for line in re.findall(r"^[A-Za-z0-9][^\\#\n]*", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE):
+        pin = Requirement(line.strip())
+        pins.setdefault(canonicalize_name(pin.name), []).append(pin)
+    return pins
+
+
+def run(*command: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
+    lint = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    return run(sys.executable, "-c", lint, "--no-logo", "--no-cache", cwd=tree)
+
+
+# What the documents say
+
+
+def rooms() -> list[str]:
+    """Every package and every module of the core, as ARCHITECTURE.md writes them: `privacy/`, `kernel.py`."""
+    paths = [path for path in CORE.rglob("*") if "__pycache__" not in path.parts]
+    packages = [f"{path.name}/" for path in paths if path.is_dir()]
+    modules = [path.name for path in paths if path.suffix == ".py" and path.name != "__init__.py"]
+    return sorted({*packages, *modules})
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_architecture_names_every_room(room: str) -> None:
+    assert f"`{room}`" in ARCHITECTURE
+
+
+def test_architecture_names_no_file_that_is_not_there() -> None:
+    known = {path.name for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
+    named = set(re.findall(r"`([a-z_]+\.py)`", ARCHITECTURE))
+    assert named <= known
+
+
+@pytest.mark.parametrize("package", [requirement.name for requirement in asked_for("requirements.in")])
+def test_every_runtime_dependency_has_its_reason(package: str) -> None:
+    assert re.search(rf"^\| {re.escape(package)} \| \w.{{10,}} \|$", ARCHITECTURE, flags=re.MULTILINE)
+
+
+def test_every_imported_package_was_asked_for() -> None:
+    names = {"opt_einsum": "opt-einsum"}
+    imported = set()
+    for path in [*CORE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
+        found = re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        imported |= {canonicalize_name(names.get(name, name)) for name in found if name not in OURS_AND_STANDARD}
+    # starlette comes with streamlit, whose own middleware interface is written in its types.
+    assert imported <= {canonicalize_name(requirement.name) for requirement in asked_for("requirements.in")} | {"starlette"}
+
+
+@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "benchmarks/README.md"])
+def test_links_between_files_resolve(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
+    # The screenshot is a picture of a finished build; everything else must be there.
+    missing = [target for target in targets if not ((ROOT / document).parent / target).exists() and not target.endswith("screenshot.png")]
+    assert missing == []
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)\b(?=[ `\n])", "\n".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)))) <= targets
+
+
+# The readme's example
+
+
+def test_the_readme_example_makes_a_release(tmp_path: Path) -> None:
+    block = next(block for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL) if "people.csv" in block)
+    script = block.replace(".venv/bin/python", sys.executable)
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "DPSYNTH_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    done = run("sh", "-eu", "-c", script, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    header = (tmp_path / "release" / "synthetic.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header == "age,sex,region"
+    assert (tmp_path / "release" / "release.json").exists()
+
+
+# Who may import whom
+
+
+def test_import_rules_hold() -> None:
+    done = lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("mechanisms/independent.py", "dpsynth_core.sources.arrow"),
+        ("mechanisms/independent.py", "dpsynth_core.privacy.kernel"),
+        ("mechanisms/independent.py", "dpsynth_core.evaluation.truth"),
+        ("inference/model.py", "dpsynth_core.codec"),
+        ("release.py", "dpsynth_core.sources.arrow"),
+        ("store/worker.py", "dpsynth_core.privacy.kernel"),
+        ("workload.py", "dpsynth_core.spec"),
+        ("privacy/accounting.py", "opendp"),
+        ("spec.py", "streamlit"),
+    ],
+)
+def test_import_rules_notice_a_trespass(importer: str, imported: str, tmp_path: Path) -> None:
+    shutil.copytree(CORE, tmp_path / CORE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / ".importlinter", tmp_path)
+    trespasser = tmp_path / CORE.name / importer
+    trespasser.write_text(trespasser.read_text(encoding="utf-8") + f"\nimport {imported}\n", encoding="utf-8")
+    done = lint_imports(tmp_path)
+    assert done.returncode != 0
+    assert "BROKEN" in done.stdout
+
+
+def test_style_is_clean() -> None:
+    done = run(sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", ".")
+    assert done.returncode == 0, done.stdout
+
+
+# Locks
+
+
+@pytest.mark.parametrize(
+    ("wanted", "lock"), [("requirements.in", LOCKS[0]), ("requirements.in", LOCKS[1]), ("requirements-dev.in", LOCKS[1])]
+)
+def test_lock_pins_everything_that_was_asked_for(wanted: str, lock: str) -> None:
+    pins = locked(lock)
+    for requirement in asked_for(wanted):
+        versions = [next(iter(pin.specifier)).version for pin in pins[canonicalize_name(requirement.name)]]
+        assert all(requirement.specifier.contains(version) for version in versions), requirement.name
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_is_exact_and_hashed(lock: str) -> None:
+    entries = re.split(r"\n(?=[A-Za-z0-9])", (ROOT / lock).read_text(encoding="utf-8"))[1:]
+    assert entries
+    for entry in entries:
+        assert "==" in entry.splitlines()[0]
+        assert "--hash=sha256:" in entry
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_names_no_place_to_download_from(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    assert not re.search(r"://|--(extra-)?index-url|--find-links|file:|^/", text, flags=re.MULTILINE)
+
+
+def test_what_is_tested_is_what_ships() -> None:
+    shipped, tested = locked(LOCKS[0]), locked(LOCKS[1])
+    assert {name: [str(pin.specifier) for pin in pins] for name, pins in shipped.items()} == {
+        name: [str(pin.specifier) for pin in tested[name]] for name in shipped
+    }
+
+
+# Scripts and container
+
+
+@pytest.mark.parametrize("script", [".ci/run", ".ci/debian-install", ".ci/chromium"])
+def test_scripts_are_executable_and_parse(script: str) -> None:
+    path = ROOT / script
+    assert path.stat().st_mode & stat.S_IXUSR
+    shell = path.read_text(encoding="utf-8").splitlines()[0].split()[-1].rsplit("/", 1)[-1]
+    assert run(shell, "-n", str(path)).returncode == 0
+
+
+def test_container_runs_as_an_ordinary_user_and_takes_only_the_program() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    users = [line.split()[1] for line in lines if line.startswith("USER ")]
+    assert users == ["studio"]
+    assert re.fullmatch(r"FROM python:3\.11\.\d+-slim-\w+", next(line for line in lines if line.startswith("FROM")))
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    let_in = {line[1:] for line in ignored if line.startswith("!")}
+    assert "*" in ignored
+    assert let_in <= {"app.py", "pages", "dpsynth_core", "assets", ".streamlit", "LICENSE", "requirements.txt"}
+
+
+def test_settings_agree_on_the_oldest_python() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["project"]["requires-python"] == ">=3.11"
+    assert settings["tool"]["ruff"]["target-version"] == "py311"
+    assert settings["tool"]["mypy"]["python_version"] == "3.11"
