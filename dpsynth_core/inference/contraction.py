@@ -235,12 +235,8 @@ def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int]) 
 
 
 def _optimizer(count: int):  # type: ignore[no-untyped-def]
-    """Exhaustive for a few tables, dynamic programming for some, greedy beyond."""
-    if count <= 4:
-        return opt_einsum.paths.optimal
-    if count <= 12:
-        return opt_einsum.paths.DynamicProgramming(minimize="flops")
-    return opt_einsum.paths.greedy
+    """Exhaustive for a few tables, greedy beyond: better searches cost more than they save on tables of this size."""
+    return opt_einsum.paths.optimal if count <= 4 else opt_einsum.paths.greedy
 
 
 class Contractor:

@@ -130,30 +130,47 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
     return JunctionTree(tuple(nodes), tuple(parent), elimination)
 
 
+def cells_in_order(graph: Sequence[int], order: Sequence[int], sizes: Sequence[int]) -> int:
+    """Cells of all clusters that eliminating in the given order produces: an upper bound on the junction tree's cells."""
+    graph = list(graph)
+    total = 0
+    for a in order:
+        neighbours = graph[a]
+        total += _cells(neighbours | 1 << a, sizes)
+        for b in bits(neighbours):
+            graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
+    return total
+
+
 class SizeOracle:
     """JT-SIZE of hypothetical models: measured cliques plus one candidate, for many candidates and rounds, memoised by graph."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = tuple(sizes)
-        self._by_graph: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+        self._by_graph: dict[tuple[int, ...], tuple[int, tuple[int, ...], tuple[int, ...]]] = {}
 
     def cells(self, cliques: Iterable[int]) -> int:
         """Cells of the junction tree's maximal cliques."""
         return self._solve(tuple(adjacency(cliques, len(self._sizes))))[0]
 
-    def cells_with(self, cliques: Sequence[int], candidate: int) -> int:
-        """Cells after adding `candidate`; immediate when it already lies inside a maximal clique of the present tree."""
+    def fits(self, cliques: Sequence[int], candidate: int, limit: float) -> bool:
+        """Whether the tree of `cliques` and `candidate` has at most `limit` cells.
+
+        Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit.
+        """
         graph = adjacency(cliques, len(self._sizes))
-        cells, nodes = self._solve(tuple(graph))
+        cells, nodes, order = self._solve(tuple(graph))
         if any(candidate & node == candidate for node in nodes):
-            return cells
+            return cells <= limit
         for a in bits(candidate):
             graph[a] |= candidate & ~(1 << a)
-        return self._solve(tuple(graph))[0]
+        return cells_in_order(graph, order, self._sizes) <= limit or self._solve(tuple(graph))[0] <= limit
 
-    def _solve(self, graph: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def _solve(self, graph: tuple[int, ...]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        """(cells, maximal cliques, elimination order) of a graph."""
         found = self._by_graph.get(graph)
         if found is None:
-            nodes = tuple(maximal(_best_elimination(graph, self._sizes).clusters))
-            found = self._by_graph[graph] = (sum(_cells(n, self._sizes) for n in nodes), nodes)
+            elimination = _best_elimination(graph, self._sizes)
+            nodes = tuple(maximal(elimination.clusters))
+            found = self._by_graph[graph] = (sum(_cells(n, self._sizes) for n in nodes), nodes, elimination.order)
         return found

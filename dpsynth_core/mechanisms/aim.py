@@ -66,7 +66,7 @@ class _Candidates:
         return [
             clique
             for clique, mask in self.masks.items()
-            if any(mask & other == mask for other in present) or self.sizes.cells_with(present, mask) <= limit
+            if any(mask & other == mask for other in present) or self.sizes.fits(present, mask, limit)
         ]
 
 
