@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dpsynth_core.charts.plan import coverage, split, tradeoff
 from dpsynth_core.charts.progress import budget_used, noise_level
-from dpsynth_core.charts.results import MEASURED, PRIVATE, SUPPORT, SYNTHETIC, marginals, one_way, two_way, two_way_difference
+from dpsynth_core.charts.results import marginals, one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
 
 __all__ = [
-    "MEASURED",
-    "PRIVATE",
-    "SUPPORT",
-    "SYNTHETIC",
     "Drawing",
     "budget_used",
     "coverage",

@@ -10,14 +10,11 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
+from dpsynth_core.evaluation.comparison import GUESS, MEASURED, PRIVATE, SUPPORT, SYNTHETIC
 from dpsynth_core.zones import Zoned
 
-SYNTHETIC = "Synthetic rows"
-MEASURED = "Noisy measurement"
-PRIVATE = "Private data"
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 """Order fixes the colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
-SUPPORT = ("measured", "inside a measured table", "not measured")
 
 
 def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
@@ -94,7 +91,7 @@ def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 25) -> Drawing:
     x = alt.X("distance:Q", title="People in a wrong cell", axis=alt.Axis(format="~%", tickCount=6))
     bars = alt.Chart(frame).mark_bar(height=11).encode(y=y, x=x, color=colour, tooltip=tooltip)
     noise = alt.Chart(frame).mark_tick(thickness=2.5, size=19, color=INK).encode(y=y, x=alt.X("noise:Q"), tooltip=tooltip)
-    unknown = frame[frame["support"] == "not measured"].assign(words="not measured: the model's guess", start=0.0)
+    unknown = frame[frame["support"] == GUESS].assign(words="not measured: the model's guess", start=0.0)
     guess = alt.Chart(unknown).mark_text(align="left", dx=4, color=INK, fontSize=12, fontStyle="italic", tooltip=None)
     layers = [bars, noise, guess.encode(y=y, x="start:Q", text="words:N")]
     if "error" in frame:

@@ -19,7 +19,8 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.grouping import Groups, group
 from dpsynth_core.measurement import Clique, Measurement
-from dpsynth_core.zones import Zoned, combine
+from dpsynth_core.release import Release
+from dpsynth_core.zones import Zoned, combine, released
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"
@@ -28,11 +29,12 @@ DIFFERENCE = "Synthetic minus measured"
 
 DIRECT, INSIDE, GUESS = SUPPORT = ("measured", "inside a measured table", "not measured")
 
-MOSTLY_NOISE, OFF, AS_GOOD, UNCHECKED = (
+VERDICTS = MOSTLY_NOISE, OFF, AS_GOOD, UNCHECKED, ANSWER = (
     "mostly noise",
     "off by more than the noise",
     "as good as the noise allows",
     "the model's guess",
+    "noisy answer, no rows",
 )
 
 _MEAN_ABS = math.sqrt(2 / math.pi)  # mean of |N(0, 1)|
@@ -70,20 +72,31 @@ def estimate(domain: Domain, measurements: Collection[Measurement], clique: Cliq
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a release contains that a comparison needs. total: number of people, estimated or public."""
+    """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
 
     domain: Domain
-    codes: NDArray[np.int32]
+    codes: NDArray[np.int32] | None
     measurements: Sequence[Measurement]
     total: float
 
-    def shares(self, clique: Clique) -> NDArray[np.float64]:
+    def shares(self, clique: Clique) -> NDArray[np.float64] | None:
         """A marginal of the synthetic rows, as fractions of them."""
+        if self.codes is None:
+            return None
         return row_marginals(self.domain, self.codes, [clique])[clique] / max(1, len(self.codes))
 
-    def people(self, clique: Clique) -> NDArray[np.float64]:
+    def people(self, clique: Clique) -> NDArray[np.float64] | None:
         """The same in people: as if there were as many rows as people."""
-        return self.shares(clique) * self.total
+        shares = self.shares(clique)
+        return None if shares is None else shares * self.total
+
+    def estimate(self, clique: Clique) -> Estimate | None:
+        return estimate(self.domain, self.measurements, clique)
+
+
+def evidence(release: Release) -> Zoned[Evidence]:
+    """All of it is released by construction."""
+    return released(Evidence(release.domain, release.codes, release.measurements, release.total))
 
 
 def marginal_table(evidence: Zoned[Evidence], cliques: Collection[Clique], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
@@ -108,10 +121,10 @@ def _marginal_table(evidence: Evidence, cliques: Collection[Clique], truth: Mapp
 
 def _describe(evidence: Evidence, clique: Clique, truth: Mapping[Clique, NDArray[np.int64]] | None) -> dict[str, object]:
     """One row of the table. Synthetic rows are counted only where there is something to compare them with."""
-    found, people, cells = estimate(evidence.domain, evidence.measurements, clique), max(1.0, evidence.total), evidence.domain.cells(clique)
+    found, people, cells = evidence.estimate(clique), max(1.0, evidence.total), evidence.domain.cells(clique)
     noise = _MEAN_ABS * found.sigma * cells / (2 * people) if found else math.nan
     shares = evidence.shares(clique) if found or truth is not None else None
-    distance = float(np.abs(shares - found.values / people).sum() / 2) if found else math.nan
+    distance = _variation(shares, found.values / people) if found and shares is not None else math.nan
     row: dict[str, object] = {
         "marginal": label(clique),
         "columns": len(clique),
@@ -124,8 +137,13 @@ def _describe(evidence: Evidence, clique: Clique, truth: Mapping[Clique, NDArray
         "verdict": verdict(distance, noise),
     }
     if truth is not None:
-        row["error"] = float(np.abs(shares - truth[clique] / max(1, truth[clique].sum())).sum() / 2)
+        published = shares if shares is not None else found.values / people if found else None
+        row["error"] = math.nan if published is None else _variation(published, truth[clique] / max(1, truth[clique].sum()))
     return row
+
+
+def _variation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    return float(np.abs(one - other).sum() / 2)
 
 
 def verdict(distance: float, noise: float) -> str:
@@ -134,6 +152,8 @@ def verdict(distance: float, noise: float) -> str:
         return UNCHECKED
     if noise > 0.5:
         return MOSTLY_NOISE
+    if math.isnan(distance):
+        return ANSWER
     return AS_GOOD if distance <= 1.25 * noise + 0.005 else OFF
 
 
@@ -183,15 +203,22 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 
 def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
     clique = evidence.domain.clique([column])
-    rows = evidence.people(clique)
-    groups = group(evidence.domain[column], rows, _CELLS_SHOWN)
-    found = estimate(evidence.domain, evidence.measurements, clique)
-    parts = [_series(groups, SYNTHETIC, rows, 0.0)]
+    rows, found = evidence.people(clique), evidence.estimate(clique)
+    groups = group(evidence.domain[column], _known(evidence, clique), _CELLS_SHOWN)
+    parts = [] if rows is None else [_series(groups, SYNTHETIC, rows, 0.0)]
     if found is not None:
         parts.append(_series(groups, MEASURED, found.values, found.sigma))
     if truth is not None:
         parts.append(_series(groups, PRIVATE, truth[clique].astype(np.float64), 0.0))
-    return pd.concat(parts, ignore_index=True)
+    return (
+        pd.concat(parts, ignore_index=True) if parts else _series(groups, SYNTHETIC, np.zeros(evidence.domain.sizes(clique)), 0.0).head(0)
+    )
+
+
+def _known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
+    """Released counts that say which cells are large; zeros if there are none."""
+    rows, found = evidence.people(clique), evidence.estimate(clique)
+    return rows if rows is not None else found.values if found is not None else np.zeros(evidence.domain.sizes(clique))
 
 
 def _series(groups: Groups, name: str, counts: NDArray[np.float64], sigma: float) -> pd.DataFrame:
@@ -213,17 +240,20 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
 
     Each frame has columns row, column (labels), row_position, column_position, count. Only PRIVATE is curator-only.
     """
-    domain, clique = evidence.value.domain, evidence.value.domain.clique([first, second])
-    tables: dict[str, Zoned[NDArray[np.float64]]] = {SYNTHETIC: combine(lambda e: e.people(clique), evidence)}
-    if estimate(domain, evidence.value.measurements, clique) is not None:
-        tables[MEASURED] = combine(lambda e: estimate(domain, e.measurements, clique).values, evidence)
+    bare = evidence.value
+    clique, found = bare.domain.clique([first, second]), bare.estimate(bare.domain.clique([first, second]))
+    tables: dict[str, Zoned[NDArray[np.float64]]] = {}
+    if bare.codes is not None:
+        tables[SYNTHETIC] = combine(lambda e: e.people(clique), evidence)
+    if found is not None:
+        tables[MEASURED] = combine(lambda _: found.values, evidence)
+    if len(tables) == 2:
         tables[DIFFERENCE] = combine(lambda rows, measured: rows - measured, tables[SYNTHETIC], tables[MEASURED])
+    shown = _known(bare, clique)
     if truth is not None:
         tables[PRIVATE] = combine(lambda t: t[clique].astype(np.float64), truth)
-    rows = tables[SYNTHETIC].value
-    sides = [group(domain[name], rows.sum(axis=1 - axis), _SIDE_SHOWN) for axis, name in enumerate(clique)]
-    transposed = clique[0] != first
-    return {name: combine(lambda t: _long(t, sides, transposed), table) for name, table in tables.items()}
+    sides = [group(bare.domain[name], shown.sum(axis=1 - axis), _SIDE_SHOWN) for axis, name in enumerate(clique)]
+    return {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
 
 
 def _long(table: NDArray[np.float64], sides: Sequence[Groups], transposed: bool) -> pd.DataFrame:

@@ -1,0 +1,59 @@
+"""A run as it can be watched: its released events as a table, and how long it may still take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.release import Progress
+from dpsynth_core.zones import Zoned, released
+
+_TRUSTED_SHARE = 0.05
+"""From this share of the work on, the pace so far says more than the forecast."""
+
+
+def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[pd.DataFrame]:
+    """One line per measurement, in order. rho: the whole budget.
+
+    Columns: step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people per cell), share_used (of rho,
+    up to and with this one), seconds (since the run began).
+    """
+    taken = [event for event in history if event.kind == "measured"]
+    frame = pd.DataFrame(
+        {
+            "step": range(1, len(taken) + 1),
+            "round": [event.round for event in taken],
+            "marginal": [label(event.attributes) for event in taken],
+            "cells": [domain.cells(event.attributes) for event in taken],
+            "sigma": [event.sigma for event in taken],
+            "share_used": [event.rho_spent / rho for event in taken],
+            "seconds": [event.seconds for event in taken],
+        }
+    )
+    return released(frame)
+
+
+def done(history: Sequence[Progress]) -> float:
+    """Fraction of the mechanism's work that is done."""
+    return max((event.done for event in history), default=0.0)
+
+
+def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
+    """A guess from the pace so far, or from the forecast while there is little pace to speak of. Both in seconds."""
+    share = done(history)
+    if share < _TRUSTED_SHARE:
+        return max(0.0, forecast - elapsed)
+    return elapsed * (1 - share) / share
+
+
+def in_words(seconds: float) -> str:
+    """A duration for reading: "less than a second", "12 s", "3 min", "2 h 10 min"."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
