@@ -68,7 +68,7 @@ def estimate(
     measurements: Sequence[Measurement],
     total: float,
     warm_start: GraphicalModel | None = None,
-    stopping: Stopping = Stopping(),  # noqa: B008 - frozen
+    stopping: Stopping = Stopping(),
 ) -> GraphicalModel:
     """Fit a graphical model of `total` rows to the measurements.
 

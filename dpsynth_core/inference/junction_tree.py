@@ -117,7 +117,7 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
     elimination = _best_elimination(adjacency(cliques, len(sizes)), sizes)
     left = maximal(elimination.clusters)
     nodes, parent = [left.pop(0)], [-1]
-    best = {node: (0, 0) for node in left}  # node -> (separator size, index of the tree node it hangs on)
+    best = dict.fromkeys(left, (0, 0))  # node -> (separator size, index of the tree node it hangs on)
     for node in left:
         best[node] = ((node & nodes[0]).bit_count(), 0)
     while best:

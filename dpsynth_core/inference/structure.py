@@ -63,7 +63,7 @@ class Structure:
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
         """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
-        potentials = tuple(np.exp(t - t.max()) for t in log_potentials)
+        potentials = tuple(_exponential(t) for t in log_potentials)
         values = self.program.forward(potentials, self._normalise)
         adjoint = self.program.backward(values, self.message_slot[0], self._normalise)
         marginals = []
@@ -80,3 +80,11 @@ class Structure:
     def _outward(self, adjoint: dict[int, Table], slot: int) -> Table:
         return np.broadcast_to(adjoint[slot], [self.sizes[x] for x in self.program.labels[slot]])
 
+
+
+def _exponential(log_potential: Table) -> Table:
+    """exp, scaled so that the largest entry is one."""
+    top = log_potential.max()
+    if not np.isfinite(top):
+        raise FloatingPointError("potentials are too extreme: one forbids every cell or is not finite")
+    return np.exp(log_potential - top)

@@ -1,0 +1,60 @@
+"""Programs of pairwise products against one big einsum, forwards and backwards."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.inference.contraction import Contractor, Program, align
+
+SIZES = (2, 3, 4, 2, 3)
+
+
+@st.composite
+def networks(draw):
+    """Random tables over five labels, and which labels to keep."""
+    labels = st.sets(st.integers(0, 4), min_size=1, max_size=4).map(lambda s: tuple(sorted(s)))
+    inputs = draw(st.lists(labels, min_size=1, max_size=7))
+    keep = draw(st.sets(st.sampled_from(sorted(set().union(*inputs))), max_size=3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return inputs, frozenset(keep), [rng.random([SIZES[x] for x in labels]) for labels in inputs]
+
+
+def einsum(inputs, tables, out):
+    operands = [part for table, labels in zip(tables, inputs, strict=True) for part in (table, list(labels))]
+    return np.einsum(*operands, list(out))
+
+
+@settings(max_examples=200, deadline=None)
+@given(networks())
+def test_a_program_equals_einsum(network) -> None:
+    inputs, keep, tables = network
+    out = tuple(sorted(keep))
+    np.testing.assert_allclose(Contractor(SIZES)(tables, inputs, out), einsum(inputs, tables, out), rtol=1e-10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(networks())
+def test_derivatives_are_those_of_the_full_sum(network) -> None:
+    inputs, _, tables = network
+    program = Program(inputs, SIZES)
+    root = program.contract(range(len(inputs)), frozenset())
+    adjoint = program.backward(program.forward(tables), root)
+    for i, labels in enumerate(inputs):
+        # The sum is linear in every table: its derivative is the sum of the product of all the others.
+        ones = [*tables[:i], np.ones_like(tables[i]), *tables[i + 1 :]]
+        expected = einsum(inputs, ones, labels)
+        np.testing.assert_allclose(np.broadcast_to(adjoint[i], expected.shape), expected, rtol=1e-10)
+
+
+def test_align_orders_axes_and_leaves_room_for_missing_ones() -> None:
+    table = np.arange(6.0).reshape(2, 3)
+    assert align(table, (3, 1), (1, 2, 3)).shape == (3, 1, 2)
+
+
+def test_work_and_peak_are_known_before_running() -> None:
+    program = Program([(0, 1), (1, 2)], SIZES)
+    program.contract([0, 1], frozenset({0, 2}))
+    assert program.flops == 2 * 3 * 4
+    assert program.peak == 2 * 4

@@ -1,0 +1,75 @@
+"""Junction trees: coverage, running intersection, and sizes that bound a candidate before it is measured."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.inference.junction_tree import SizeOracle, adjacency, bits, eliminate, junction_tree, mask_of, maximal
+
+sizes_and_cliques = st.integers(2, 8).flatmap(
+    lambda d: st.tuples(
+        st.lists(st.integers(1, 5), min_size=d, max_size=d),
+        st.lists(st.sets(st.integers(0, d - 1), min_size=1, max_size=3).map(mask_of), min_size=1, max_size=10),
+    )
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(sizes_and_cliques)
+def test_every_clique_lies_in_a_node_and_attributes_are_connected(case) -> None:
+    sizes, cliques = case
+    tree = junction_tree(cliques, sizes)
+    assert all(any(c & n == c for n in tree.nodes) for c in cliques)
+    assert all(parent < node for node, parent in enumerate(tree.parent))
+    for a in range(len(sizes)):
+        holders = [i for i, n in enumerate(tree.nodes) if n >> a & 1]
+        # Running intersection: of the nodes that hold an attribute, exactly one (the topmost) has a parent without it.
+        tops = [i for i in holders if tree.parent[i] < 0 or not tree.nodes[tree.parent[i]] >> a & 1]
+        assert len(tops) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(sizes_and_cliques)
+def test_elimination_never_beats_the_best_order(case) -> None:
+    sizes, cliques = case
+    if len(sizes) > 5:
+        return
+    graph = adjacency(cliques, len(sizes))
+    best = min(_cells_of_order(graph, order, sizes) for order in itertools.permutations(range(len(sizes))))
+    assert junction_tree(cliques, sizes).cells(sizes) >= best
+    assert sorted(eliminate(graph, sizes).order) == list(range(len(sizes)))
+
+
+def _cells_of_order(graph, order, sizes) -> int:
+    graph, clusters = list(graph), []
+    for a in order:
+        clusters.append(graph[a] | 1 << a)
+        for b in bits(graph[a]):
+            graph[b] = (graph[b] | graph[a]) & ~(1 << a) & ~(1 << b)
+    return sum(math.prod(sizes[a] for a in bits(c)) for c in maximal(clusters))
+
+
+@settings(max_examples=200, deadline=None)
+@given(sizes_and_cliques, st.integers(1, 2000))
+def test_a_candidate_that_fits_has_a_tree_within_the_limit(case, limit: int) -> None:
+    sizes, cliques = case
+    oracle = SizeOracle(sizes)
+    candidate = mask_of(range(min(3, len(sizes))))
+    exact = junction_tree([*cliques, candidate], sizes).cells(sizes)
+    fits = oracle.fits(cliques, candidate, limit)
+    if exact <= limit:
+        assert fits
+    if fits and len(sizes) <= 6:
+        assert any(_within(cliques, candidate, order, sizes, limit) for order in itertools.permutations(range(len(sizes))))
+
+
+def _within(cliques, candidate, order, sizes, limit) -> bool:
+    return _cells_of_order(adjacency([*cliques, candidate], len(sizes)), order, sizes) <= limit
+
+
+def test_a_chain_costs_its_pairs() -> None:
+    assert SizeOracle([2, 3, 4]).cells([0b011, 0b110]) == 2 * 3 + 3 * 4
