@@ -36,7 +36,7 @@ def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, miss
     if not pa.types.is_dictionary(array.type):
         if pa.types.is_null(array.type) or pa.types.is_nested(array.type):
             return np.full(len(array), attribute.code_for_missing, dtype=np.int32)
-        if _is_plain_number(array.type) and attribute.kind in ("integer", "numeric", "coded"):
+        if is_plain_number(array.type) and attribute.kind in ("integer", "numeric", "coded"):
             return _codes(attribute, array, missing_markers)
         array = _distinct(array)
     table = _codes(attribute, array.dictionary, missing_markers)
@@ -100,7 +100,7 @@ def floats(values: pa.Array, missing_markers: AbstractSet[str]) -> NDArray[np.fl
     """Each value as float64; nan for null, for text that is no number and for markers (which may be numbers, such as -9)."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
-    if not _is_plain_number(values.type):
+    if not is_plain_number(values.type):
         text = texts(values)
         values = pc.if_else(pc.match_substring_regex(text, NUMBER_PATTERN), text, None)
     numbers = pc.fill_null(values.cast(pa.float64(), safe=False), np.nan).to_numpy(zero_copy_only=False)
@@ -116,7 +116,7 @@ def day_numbers(values: pa.Array) -> NDArray[np.float64]:
     if pa.types.is_date(values.type):
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)
-    if _is_plain_number(values.type) or pa.types.is_boolean(values.type):
+    if is_plain_number(values.type) or pa.types.is_boolean(values.type):
         return np.full(len(values), np.nan)
     text = texts(values)
     written = pc.if_else(pc.match_substring_regex(text, _DAY_PATTERN), pc.utf8_slice_codeunits(text, 0, 10), None)
@@ -178,7 +178,8 @@ def _day(text: str | None) -> float:
         return np.nan
 
 
-def _is_plain_number(kind: pa.DataType) -> bool:
+def is_plain_number(kind: pa.DataType) -> bool:
+    """Whether the values of this Arrow type are numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 

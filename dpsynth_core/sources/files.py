@@ -152,9 +152,9 @@ def _csv_batches(path: Path, form: TableFormat, names: Sequence[str], columns: S
 
 def _frame_batches(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     by_name = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
+    whole = pa.RecordBatch.from_arrays([_series_array(by_name[name]) for name in columns], names=list(columns))
     for start in range(0, len(frame), BATCH_ROWS):
-        arrays = [_series_array(by_name[name].iloc[start : start + BATCH_ROWS]) for name in columns]
-        yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        yield whole.slice(start, BATCH_ROWS)
 
 
 def _series_array(series: pd.Series) -> pa.Array:

@@ -1,0 +1,181 @@
+"""Propose a domain by looking into a table. On the private table this is reading the data: the result is curator-only, and a release
+made with it is branded until the curator says why that is harmless. On a public table of the same columns it is free.
+
+One pass over the first rows; per column the distinct values with their counts, up to a limit, are all that is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpsynth_core.attribute import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, Attribute, day_of
+from dpsynth_core.codec import day_numbers, floats, texts
+from dpsynth_core.sources.distinct import DistinctValues, Summary
+from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
+from dpsynth_core.zones import Zoned, curator_only, public
+
+SAMPLE_ROWS = 200_000
+MOST_CATEGORIES = 1_000
+MANY_CATEGORIES = 100
+FEW_CODES = 20
+ZERO_INFLATED = 0.3
+NEAR_UNIQUE = 0.9
+
+_IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column looks like. attribute: None where there is nothing sensible to propose.
+
+    reasons: sentences on why.  advice: what to mind, empty if nothing.  drop: whether leaving the column out is advised.
+    """
+
+    name: str
+    attribute: Attribute | None
+    reasons: tuple[str, ...]
+    advice: str = ""
+    drop: bool = False
+
+
+def propose(table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False) -> Zoned[tuple[Guess, ...]]:
+    """A guess for every column, from at most `sample_rows` first rows."""
+    names = column_names(table, form)
+    collected: dict[str, DistinctValues] = {name: DistinctValues() for name in names}
+    rows = 0
+    for batch in open_batches(table, form, names):
+        batch = batch.slice(0, sample_rows - rows)
+        rows += batch.num_rows
+        for name in names:
+            collected[name].add(batch.column(name))
+        if rows >= sample_rows:
+            break
+    guesses = tuple(_guess(collected[name].summary(name, rows, form)) for name in names)
+    return public(guesses) if is_public else curator_only(guesses)
+
+
+def _guess(summary: Summary) -> Guess:
+    if not len(summary.values):
+        return Guess(summary.name, None, ("It has no values in the rows looked at.",), "Leave it out.", drop=True)
+    if pa.types.is_boolean(summary.values.type):
+        return _categories(summary, ["false", "true"], "bool", "It holds yes or no values.")
+    if pa.types.is_temporal(summary.values.type) or summary.is_text:
+        days = day_numbers(summary.values)
+        if np.isfinite(days).mean() > 0.95:
+            return _dates(summary, days)
+    numbers = floats(summary.values, frozenset())
+    known = np.isfinite(numbers)
+    if known.mean() < 0.95 or (summary.is_text and _looks_like_codes(summary.values)):
+        return _text(summary)
+    guess = _numbers(summary, numbers[known], summary.counts[known])
+    if known.all():
+        return guess
+    return replace(guess, reasons=(*guess.reasons, "A few values are no numbers and count as missing."))
+
+
+def _looks_like_codes(values: pa.Array) -> bool:
+    """Numbers with leading zeros are codes: as numbers they would lose them."""
+    return pc.any(pc.match_substring_regex(values, r"^[+-]?0[0-9]")).as_py() or False
+
+
+def _text(summary: Summary) -> Guess:
+    categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
+    own = len(categories) > 20 and len(categories) > 0.5 * summary.present
+    if own or not summary.complete or len(categories) > MOST_CATEGORIES:
+        reason = "Almost every row has a text of its own." if own else "It has too many different texts."
+        return Guess(summary.name, None, (reason,), "Leave it out: names, addresses and ids point at people.", drop=True)
+    return _categories(summary, categories, "string", "It holds text with few different values.")
+
+
+def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason: str) -> Guess:
+    many = len(categories) > MANY_CATEGORIES
+    attribute = Attribute.categorical(
+        summary.name, categories, dtype=dtype, missing=summary.absent > 0, other=many and "other" not in categories
+    )
+    advice = "It has many categories; keep the common ones and let the rest go to 'other'." if many else ""
+    if len(categories) == 1:
+        return Guess(summary.name, attribute, ("It has the same value in every row.",), "It tells nothing; leave it out.", drop=True)
+    return Guess(summary.name, attribute, (reason,), advice)
+
+
+def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
+    known = days[np.isfinite(days)]
+    attribute = Attribute.day(summary.name, day_of(known.min()), day_of(known.max()), missing=summary.absent > 0 or len(known) < len(days))
+    return Guess(summary.name, attribute, ("Its values are dates.",), "Replace the bounds by dates that are known without the data.")
+
+
+def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
+    whole = bool((numbers == np.floor(numbers)).all())
+    lower, upper = float(numbers.min()), float(numbers.max())
+    missing = summary.absent > 0 or len(numbers) < len(summary.values)
+    distinct = len(np.unique(numbers))
+    if whole and max(abs(lower), abs(upper)) < 2**53:
+        if distinct <= 2 or (distinct <= FEW_CODES and upper - lower >= 5 * distinct):
+            return _categories(summary, [str(int(n)) for n in np.unique(numbers)], "int64", "It holds a few whole numbers: codes.")
+        return _integers(summary, numbers, counts, missing, distinct)
+    if distinct == 1:
+        return _categories(summary, [repr(lower)], "float64", "")
+    decimals = _decimals(numbers)
+    low, high = _round_out(lower, upper)
+    edges = _zero_edges(numbers, counts, high, 1.0 if decimals is None else 10.0**-decimals)
+    reasons = ("It holds numbers with a fraction.", *([_ZERO_REASON] if edges else []))
+    attribute = Attribute.numeric(summary.name, 0.0 if edges else low, high, edges=edges, missing=missing, decimals=decimals)
+    return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
+
+
+_ZERO_REASON = "Many values are zero, so zero has a bin of its own."
+_BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
+
+
+def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], missing: bool, distinct: int) -> Guess:
+    lower, upper = int(numbers.min()), int(numbers.max())
+    if upper - lower < ONE_BIN_PER_VALUE_UP_TO:
+        attribute = Attribute.integer(summary.name, lower, upper, missing=missing)
+        return Guess(summary.name, attribute, ("It holds whole numbers in a small range: one bin each.",), _BOUNDS_ADVICE)
+    low, high = (int(bound) for bound in _round_out(lower, upper))
+    edges = _zero_edges(numbers, counts, high, 1.0)
+    attribute = Attribute.integer(summary.name, 0 if edges else low, high, edges=edges, missing=missing)
+    reasons = ("It holds whole numbers.", *([_ZERO_REASON] if edges else []))
+    share = distinct / summary.present
+    counted = lower in (0, 1) and distinct == upper - lower + 1 and share > 0.5  # 0, 1, 2, ... as row numbers are
+    if counted or share == 1 or (share > NEAR_UNIQUE and _IDENTIFIER.search(summary.name)):
+        reasons = ("Almost every row has a number of its own.",)
+        return Guess(summary.name, attribute, reasons, "If it is an id or row number, leave it out.", drop=True)
+    return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
+
+
+def _zero_edges(numbers: NDArray[np.float64], counts: NDArray[np.int64], upper: float, unit: float) -> list[float] | None:
+    """Edges with a bin for zero alone where zeros dominate a non-negative column; the rest equal, or by ratio if it is skewed."""
+    share = counts[numbers == 0].sum() / counts.sum()
+    if numbers.min() < 0 or share < ZERO_INFLATED or upper <= 4 * unit:
+        return None
+    order = np.argsort(numbers)
+    rising, weight = numbers[order], np.where(numbers[order] > 0, counts[order], 0).cumsum()
+    start, middle = (rising[np.searchsorted(weight, q * weight[-1])] for q in (0.01, 0.5))
+    skewed = middle < upper / 5
+    cuts = np.geomspace(max(start, unit), upper, DEFAULT_BINS - 1) if skewed else np.linspace(unit, upper, DEFAULT_BINS)
+    inner = {round(_two_digits(cut), max(0, round(-np.log10(unit)))) for cut in cuts}
+    return [0.0, unit, *sorted(cut for cut in inner if unit < cut < upper), upper]
+
+
+def _two_digits(number: float) -> float:
+    return float(f"{number:.2g}")
+
+
+def _round_out(lower: float, upper: float) -> tuple[float, float]:
+    """Bounds widened to two significant digits of the range, without crossing zero."""
+    step = 10.0 ** (np.floor(np.log10(upper - lower)) - 1)
+    digits = max(0, int(-np.log10(step)) + 1)
+    return round(float(np.floor(lower / step) * step), digits), round(float(np.ceil(upper / step) * step), digits)
+
+
+def _decimals(numbers: NDArray[np.float64]) -> int | None:
+    """Digits after the point that all values can be written with, up to 4; None if they need more."""
+    return next((d for d in range(1, 5) if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-9)), None)
