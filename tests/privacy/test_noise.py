@@ -1,0 +1,122 @@
+"""Both noise sources draw exactly the stated distributions, and OpenDP's own maps put the stated price on them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsynth_core.privacy.events import Gaussian, Laplace, Selection
+from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from tests.privacy.tables import FALSE_ALARM, frequency_p_value, p_value
+
+DRAWS = 60_000
+SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(20)], ids=["opendp", "seeded"])
+scales = st.floats(-3, 6).map(lambda x: 10.0**x)
+SCORES = np.array([0, 3, 5, 8, 8, -2], dtype=np.int64)
+
+
+def softmax(scores: np.ndarray, scale: float) -> np.ndarray:
+    weights = np.exp((scores - scores.max()) / scale)
+    return weights / weights.sum()
+
+
+@SOURCES
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 7.3, 250.0])
+def test_discrete_gaussian_follows_its_mass_function(noise: Noise, sigma: float) -> None:
+    drawn = noise.discrete_gaussian(np.zeros(DRAWS, dtype=np.int64), sigma)
+    assert p_value(drawn, lambda x: np.exp(-((x / sigma) ** 2) / 2), int(12 * sigma) + 2) > FALSE_ALARM
+
+
+@SOURCES
+@pytest.mark.parametrize("scale", [0.5, 2.0, 40.0])
+def test_discrete_laplace_follows_its_mass_function(noise: Noise, scale: float) -> None:
+    drawn = noise.discrete_laplace(np.zeros(DRAWS, dtype=np.int64), scale)
+    assert p_value(drawn, lambda x: np.exp(-np.abs(x) / scale), int(40 * scale) + 2) > FALSE_ALARM
+
+
+def test_seeded_gaussian_beyond_the_table_follows_its_mass_function() -> None:
+    sigma = 1500.0
+    drawn = SeededNoise(21).discrete_gaussian(np.zeros(DRAWS, dtype=np.int64), sigma)
+    assert p_value(drawn, lambda x: np.exp(-((x / sigma) ** 2) / 2), int(12 * sigma)) > FALSE_ALARM
+
+
+@SOURCES
+def test_noisy_max_is_the_exponential_mechanism(noise: Noise) -> None:
+    scale = 2.5
+    drawn = [noise.noisy_max(SCORES, scale) for _ in range(15_000)]
+    assert frequency_p_value(drawn, softmax(SCORES, scale)) > FALSE_ALARM
+
+
+def test_these_tests_notice_a_scale_that_is_four_percent_off() -> None:
+    noise = SeededNoise(22)
+    gaussian = noise.discrete_gaussian(np.zeros(DRAWS, dtype=np.int64), 7.3 * 0.96)
+    laplace = noise.discrete_laplace(np.zeros(DRAWS, dtype=np.int64), 2.0 * 0.96)
+    assert p_value(gaussian, lambda x: np.exp(-((x / 7.3) ** 2) / 2), 90) < FALSE_ALARM
+    assert p_value(laplace, lambda x: np.exp(-np.abs(x) / 2.0), 82) < FALSE_ALARM
+
+
+def test_these_tests_notice_a_selection_of_the_wrong_scale() -> None:
+    noise = SeededNoise(23)
+    drawn = [noise.noisy_max(SCORES, 2.5 * 1.15) for _ in range(15_000)]
+    assert frequency_p_value(drawn, softmax(SCORES, 2.5)) < FALSE_ALARM
+
+
+@SOURCES
+def test_noise_is_added_to_the_values_and_keeps_their_shape(noise: Noise) -> None:
+    values = np.arange(24, dtype=np.int64).reshape(2, 3, 4) * 1_000_000
+    for drawn in (noise.discrete_gaussian(values, 2.0), noise.discrete_laplace(values, 2.0)):
+        assert drawn.shape == values.shape
+        assert drawn.dtype == np.int64
+        assert np.abs(drawn - values).max() < 1000  # 500 scales: never seen
+
+
+@SOURCES
+def test_noise_is_independent_between_cells(noise: Noise) -> None:
+    drawn = noise.discrete_gaussian(np.zeros(40_000, dtype=np.int64), 5.0).astype(float)
+    correlation = np.corrcoef(drawn[:-1], drawn[1:])[0, 1]
+    assert abs(correlation) < 4.9 / np.sqrt(drawn.size)  # 4.9 standard errors: one in a million
+
+
+@SOURCES
+def test_an_empty_table_gets_empty_noise(noise: Noise) -> None:
+    assert noise.discrete_gaussian(np.zeros((0, 3), dtype=np.int64), 1.0).shape == (0, 3)
+
+
+def test_seeded_noise_repeats_and_opendp_noise_does_not() -> None:
+    zeros = np.zeros(50, dtype=np.int64)
+    assert np.array_equal(SeededNoise(5).discrete_gaussian(zeros, 9.0), SeededNoise(5).discrete_gaussian(zeros, 9.0))
+    assert not np.array_equal(OpenDPNoise().discrete_gaussian(zeros, 9.0), OpenDPNoise().discrete_gaussian(zeros, 9.0))
+    assert OpenDPNoise().private
+    assert not SeededNoise(5).private
+
+
+def test_a_marginal_of_100_000_cells_takes_seconds_at_most() -> None:
+    start = time.perf_counter()
+    OpenDPNoise().discrete_gaussian(np.zeros(100_000, dtype=np.int64), 60.0)
+    assert time.perf_counter() - start < 10  # 1 s measured on a quiet machine
+
+
+@given(scales, st.integers(1, 20))
+def test_gaussian_costs_what_opendp_says(sigma: float, l2: int) -> None:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    # OpenDP rounds its float arithmetic upwards: equal to a relative 1e-12
+    assert Gaussian(sigma, l2).rho == pytest.approx(dp.m.make_gaussian(*space, scale=sigma).map(float(l2)), rel=1e-12)
+
+
+@given(scales, st.integers(1, 20))
+def test_laplace_costs_what_opendp_says(scale: float, l1: int) -> None:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    epsilon = dp.m.make_laplace(*space, scale=scale).map(l1)
+    assert Laplace(scale, l1).rho == pytest.approx(epsilon**2 / 2, rel=1e-12)
+
+
+@given(scales, st.integers(1, 10**6))
+def test_selection_costs_what_opendp_says(eps: float, sensitivity: int) -> None:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    choose = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=2 * sensitivity / eps)
+    assert Selection(eps).rho == pytest.approx(choose.map(sensitivity), rel=1e-12)
