@@ -33,13 +33,13 @@ class _Part(BaseModel):
 
 
 class DataSpec(_Part):
-    """Where the records are and how the file is written (see sources.files.TableFormat)."""
+    """Where the records are and how the file is written. missing_markers: texts that count as missing, None for the usual ones."""
 
     path: str = ""
     kind: Literal["csv", "parquet", "demo"] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
-    missing_markers: tuple[str, ...] = ("",)
+    missing_markers: tuple[str, ...] | None = None
 
 
 class UnitSpec(_Part):
@@ -98,11 +98,13 @@ class Spec(_Part):
     def from_json(cls, obj: object) -> Spec:
         """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `resolved`."""
         try:
-            return cls.model_validate_json(json.dumps(obj))
+            text = json.dumps(obj)
+        except (TypeError, ValueError, RecursionError):
+            raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
+        try:
+            return cls.model_validate_json(text)
         except ValidationError as error:
             raise _as_input_error(error) from None
-        except (TypeError, ValueError):
-            raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
 
     def published(self) -> dict[str, Any]:
         """The document as it may leave this machine: the data path reduced to its base name."""
@@ -122,7 +124,7 @@ class Spec(_Part):
         if rows > 1 and self.unit.person_column is None:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
         if self.domain_origin == "data" and not self.domain_justification.strip():
-            raise InputError("domain_justification", "it is empty, but the domain was read from the private data", "write why it is harmless")
+            raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
         domain = Domain.from_json(self.domain)
         workload = workloads.from_json(domain, self.workload)
         return Resolved(domain, workload, Unit(self.unit.relation, rows), rho_from(self.budget.epsilon, self.budget.delta))

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from dpsynth_core.errors import InputError
+from dpsynth_core.spec import DEMO, DataSpec
 from dpsynth_core.store.home import home
 
 WHOLE_FILE_BYTES = 256 << 20
@@ -20,7 +22,7 @@ WHOLE_FILE_BYTES = 256 << 20
 _CHUNK = 1 << 20
 
 
-def fingerprint(path: Path) -> str:
+def of_path(path: Path) -> str:
     """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
     digest = hmac.new(_key(), digestmod=sha256)
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
@@ -32,9 +34,14 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint_of_name(name: str) -> str:
-    """The fingerprint of data that has a name instead of a file, such as the simulated demo."""
-    return hmac.new(_key(), b"name:" + name.encode(), sha256).hexdigest()
+def of_data(data: DataSpec) -> str:
+    """The fingerprint of what a spec names; the simulated demo, which is no file, has one too. Raises InputError for a missing file."""
+    if data.kind == DEMO:
+        return hmac.new(_key(), b"simulated demo", sha256).hexdigest()
+    try:
+        return of_path(Path(data.path))
+    except OSError:
+        raise InputError("data.path", "the file cannot be read", "check its path and permissions") from None
 
 
 def _chunks(file: Path, limit: int) -> Iterator[bytes]:

@@ -25,6 +25,7 @@ from hashlib import sha256
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy.accounting import check_budget, epsilon_from, rho_from
+from dpsynth_core.spec import Spec
 from dpsynth_core.store.database import GENESIS, reading, transaction
 from dpsynth_core.store.home import now
 
@@ -210,6 +211,12 @@ def export_csv(owner: str) -> str:
     return out.getvalue()
 
 
+def charge_of(spec: Spec, run: str, rho: float, fingerprint: str) -> Charge:
+    """What a run of `spec` costs its population."""
+    budget = spec.budget
+    return Charge(spec.population, run, spec.digest(), spec.unit.relation, rho, budget.epsilon, budget.delta, fingerprint, spec.name)
+
+
 def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     """Charge a run to its population, opening it with the default cap if need be. `db` is in a transaction that also starts the run.
 
@@ -239,6 +246,28 @@ def give_back(db: sqlite3.Connection, owner: str, run: str, why: str) -> None:
     """Return the reservation of a run that never touched data. The database refuses it for one that did."""
     reserved = _reservation(db, owner, run)
     append(db, replace(reserved, kind="return", rho=-reserved.rho, note=why))
+
+
+def reservation(owner: str, run: str) -> Entry:
+    """The entry that charged a run. Raises LookupError if there is none."""
+    with reading() as db:
+        return _reservation(db, owner, run)
+
+
+def citation(owner: str, run: str) -> dict[str, str | int | float]:
+    """What a release says of the ledger: its own entry, and what its population has lost in all so far, this run included."""
+    with reading() as db:
+        entry = _reservation(db, owner, run)
+        account = _account(db, owner, entry.population)
+    return {
+        "population": entry.population,
+        "entry": entry.number,
+        "hash": entry.hash,
+        "population_rho": account.rho,
+        "population_epsilon": account.epsilon,
+        "population_delta": account.cap_delta,
+        "population_releases": account.releases,
+    }
 
 
 def append(db: sqlite3.Connection, entry: Entry) -> Entry:

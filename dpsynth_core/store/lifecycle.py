@@ -71,12 +71,14 @@ def touch(run: str) -> None:
         ledger.touch(db, row["owner"], run)
 
 
-def record(run: str, number: int, content: Mapping[str, Any]) -> None:
-    """Store what an event of the run says; its measurement, if it has one, is already in a file."""
+def record(run: str, number: int, content: Mapping[str, Any]) -> bool:
+    """Store what an event of the run says; its measurement, if it has one, is already in a file. True if a cancel was asked for."""
     with transaction() as db:
-        if db.execute(f"SELECT 1 FROM runs WHERE {_MINE}", (run, *_me())).fetchone() is None:
+        row = db.execute(f"SELECT state FROM runs WHERE {_MINE}", (run, *_me())).fetchone()
+        if row is None:
             raise NotMine
         db.execute("INSERT INTO events (run, number, at, content) VALUES (?, ?, ?, ?)", (run, number, now(), json.dumps(content)))
+    return bool(row["state"] == "cancelling")
 
 
 def finish(run: str, state: str, error: str = "") -> None:

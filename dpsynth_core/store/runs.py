@@ -26,7 +26,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, lifecycle
+from dpsynth_core.store import fingerprints, ledger, lifecycle
 from dpsynth_core.store.database import forget_deleted, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, private_directory, project_folder, run_folder
 from dpsynth_core.store.projects import owned
@@ -78,11 +78,8 @@ def submit(owner: str, project: str, spec: Spec) -> str:
 
     _check_reach(owner, project, spec)
     plan = synthesis.plan(spec)
-    run, name = new_id(), spec.name
-    mark = synthesis.fingerprint(spec)
-    charge = ledger.Charge(
-        spec.population, run, spec.digest(), spec.unit.relation, plan.rho, spec.budget.epsilon, spec.budget.delta, mark, name
-    )
+    run = new_id()
+    charge = ledger.charge_of(spec, run, plan.rho, fingerprints.of_data(spec.data))
     with transaction() as db:
         owned(db, owner, project)
         ledger.reserve(db, owner, charge)

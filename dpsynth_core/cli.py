@@ -1,0 +1,236 @@
+"""The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word.
+
+Files: DIR/synthetic.csv and DIR/release.json. stderr: one line per round, warnings, and for bad input exactly one line.
+Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 130 interrupted.
+The ledger is used only with --population, and then as the app does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpsynth_core.errors import InputError
+
+if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
+    from dpsynth_core.domain import Domain
+    from dpsynth_core.release import Progress, Release
+    from dpsynth_core.spec import Spec
+    from dpsynth_core.workload import Workload
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+
+UNNAMED = "not in the ledger"
+"""Population of a release that was made without --population."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        options = _parser().parse_args(arguments)
+        options.command(options)
+    except InputError as error:
+        _say(f"error: {error}")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        _say("error: interrupted; no release was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return FAILED
+    except Exception as error:
+        _say(f"error: the run failed with {type(error).__name__}; no release was written")  # its text could quote a record
+        if os.environ.get("DPSYNTH_DEBUG"):
+            raise
+        return FAILED
+    return 0
+
+
+def parse_workload(text: str, domain: Domain) -> Workload:
+    """all-3way | target:COLUMN:3 | FILE.json (the workload's own JSON). Raises InputError."""
+    from dpsynth_core import workload as workloads
+    from dpsynth_core.spec import read_json
+
+    kind, _, rest = text.partition("-" if text.startswith("all-") else ":")
+    if kind == "all" and rest.endswith("way") and rest[:-3].isdigit():
+        return workloads.all_kway(domain, int(rest[:-3]))
+    if kind == "target":
+        column, _, k = rest.rpartition(":")
+        if column and k.isdigit():
+            return workloads.target(domain, column, int(k))
+    elif text.endswith(".json") or Path(text).is_file():
+        return workloads.from_json(domain, read_json(Path(text), "--workload"))
+    raise InputError("--workload", f"{text!r} is not a workload", "use all-2way, all-3way, target:COLUMN:3 or a JSON file")
+
+
+def _synthesize(options: argparse.Namespace) -> None:
+    from dpsynth_core.domain import load_domain
+    from dpsynth_core.mechanisms import registry
+    from dpsynth_core.sources.files import column_names, sniff
+    from dpsynth_core.spec import Spec
+
+    form = sniff(options.data)
+    domain = load_domain(options.domain).ordered_like(column_names(options.data, form))
+    mechanism = registry.get(options.mechanism)
+    spec = {
+        "name": options.data.stem or "release",
+        "population": options.population or UNNAMED,
+        "data": {
+            "path": str(options.data),
+            "kind": form.kind,
+            "delimiter": form.delimiter,
+            "encoding": form.encoding,
+            "missing_markers": sorted(form.missing_markers),
+        },
+        "unit": {
+            "relation": options.relation,
+            "person_column": options.person_column,
+            "max_rows_per_person": _number(options.max_rows_per_person),
+        },
+        "domain": domain.to_json(),
+        "workload": parse_workload(options.workload, domain).to_json(),
+        "budget": {"epsilon": _number(options.epsilon), "delta": _number(options.delta)},
+        "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, _settings(options.set))},
+        "output": {"rows": _number(options.rows), "seed": _number(options.seed)},
+    }
+    _release(Spec.from_json(spec), options.out, options.population)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from dpsynth_core.spec import load_spec
+
+    spec = load_spec(options.spec)
+    if options.population is not None:
+        spec = spec.model_copy(update={"population": options.population})
+    _release(spec, options.out, options.population)
+
+
+def _mechanisms(_: argparse.Namespace) -> None:
+    from dpsynth_core.mechanisms import registry
+
+    print(json.dumps(registry.describe(), indent=1))
+
+
+def _release(spec: Spec, out: Path, population: str | None) -> None:
+    """Check everything, charge if asked to, make the release and write it."""
+    from dpsynth_core import release as releases
+    from dpsynth_core import synthesis
+
+    plan = synthesis.plan(spec)
+    _check_writable(out)
+    for warning in synthesis.budget_warnings(spec):
+        _say(f"warning: {warning}")
+    if spec.output.seed is not None:
+        _say(f"warning: {synthesis.NOT_PRIVATE}")
+
+    def execute(before_reading: Callable[[], None]) -> Release:
+        noise = synthesis.noise_for(spec)
+        before_reading()
+        return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
+
+    if population is None:
+        made = execute(lambda: None)
+    else:
+        from dpsynth_core.store import charging
+
+        made = charging.charged(spec, plan.rho, execute)
+    releases.write(made, out)
+    for brand in made.brands:
+        _say(f"note: {brand.sentence}")
+    rows = "answers only" if made.codes is None else f"{made.rows} rows"
+    _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {made.timings['total']:.1f} s, written to {out}")
+
+
+def _show(progress: Progress) -> None:
+    """One line for each marginal measured and each phase; fits are not news."""
+    spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done, {progress.seconds:.1f} s"
+    if progress.kind == "measured":
+        _say(f"round {progress.round}: measured {' x '.join(progress.attributes)}, sigma {progress.sigma:.3g}, {spent}")
+    elif progress.kind == "phase":
+        _say(f"{progress.message}, {progress.seconds:.1f} s")
+
+
+def _say(line: str) -> None:
+    """To stderr, without the control characters that a column name may hold."""
+    print("".join(c if c.isprintable() else "?" for c in line), file=sys.stderr, flush=True)
+
+
+def _number(text: str | None) -> Any:
+    """A whole number or float if it reads as one; otherwise the text, which the spec refuses with the name of the field."""
+    for read in (int, float):
+        try:
+            return None if text is None else read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip() or name.strip() in settings:
+            raise InputError("--set", f"{pair!r} is not one name=value, or the name was given before", "write --set name=value")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def _check_writable(out: Path) -> None:
+    """Before anything is charged: the folder can be made, and files in it too."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError:
+        raise InputError("--out", f"no files can be written in {str(out)!r}", "name a folder that you may write to") from None
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes on the command line are InputErrors like all others: one line, no usage text."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError("command line", message, f"see {self.prog} --help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    make = commands.add_parser("synthesize", help="make a release from options", allow_abbrev=False)
+    make.add_argument("data", metavar="DATA", type=Path, help="CSV or Parquet file, or a folder of them")
+    make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
+    make.add_argument("--workload", default="all-3way", help="all-3way | all-2way | target:COLUMN:3 | FILE.json (default: %(default)s)")
+    make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
+    make.add_argument("--epsilon", required=True)
+    make.add_argument("--delta", default="1e-9", help="default: %(default)s")
+    make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
+    make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
+    make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
+    make.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
+    make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
+    make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
+    make.set_defaults(command=_synthesize)
+
+    run = commands.add_parser("run", help="make a release from a spec", allow_abbrev=False)
+    run.add_argument("spec", metavar="SPEC.json", type=Path, help="a relative data path in it starts from its folder")
+    run.set_defaults(command=_run)
+
+    for command in (make, run):
+        command.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and release.json")
+        command.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+
+    show = commands.add_parser("mechanisms", help="print the mechanisms and their parameters as JSON", allow_abbrev=False)
+    show.set_defaults(command=_mechanisms)
+    return parser
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

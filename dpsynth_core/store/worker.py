@@ -1,0 +1,131 @@
+"""The process that executes one run: ``python -m dpsynth_core.store.worker RUN``. Started by `runs.pump`, alone in its session.
+
+What it learns goes into the store at once, so that killing it at any point loses nothing that was paid for. It says nothing on its
+own: errors cross as our own messages, or as the type and place of an exception, because an exception's text may quote a record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from dpsynth_core import release as releases
+from dpsynth_core import synthesis
+from dpsynth_core.errors import InputError
+from dpsynth_core.release import Progress
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import fingerprints, ledger, lifecycle, runs
+from dpsynth_core.store.home import private_directory, private_file, run_folder
+
+NICENESS = 5
+
+_PACKAGE = Path(releases.__file__).parent
+
+
+class Cancelled(BaseException):
+    """Raised in the main thread by SIGTERM; not an Exception, so that nobody takes it for an error."""
+
+
+def main(run: str) -> None:
+    """Claim the run, execute it, say how it ended, and let the next one start."""
+    signal.signal(signal.SIGTERM, _stop)
+    os.nice(NICENESS)
+    with contextlib.suppress(lifecycle.NotMine):
+        _execute(run)
+    runs.pump()
+
+
+def _execute(run: str) -> None:
+    row = lifecycle.claim(run)
+    folder = run_folder(row["project"], run)
+    ended = threading.Event()
+    threading.Thread(target=_beat, args=(run, ended), daemon=True).start()
+    try:
+        _make_release(run, row["owner"], Spec.from_json(json.loads(row["spec"])), folder)
+        outcome = "done", ""
+    except Cancelled:
+        outcome = "cancelled", ""
+    except InputError as error:
+        outcome = "failed", str(error)
+    except lifecycle.NotMine:
+        raise
+    except Exception as error:
+        outcome = "failed", f"It stopped on an internal error: {_describe(error)}."
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left takes no time, and must not be torn apart
+        ended.set()
+    lifecycle.finish(run, *outcome)
+
+
+def _make_release(run: str, owner: str, spec: Spec, folder: Path) -> None:
+    recorder = _Recorder(run, folder / "measurements")
+    recorder(Progress("phase", 0.0, message="checking the plan and the file"))
+    plan = synthesis.plan(spec)
+    if fingerprints.of_data(spec.data) != ledger.reservation(owner, run).fingerprint:
+        raise InputError("data", "the file changed after the run was submitted", "submit it again")
+    noise = synthesis.noise_for(spec)
+    lifecycle.touch(run)  # nothing above has read a record, everything below may
+    made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, recorder)
+    _keep(replace(made, ledger=ledger.citation(owner, run)), folder)
+
+
+class _Recorder:
+    """Stores each step of the run the moment it exists: the cells of a measurement as a file first, then the line that names it."""
+
+    def __init__(self, run: str, folder: Path) -> None:
+        self._run = run
+        self._folder = folder
+        self._number = 0
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.measurement is not None:
+            with private_file(self._folder / f"{self._number}.npy") as stream:
+                np.save(stream, progress.measurement.values, allow_pickle=False)
+        if lifecycle.record(self._run, self._number, progress.to_json()):
+            raise Cancelled  # the signal was lost in code that cannot pass it on
+        self._number += 1
+
+
+def _keep(release: releases.Release, folder: Path) -> None:
+    """Write the release aside and let it appear whole."""
+    partial = private_directory(folder / f"{lifecycle.RELEASE}.partial")
+    releases.save(release, partial)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    partial.rename(folder / lifecycle.RELEASE)
+
+
+def _beat(run: str, ended: threading.Event) -> None:
+    """Tell the store that we live; end the whole process group when the run is no longer ours."""
+    while not ended.wait(lifecycle.HEARTBEAT_SECONDS):
+        try:
+            lifecycle.beat(run)
+        except lifecycle.NotMine:
+            if not ended.is_set():
+                os.killpg(os.getpgid(0), signal.SIGKILL)
+        except Exception:  # a busy or full disk: the pid still tells that we live
+            continue
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise Cancelled
+
+
+def _describe(error: BaseException) -> str:
+    """The exception's type and the line of ours that it came from; never its text."""
+    ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
+    place = f" in {Path(ours[-1].filename).relative_to(_PACKAGE)}, line {ours[-1].lineno}" if ours else ""
+    return f"{type(error).__name__}{place}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,267 @@
+"""The one way from a spec to a release: check, open the records, build the kernel, drive the mechanism, write rows.
+
+Command line and worker both go through here, so that neither can do more or less than the other. The kernel is built here and
+handed to the mechanism; nothing else of the records comes out.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core import demo
+from dpsynth_core.codec import decode
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism
+from dpsynth_core.privacy.accounting import check_budget
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.release import Brand, Progress, Release
+from dpsynth_core.sources import files
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.protocol import MarginalSource
+from dpsynth_core.spec import DEMO, Spec
+from dpsynth_core.workload import Workload
+
+LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
+
+NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits."""
+
+    spec: Spec
+    domain: Domain
+    workload: Workload
+    unit: Unit
+    rho: float
+    mechanism: Mechanism
+    settings: Mapping[str, Any]
+    forecast: Forecast
+
+
+def plan(spec: Spec) -> Plan:
+    """Check everything that can be checked before a budget is reserved; of the data, only the file's structure.
+
+    Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
+    """
+    domain, workload, unit, rho = spec.resolved()
+    mechanism = registry.get(spec.mechanism.name)
+    settings = spec.settings()
+    if spec.output.rows is not None and not mechanism.makes_rows:
+        raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
+    _check_data(spec, domain)
+    forecast = mechanism.forecast(domain, workload, rho, settings)
+    if not forecast.fits:
+        raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
+    return Plan(spec, domain, workload, unit, rho, mechanism, settings, forecast)
+
+
+def budget_warnings(spec: Spec, total: float | None = None) -> list[str]:
+    """What is doubtful about the budget; total: the number of records where it is public or noisy."""
+    return check_budget(spec.budget.epsilon, spec.budget.delta, None if total is None else max(1, round(total)))
+
+
+def noise_for(spec: Spec) -> Noise:
+    """The operating system's randomness, or repeatable noise if the spec has a seed."""
+    return OpenDPNoise() if spec.output.seed is None else SeededNoise(spec.output.seed)
+
+
+def open_source(plan: Plan) -> MarginalSource:
+    """The records that the spec names. From here on private data may be read: whoever keeps a ledger has charged it before."""
+    spec = plan.spec
+    table = demo.simulate() if spec.data.kind == DEMO else Path(spec.data.path)
+    return ArrowSource(plan.domain, table, table_format(spec), spec.unit.person_column, spec.unit.max_rows_per_person)
+
+
+def table_format(spec: Spec) -> TableFormat:
+    """How the spec says that its file is written."""
+    data = spec.data
+    kind = "csv" if data.kind == DEMO else data.kind
+    if data.missing_markers is None:
+        return TableFormat(kind, data.delimiter, data.encoding)
+    return TableFormat(kind, data.delimiter, data.encoding, frozenset(data.missing_markers))
+
+
+def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None]) -> Release:
+    """Run the mechanism against the records and make the release. on_event hears of each step as it happens and may raise to stop."""
+    clock = _Clock()
+    history: list[Progress] = []
+
+    def tell(progress: Progress) -> None:
+        history.append(progress)
+        on_event(progress)
+
+    kernel = PrivacyKernel(source, plan.unit, plan.rho, noise)
+    tell(Progress("phase", clock.elapsed(), message="counting the marginals of the workload"))
+    with clock.phase("read"):
+        kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
+
+    finished = _drive(plan.mechanism.steps(kernel, plan.workload, plan.settings), clock, tell)
+    tell(Progress("finished", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="the model is final"))
+    measurements = tuple(step.measurement for step in history if step.measurement is not None)
+
+    codes = table = None
+    if plan.mechanism.makes_rows:
+        count = plan.spec.output.rows or max(1, round(finished.total))
+        tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="writing synthetic rows"))
+        rng = np.random.default_rng(plan.spec.output.seed)
+        with clock.phase("rows"):
+            codes = finished.model.rows(count, rng)
+        with clock.phase("decode"):
+            table = decode(plan.domain, codes, rng)
+
+    return Release(
+        spec=plan.spec.published(),
+        digest=plan.spec.digest(),
+        domain=plan.domain,
+        codes=codes,
+        table=table,
+        total=float(finished.total),
+        measurements=measurements,
+        history=tuple(history),
+        charges=tuple({"operation": type(event).__name__, **asdict(event), "rho": event.rho} for event in kernel.events),
+        rho=plan.rho,
+        rho_spent=kernel.rho_spent,
+        private=noise.private,
+        statement=_statement(plan, kernel.rho_spent, noise.private),
+        brands=tuple(_brands(plan, float(finished.total), noise.private)),
+        row_policy=_row_policy(plan),
+        details={**finished.details, "settings": dict(plan.settings)},
+        timings=clock.timings(),
+        versions=versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Of Python and the libraries that numbers depend on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+class _Clock:
+    """Wall seconds since the beginning, and per phase."""
+
+    def __init__(self) -> None:
+        self._start = self._mark = time.perf_counter()
+        self._phases: dict[str, float] = {}
+
+    def elapsed(self) -> float:
+        return round(time.perf_counter() - self._start, 3)
+
+    def timings(self) -> dict[str, float]:
+        return {**{name: round(seconds, 3) for name, seconds in self._phases.items()}, "total": self.elapsed()}
+
+    def restart(self) -> None:
+        self._mark = time.perf_counter()
+
+    def book(self, phase: str) -> None:
+        """The time since the last mark belongs to `phase`."""
+        now = time.perf_counter()
+        self._phases[phase] = self._phases.get(phase, 0.0) + now - self._mark
+        self._mark = now
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        self.restart()
+        yield
+        self.book(name)
+
+
+_PHASE_OF_EVENT = {Measured: "measure", Fitted: "fit", Finished: "finish"}
+
+
+def _drive(steps: Iterator[Event], clock: _Clock, tell: Callable[[Progress], None]) -> Finished:
+    """Take the mechanism's events one by one; the time before an event is booked to what it reports."""
+    clock.restart()
+    for event in steps:
+        clock.book(_PHASE_OF_EVENT[type(event)])
+        if isinstance(event, Finished):
+            return event
+        tell(_progress(event, clock.elapsed()))
+        clock.restart()
+    raise RuntimeError("the mechanism ended without a result")
+
+
+def _progress(event: Measured | Fitted, seconds: float) -> Progress:
+    if isinstance(event, Fitted):
+        return Progress("fitted", seconds, event.round, rho_spent=event.rho_spent, done=event.done, message=event.message)
+    taken = event.measurement
+    return Progress("measured", seconds, event.round, taken.clique, taken.sigma, event.rho_spent, event.done, measurement=taken)
+
+
+def _check_data(spec: Spec, domain: Domain) -> None:
+    """That the file is a table with these columns. Looks at the header and the shape of the first lines, not at what they say."""
+    if spec.data.kind == DEMO:
+        columns: tuple[str, ...] = tuple(map(str, demo.simulate(rows=1).columns))
+    else:
+        files.check(Path(spec.data.path), table_format(spec), limit_bytes=sys.maxsize)
+        columns = files.column_names(Path(spec.data.path), table_format(spec))
+    person = spec.unit.person_column
+    if person is not None and person not in columns:
+        raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
+    for name in domain.names:
+        if name not in columns:
+            raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
+        if name == person:
+            raise InputError(f"column {name!r}", "it tells people apart and cannot be released", "drop it from the domain")
+
+
+def _statement(plan: Plan, rho_spent: float, private: bool) -> str:
+    """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
+    unit, spec = plan.unit, plan.spec
+    m = unit.max_rows_per_person
+    if spec.unit.person_column is None:
+        who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
+    else:
+        rows = "one row" if m == 1 else f"{m} rows"
+        who = f"a person is a value of the column {spec.unit.person_column!r} and owns at most {rows}, further ones are not used"
+    change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
+        "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
+    )
+    promise = (
+        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of rho = {plan.rho:.6g}"
+        f" under zero-concentrated differential privacy and spent {rho_spent:.6g}; the budget implies ({spec.budget.epsilon:g},"
+        f" {spec.budget.delta:g})-differential privacy (accountant: zCDP, converted as in Canonne, Kamath and Steinke 2020)."
+    )
+    return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
+
+
+def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
+    """What a reader must know; every sentence is built from public and released values."""
+    spec = plan.spec
+    if not private:
+        yield Brand("not-private", NOT_PRIVATE)
+    if spec.data.kind == DEMO:
+        yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
+    if spec.domain_origin == "data":
+        warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
+        yield Brand("domain-from-data", warning + spec.domain_justification.strip())
+    for warning in budget_warnings(spec, total):
+        yield Brand("budget", warning)
+    if not plan.mechanism.makes_rows:
+        yield Brand("answers-only", f"{plan.mechanism.title} gives noisy marginals and no rows.")
+
+
+def _row_policy(plan: Plan) -> str:
+    if not plan.mechanism.makes_rows:
+        return "no rows: this mechanism gives answers only"
+    if plan.spec.output.rows is not None:
+        return "as many rows as the spec asks for"
+    return "the number of records, which is public" if plan.unit.total_is_public else "the noisy estimate of the number of records"
