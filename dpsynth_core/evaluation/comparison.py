@@ -19,8 +19,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.grouping import Groups, group
 from dpsynth_core.measurement import Clique, Measurement
-from dpsynth_core.release import Release
-from dpsynth_core.zones import Zoned, combine, released
+from dpsynth_core.zones import Zoned, combine
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"
@@ -92,11 +91,6 @@ class Evidence:
 
     def estimate(self, clique: Clique) -> Estimate | None:
         return estimate(self.domain, self.measurements, clique)
-
-
-def evidence(release: Release) -> Zoned[Evidence]:
-    """All of it is released by construction."""
-    return released(Evidence(release.domain, release.codes, release.measurements, release.total))
 
 
 def marginal_table(evidence: Zoned[Evidence], cliques: Collection[Clique], truth: Truth | None = None) -> Zoned[pd.DataFrame]:

@@ -1,0 +1,47 @@
+"""The data card of a release, in Markdown, for the front page of a repository. Every mark of Markdown in a text is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+
+from dpsynth_core.evaluation.comparison import headline
+from dpsynth_core.release import Release
+from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sentence
+from dpsynth_core.zones import released
+
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
+
+
+def card(release: Release, table: pd.DataFrame) -> str:
+    """The data card, in Markdown, for a repository's front page."""
+    quality = headline(released(table)).value
+    warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
+    lines = [
+        f"# Synthetic data: {_plain(release.spec['name'])}",
+        "",
+        *warning,
+        _plain(sentence(quality)),
+        "",
+        "## The guarantee",
+        "",
+        _plain(release.statement),
+        "",
+        *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
+        *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
+        *_card_list("How to read the data", READING),
+        *_card_list("What is not protected", NOT_PROTECTED),
+        *_card_list("Columns", [f"{a.name}: {a.kind}, {a.size} cells ({first(a.cell_labels())})" for a in release.domain]),
+    ]
+    return "\n".join(lines)
+
+
+def _card_list(title: str, items: Iterable[str]) -> list[str]:
+    return [f"## {title}", "", *(f"- {_plain(item)}" for item in items), ""]
+
+
+def _plain(text: str) -> str:
+    """One line in which no mark has a meaning."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))

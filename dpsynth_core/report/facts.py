@@ -1,0 +1,71 @@
+"""What both documents of a release state, as plain text: the headline, the facts, how to read the rows, what is not protected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dpsynth_core.evaluation.comparison import Headline
+from dpsynth_core.release import Release
+
+READING = (
+    "The rows are invented. No row is a person, and a row that looks like one is chance.",
+    "Counts are noisy. A difference smaller than the noise of its table means nothing.",
+    "Tables marked “not measured” were never looked at: what the rows say there is the model's guess.",
+    "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
+    "Small groups are the least reliable. Add cells up before you conclude.",
+)
+
+NOT_PROTECTED = (
+    "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
+    "Facts about groups: the guarantee is for one person (see neighbouring tables), not for a family or a firm.",
+    "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
+    "The domain, the workload and the budget: they are public.",
+)
+
+
+_ORIGIN = {
+    "typed": "typed by the curator",
+    "codebook": "a codebook",
+    "public": "a public table",
+    "data": "the private table itself (see the warnings)",
+}
+
+
+def sentence(headline: Headline) -> str:
+    """How good the rows are, in one or two sentences. The table's name in it is hostile text."""
+    if not headline.checked:
+        return f"None of the {headline.tables:,} tables asked for was measured: every number is the model's guess."
+    checked = f"{headline.checked:,} of the {headline.tables:,} tables asked for were measured or lie inside a measured one."
+    if math.isnan(headline.mean):
+        return f"{checked} Noise puts {headline.noise:.1%} of people in a wrong cell of them on average."
+    return (
+        f"{checked} In those, {headline.mean:.1%} of people would have to change cells to turn the synthetic rows into the noisy table,"
+        f" on average; noise alone accounts for {headline.noise:.1%}. The worst is {headline.worst_table}: {headline.worst:.1%}."
+    )
+
+
+def facts(release: Release) -> list[tuple[str, str]]:
+    """What a reader asks first, as pairs of name and text."""
+    spec = release.spec
+    budget, unit = spec["budget"], spec["unit"]
+    return [
+        ("Population", spec["population"]),
+        ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
+        ("Columns", f"{len(release.domain)}"),
+        (
+            "Privacy budget",
+            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g} (zCDP rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
+        ),
+        ("Neighbouring tables", f"{unit['relation']}; at most {unit['max_rows_per_person']} row(s) per person"),
+        ("Mechanism", spec["mechanism"]["name"]),
+        ("Measurements", f"{len(release.measurements):,} noisy marginals"),
+        ("Where the domain came from", _ORIGIN[spec["domain_origin"]]),
+        ("Made", release.created),
+        ("SHA-256 of the spec", release.digest),
+    ]
+
+
+def first(labels: Sequence[str], limit: int = 6) -> str:
+    """The first labels, and a sign that there are more."""
+    return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")

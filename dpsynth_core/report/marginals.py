@@ -1,0 +1,83 @@
+"""The noisy marginals of a release as tables: one CSV each with an index, and all of them in one Parquet file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.measurement import Measurement
+from dpsynth_core.release import Release, csv_bytes
+
+INDEX = "marginals/index.csv"
+
+
+def csv_files(release: Release) -> dict[str, bytes]:
+    """A CSV for each measurement and the index, by file name. Texts that a spreadsheet would run get an apostrophe."""
+    tables = {_file(number): _table(release.domain, m) for number, m in enumerate(release.measurements)}
+    return {name: csv_bytes(table, for_spreadsheets=True) for name, table in {INDEX: _index(release), **tables}.items()}
+
+
+def parquet(release: Release) -> bytes:
+    """All measurements in one long table: measurement, attributes, cell (labels), noisy_count, sigma."""
+    schema = pa.schema(
+        [
+            ("measurement", pa.int32()),
+            ("attributes", pa.list_(pa.string())),
+            ("cell", pa.list_(pa.string())),
+            ("noisy_count", pa.float64()),
+            ("sigma", pa.float64()),
+        ]
+    )
+    out = io.BytesIO()
+    with pq.ParquetWriter(out, schema) as writer:
+        for number, m in enumerate(release.measurements):
+            size = m.values.size
+            cells = list(zip(*_cells(release.domain, m), strict=True)) if m.clique else [()]
+            writer.write_table(
+                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, m.values.ravel(), [m.sigma] * size], schema=schema)
+            )
+    return out.getvalue()
+
+
+def _file(number: int) -> str:
+    return f"marginals/{number + 1:04d}.csv"
+
+
+def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
+    """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
+    index = np.indices(measurement.values.shape).reshape(len(measurement.clique), -1)
+    return [[domain[name].cell_labels()[code] for code in codes] for name, codes in zip(measurement.clique, index, strict=True)]
+
+
+def _table(domain: Domain, measurement: Measurement) -> pa.Table:
+    names = _distinct([*measurement.clique, "noisy_count"])
+    columns = [pa.array(labels, pa.string()) for labels in _cells(domain, measurement)]
+    return pa.table([*columns, pa.array(measurement.values.ravel())], names=names)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, with underscores added to the last ones where a column happens to be called the same."""
+    taken: list[str] = []
+    for name in names:
+        while name in taken:
+            name += "_"
+        taken.append(name)
+    return taken
+
+
+def _index(release: Release) -> pa.Table:
+    rows = release.measurements
+    return pa.table(
+        {
+            "file": [_file(i) for i in range(len(rows))],
+            "columns": [label(m.clique) for m in rows],
+            "cells": [m.values.size for m in rows],
+            "noise_standard_deviation": [m.sigma for m in rows],
+        }
+    )
