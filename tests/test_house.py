@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import stat
@@ -105,8 +106,8 @@ def test_the_readme_example_makes_a_release(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "DPSYNTH_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     done = run("sh", "-eu", "-c", script, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
-    header = (tmp_path / "release" / "synthetic.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert header == "age,sex,region"
+    with (tmp_path / "release" / "synthetic.csv").open(encoding="utf-8", newline="") as rows:
+        assert next(csv.reader(rows)) == ["age", "sex", "region"]
     assert (tmp_path / "release" / "release.json").exists()
 
 
