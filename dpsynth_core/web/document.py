@@ -5,7 +5,10 @@ each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "demo"; label: what to call the table on screen; columns: its column names
-    rows      the domain page's table, one dict per column (see dpsynth_core.domain_table)
+    several   whether a person may own several rows
+    cap       {"epsilon", "delta"} for a population that the ledger does not know yet
+    people    about how many people there are, as far as publicly known, or None
+    rows      the domain page's table, one dict per column (see domain_table)
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
 
 Plain functions over that dict; nothing here reads records.
@@ -19,15 +22,19 @@ from functools import lru_cache
 from typing import Any
 
 from dpsynth_core import workload as workloads
-from dpsynth_core.domain import Domain
+from dpsynth_core.domain import Domain, column_field
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy import accounting
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger
 from dpsynth_core.workload import Workload
+from dpsynth_core.zones import Zone
 
 Draft = dict[str, Any]
 
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9}
+DEFAULT_CAP = dict(zip(("epsilon", "delta"), ledger.DEFAULT_CAP, strict=True))
 
 
 def new() -> Draft:
@@ -37,7 +44,7 @@ def new() -> Draft:
         "budget": dict(DEFAULT_BUDGET),
         "mechanism": {"name": "aim", "settings": {}},
         "output": {"rows": None, "seed": None},
-        "wizard": {"passed": []},
+        "wizard": {"passed": [], "several": False, "cap": dict(DEFAULT_CAP), "people": None, "typed": {}},
     }
 
 
@@ -48,6 +55,28 @@ def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 def passed(draft: Mapping[str, Any]) -> list[str]:
     """Steps left through Continue."""
     return list(wizard(draft).get("passed", []))
+
+
+def people(draft: Mapping[str, Any]) -> int | None:
+    """About how many people the table is about, as far as that is publicly known; never counted in the table."""
+    return wizard(draft).get("people")
+
+
+def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
+    """(epsilon, delta) with which a new population is opened."""
+    chosen = wizard(draft).get("cap", DEFAULT_CAP)
+    return chosen["epsilon"], chosen["delta"]
+
+
+def unit(draft: Mapping[str, Any]) -> Unit:
+    """Raises InputError for rows per person that are no number."""
+    return Unit(draft["unit"]["relation"], draft["unit"]["max_rows_per_person"])
+
+
+def domain_zone(draft: Mapping[str, Any]) -> Zone:
+    """Curator-only while the domain was read from private records and nobody has written why that is harmless."""
+    unexplained = draft.get("domain_origin") == "data" and not str(draft.get("domain_justification", "")).strip()
+    return Zone.CURATOR if unexplained else Zone.PUBLIC
 
 
 def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,23 +126,24 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not draft.get("data") or not columns(draft):
         raise InputError("data", "no table is chosen yet", "upload one, give its path, or take the demo")
-    unit = draft.get("unit", {})
-    if (person := unit.get("person_column")) is not None and person not in columns(draft):
-        raise InputError("unit.person_column", f"{person!r} is not a column of this table", "choose one of its columns")
-    for path, text in wizard(draft).get("typed", {}).items():
-        if path.split(".")[0] in ("unit", "population"):
-            raise InputError(path, f"{text!r} cannot be used", "correct it")
+    person = draft["unit"]["person_column"]
+    if wizard(draft).get("several") and person not in columns(draft):
+        raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
+    unit(draft)
     if not str(draft.get("population", "")).strip():
         raise InputError("population", "it has no name", "say whose records these are")
+    accounting.check_budget(*cap(draft))
+    if "wizard.people" in wizard(draft).get("typed", {}):
+        raise InputError("number of people", "it is not a number", "correct it, or leave it empty")
 
 
 def _check_domain(draft: Mapping[str, Any]) -> None:
     known = set(columns(draft))
     for name in domain(draft).names:
         if name not in known:
-            raise InputError(
-                f"column {name!r}", "the table has no such column", "drop it from the domain, or choose the table it comes from"
-            )
+            raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
+    if domain_zone(draft) is Zone.CURATOR:
+        raise InputError("justification", "the domain was read from the private table", "write why that is harmless, or replace it")
 
 
 def _check_budget(draft: Mapping[str, Any]) -> None:

@@ -33,20 +33,31 @@ def store(path: str, new: Any) -> None:
     session.edit(lambda draft: _put(draft, path, new))
 
 
-def choice(label: str, path: str, options: Sequence[Any], names: dict[Any, str], *, kind: str = "select", **look: Any) -> Any:
-    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select")."""
+def choice(
+    label: str,
+    path: str,
+    options: Sequence[Any],
+    names: dict[Any, str],
+    *,
+    kind: str = "select",
+    on_change: Callable[[], None] | None = None,
+    **look: Any,
+) -> Any:
+    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select").
+
+    on_change: what else to do once the new value is stored.
+    """
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
     key = _seeded(path, value(path) if value(path) in options else options[0])
     if kind == "segmented":
         look["required"] = True
-    return widget(
-        label,
-        options,
-        format_func=lambda option: names.get(option, str(option)),
-        key=key,
-        on_change=lambda: store(path, st.session_state[key]),
-        **look,
-    )
+
+    def changed() -> None:
+        store(path, st.session_state[key])
+        if on_change is not None:
+            on_change()
+
+    return widget(label, options, format_func=lambda option: names.get(option, str(option)), key=key, on_change=changed, **look)
 
 
 def text(label: str, path: str, **look: Any) -> str:

@@ -125,9 +125,21 @@ def zone_badge(zone: Zone) -> None:
     st.badge(zone.label, icon=icon, color=color, help=help)
 
 
+@contextmanager
+def watermark(zone: Zone) -> Iterator[None]:
+    """Words across whatever is drawn inside, if it is curator-only."""
+    with st.container(key=f"zone_{zone.name.lower()}"):
+        yield
+
+
 def refused(error: InputError) -> None:
     """What is wrong, where, and what to do."""
-    st.error(f"**{literal(error.field)}**: {literal(error.problem)}. {_sentence(error.remedy)}", icon=":material/error:")
+    st.error(sentence(error), icon=":material/error:")
+
+
+def sentence(error: InputError) -> str:
+    """An InputError as Markdown in which its texts mean only themselves."""
+    return f"**{literal(_capital(error.field))}**: {literal(error.problem)}. {literal(_capital(error.remedy))}."
 
 
 def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue") -> None:
@@ -214,8 +226,8 @@ def _step(name: str) -> Step:
     return next(step for step in (*STEPS, *REFERENCE) if step.name == name)
 
 
-def _sentence(text: str) -> str:
-    return literal(text[:1].upper() + text[1:]) + "."
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _style() -> None:

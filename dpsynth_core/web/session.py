@@ -117,7 +117,7 @@ def _open(project: projects.Project) -> Current:
 def _find_owner() -> str:
     """The signed-in user; else the one user of this machine, if only this machine can reach the server; else this browser's cookie."""
     if _OWNER not in st.session_state:
-        st.session_state[_OWNER] = _signed_in() or (home.LOCAL_OWNER if _only_this_machine() else _browser())
+        st.session_state[_OWNER] = _signed_in() or (home.LOCAL_OWNER if only_this_machine() else _browser())
     return st.session_state[_OWNER]
 
 
@@ -129,7 +129,8 @@ def _signed_in() -> str:
     return ""
 
 
-def _only_this_machine() -> bool:
+def only_this_machine() -> bool:
+    """Whether the server can be reached from this machine alone."""
     return st.get_option("server.address") in _LOOPBACK
 
 
