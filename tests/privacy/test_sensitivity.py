@@ -1,0 +1,162 @@
+"""The sensitivities that are charged, against every neighbour of small tables, found by brute force.
+
+`GlassNoise` shows what the kernel would have protected and the scale it chose, on two neighbouring tables: the test does not
+trust any formula of the kernel's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, combinations_with_replacement, product
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import Clique
+from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import all_kway
+from tests.privacy.tables import GlassNoise, table
+
+dp.enable_features("contrib")
+
+DOMAIN = Domain.from_json({"a": 2, "b": 3})
+CELLS = tuple(product(range(2), range(3)))
+CLIQUES = (*all_kway(DOMAIN, 1).cliques, *all_kway(DOMAIN, 2).cliques)
+ALL_UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2)]
+UNITS = pytest.mark.parametrize("unit", ALL_UNITS, ids=str)
+CHARGED = [(unit, clique) for unit in ALL_UNITS for clique in (*CLIQUES, None) if clique or not unit.total_is_public]
+"""What a kernel charges for measuring: every marginal, and the total (None) where it is secret."""
+
+Row = tuple[int, ...]
+People = tuple[tuple[Row, ...], ...]
+"""One tuple of rows for each person."""
+
+
+def belongings(rows: int) -> tuple[tuple[Row, ...], ...]:
+    """All that one person can own: 1 to `rows` rows."""
+    return tuple(chain.from_iterable(combinations_with_replacement(CELLS, k) for k in range(1, rows + 1)))
+
+
+def neighbours(people: People, unit: Unit) -> Iterator[People]:
+    for i in range(len(people)):
+        others = people[:i] + people[i + 1 :]
+        if unit.relation == "replace":
+            yield from ((*others, owned) for owned in belongings(unit.max_rows_per_person))
+        else:
+            yield others
+    if unit.relation == "add-remove":
+        yield from ((*people, owned) for owned in belongings(unit.max_rows_per_person))
+
+
+def kernel_and_glass(people: People, unit: Unit) -> tuple[PrivacyKernel, GlassNoise]:
+    glass = GlassNoise()
+    return PrivacyKernel(table(DOMAIN, list(chain.from_iterable(people))), unit, 1e3, glass), glass
+
+
+def tables(unit: Unit) -> st.SearchStrategy[People]:
+    return st.lists(st.sampled_from(belongings(unit.max_rows_per_person)), max_size=3).map(tuple)
+
+
+def measured(people: People, unit: Unit, clique: Clique | None) -> tuple[np.ndarray, Event]:
+    """What the noise was added to, and the charge, for a marginal or (None) the total."""
+    kernel, glass = kernel_and_glass(people, unit)
+    _ = kernel.measure_total(1.0) if clique is None else kernel.measure_marginal(clique, 1.0)
+    return glass.seen[0][0].ravel(), kernel.events[0]
+
+
+def distances(unit: Unit, clique: Clique | None, people: People) -> Iterator[tuple[float, Event]]:
+    here, event = measured(people, unit, clique)
+    for other in neighbours(people, unit):
+        yield float(np.sum((here - measured(other, unit, clique)[0]) ** 2)) ** 0.5, event
+
+
+@pytest.mark.parametrize(("unit", "clique"), CHARGED, ids=str)
+def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, clique: Clique | None) -> None:
+    @given(tables(unit))
+    @settings(max_examples=15, deadline=None)
+    def check(people: People) -> None:
+        for distance, event in distances(unit, clique, people):
+            assert isinstance(event, Gaussian)
+            assert distance <= event.l2 * (1 + 1e-15)  # `distance` itself is a rounded square root
+
+    check()
+
+
+@UNITS
+@pytest.mark.parametrize("clique", CLIQUES, ids=str)
+def test_some_neighbour_is_as_far_as_a_measurement_is_charged_for(unit: Unit, clique: Clique) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person,)
+    assert max(distance - event.l2 for distance, event in distances(unit, clique, people)) == pytest.approx(0, abs=1e-15)
+
+
+@UNITS
+def test_the_total_is_free_only_where_no_neighbour_differs_in_it(unit: Unit) -> None:
+    people = (((0, 0),), ((1, 2),) * unit.max_rows_per_person)
+    sizes = {sum(map(len, other)) for other in (people, *neighbours(people, unit))}
+    assert unit.total_is_public == (len(sizes) == 1)
+
+
+@UNITS
+def test_the_l1_sensitivity_is_the_furthest_neighbour(unit: Unit) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person, ((1, 1),))
+    here = measured(people, unit, ("a", "b"))[0]
+    furthest = max(np.abs(here - measured(other, unit, ("a", "b"))[0]).sum() for other in neighbours(people, unit))
+    assert furthest == unit.marginal_l1
+
+
+answers = st.fixed_dictionaries(
+    {
+        clique: st.lists(st.floats(-2, 5), min_size=DOMAIN.cells(clique), max_size=DOMAIN.cells(clique)).map(
+            lambda cells, clique=clique: np.array(cells).reshape(DOMAIN.sizes(clique))
+        )
+        for clique in CLIQUES
+    }
+)
+weights = st.fixed_dictionaries({clique: st.floats(1e-3, 50) for clique in CLIQUES})
+offsets = st.fixed_dictionaries({clique: st.floats(-10, 1e4) for clique in CLIQUES})
+
+
+def scored(people: People, unit: Unit, given_answers: dict, given_weights: dict, given_offsets: dict) -> tuple[np.ndarray, float, Event]:
+    """The integer scores that entered the noisy max, the Gumbel scale, and the charge."""
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.select_worst_marginal(given_answers, given_weights, given_offsets, 0.7)
+    scores, scale = glass.seen[0]
+    return scores, scale, kernel.events[0]
+
+
+def opendp_price(difference: int, scale: float) -> float:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    return float(dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale).map(difference))
+
+
+@UNITS
+def test_no_neighbour_changes_a_score_by_more_than_a_selection_is_charged_for(unit: Unit) -> None:
+    @given(tables(unit), answers, weights, offsets)
+    @settings(max_examples=25, deadline=None)
+    def check(people: People, given_answers: dict, given_weights: dict, given_offsets: dict) -> None:
+        here, scale, event = scored(people, unit, given_answers, given_weights, given_offsets)
+        largest = 0
+        for other in neighbours(people, unit):
+            there, scale_there, _ = scored(other, unit, given_answers, given_weights, given_offsets)
+            assert scale_there == scale  # the scale is public: it may not depend on the table
+            largest = max(largest, int(np.abs(here - there).max()))
+        assert event == Selection(0.7)
+        assert opendp_price(largest, scale) <= event.rho * (1 + 1e-15)  # OpenDP rounds its own product up
+
+    check()
+
+
+@UNITS
+def test_some_neighbour_changes_a_score_by_what_a_selection_is_charged_for(unit: Unit) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person,)
+    # the only occupied cell is answered too high, all others too low: moving a row adds to the distance at both ends
+    candidate = {("a", "b"): np.full((2, 3), -1.0) + np.eye(2, 3) * 5}, {("a", "b"): 3.0}, {("a", "b"): 1.0}
+    here, scale, event = scored(people, unit, *candidate)
+    furthest = max(int(np.abs(here - scored(other, unit, *candidate)[0]).max()) for other in neighbours(people, unit))
+    assert opendp_price(furthest, scale) == pytest.approx(event.rho, rel=1e-12)  # rounding of the price only
