@@ -41,8 +41,8 @@ def distance(counts: NDArray[np.int64], answer: NDArray[np.floating]) -> int:
 
 def weight_steps(weights: Collection[float]) -> list[int]:
     """Weights as whole multiples of the largest / WEIGHT_STEPS, rounded up so that none becomes 0. ValueError unless positive."""
-    if not all(0 < weight < math.inf for weight in weights):
-        raise ValueError("weights must be positive numbers")
+    if not weights or not all(0 < weight < math.inf for weight in weights):
+        raise ValueError("every candidate needs a weight that is a positive number, and there must be one")
     largest = max(weights)
     return [min(WEIGHT_STEPS, math.ceil(weight / largest * WEIGHT_STEPS)) for weight in weights]
 

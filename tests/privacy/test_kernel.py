@@ -1,0 +1,291 @@
+"""The kernel: charges first, reads then, answers with the stated distribution. What one person can change is in test_sensitivity."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Collection
+
+import numpy as np
+import pytest
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import BudgetExceeded, InputError
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms.protocol import Kernel
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import all_kway
+from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, table
+
+DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
+SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(30)], ids=["opendp", "seeded"])
+RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace"])
+PAIRS = all_kway(DOMAIN, 2).cliques
+
+
+def people(count: int = 500) -> ArraySource:
+    rng = np.random.default_rng(31)
+    return table(DOMAIN, [tuple(map(int, rng.integers(0, DOMAIN.sizes(DOMAIN.names)))) for _ in range(count)])
+
+
+def kernel_of(
+    source: ArraySource, rho: float = 1e6, relation: str = "add-remove", noise: Noise | None = None, rows: int = 1
+) -> PrivacyKernel:
+    return PrivacyKernel(source, Unit(relation, rows), rho, noise or GlassNoise())
+
+
+def zeros(cliques: Collection[Clique] = PAIRS) -> dict[Clique, np.ndarray]:
+    return {clique: np.zeros(DOMAIN.sizes(clique)) for clique in cliques}
+
+
+def select(kernel: PrivacyKernel, eps: float, cliques: Collection[Clique] = PAIRS) -> Clique:
+    return kernel.select_worst_marginal(zeros(cliques), dict.fromkeys(cliques, 1.0), dict.fromkeys(cliques, 0.0), eps)
+
+
+class BrokenSource(ArraySource):
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:  # noqa: ARG002
+        raise OSError("the disk is gone")
+
+
+OPERATIONS = pytest.mark.parametrize(
+    ("operate", "rho"),
+    [
+        (lambda kernel: kernel.measure_marginal(("a", "b"), 2.0), 1 / 8),
+        (lambda kernel: kernel.measure_total(5.0), 1 / 50),
+        (lambda kernel: select(kernel, 0.4), 0.16 / 8),
+    ],
+    ids=["measure_marginal", "measure_total", "select"],
+)
+
+
+# Charging
+
+
+@OPERATIONS
+def test_an_operation_costs_what_its_formula_says(operate, rho: float) -> None:
+    kernel = kernel_of(people())
+    operate(kernel)
+    assert kernel.rho_spent == pytest.approx(rho, rel=1e-15)
+    assert len(kernel.events) == 1
+
+
+@OPERATIONS
+def test_an_operation_over_budget_is_refused_without_touching_the_table(operate, rho: float) -> None:
+    source = people()
+    kernel = kernel_of(source, rho=rho * 0.999)
+    with pytest.raises(BudgetExceeded):
+        operate(kernel)
+    assert source.passes == []
+    assert kernel.rho_spent == 0
+    assert kernel.events == ()
+
+
+@OPERATIONS
+def test_an_operation_is_charged_before_the_table_is_read(operate, rho: float) -> None:
+    kernel = kernel_of(BrokenSource(DOMAIN, np.zeros((0, 3), dtype=np.int32)))
+    with pytest.raises(OSError, match="disk"):
+        operate(kernel)
+    assert kernel.rho_spent == pytest.approx(rho)
+
+
+@OPERATIONS
+def test_an_operation_whose_noise_fails_stays_charged(operate, rho: float) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no randomness")
+
+    noise = GlassNoise()
+    noise.discrete_gaussian = noise.noisy_max = fail
+    kernel = kernel_of(people(), noise=noise)
+    with pytest.raises(RuntimeError, match="randomness"):
+        operate(kernel)
+    assert kernel.rho_spent == pytest.approx(rho)
+
+
+def test_replacing_a_record_costs_twice_as_much_per_measurement_and_the_same_per_selection() -> None:
+    kernel = kernel_of(people(), relation="replace")
+    kernel.measure_marginal(("a",), 2.0)
+    select(kernel, 0.4)
+    assert [event.rho for event in kernel.events] == pytest.approx([1 / 4, 0.16 / 8], rel=1e-15)
+    assert isinstance(kernel.events[1], Selection)
+
+
+def test_several_rows_per_person_cost_their_square() -> None:
+    kernel = kernel_of(people(), rows=3)
+    kernel.measure_marginal(("a",), 2.0)
+    kernel.measure_total(2.0)
+    assert kernel.events == (Gaussian(2.0, 3.0), Gaussian(2.0, 3.0))
+
+
+def test_preparing_costs_nothing() -> None:
+    kernel = kernel_of(people())
+    kernel.prepare(PAIRS)
+    assert kernel.rho_spent == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@RELATIONS
+def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows: int) -> None:
+    kernel = kernel_of(people(500), relation=relation, rows=rows, noise=SeededNoise(32))
+    totals = {kernel.measure_total(40.0) for _ in range(5)}
+    assert (totals == {500.0}) == (kernel.rho_spent == 0) == kernel.total_is_public == (relation == "replace" and rows == 1)
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda kernel: kernel.measure_marginal(("b", "a"), 1.0),
+        lambda kernel: kernel.measure_marginal((), 1.0),
+        lambda kernel: kernel.measure_marginal(("z",), 1.0),
+        lambda kernel: kernel.measure_marginal(("a",), 0.0),
+        lambda kernel: kernel.measure_marginal(("a",), math.nan),
+        lambda kernel: kernel.measure_marginal(("a",), -1.0),
+        lambda kernel: kernel.measure_total(-1.0),
+        lambda kernel: select(kernel, 0.0),
+        lambda kernel: select(kernel, math.nan),
+        lambda kernel: select(kernel, 1.0, ()),
+        lambda kernel: kernel.select_worst_marginal({("a",): np.zeros(3)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
+        lambda kernel: kernel.select_worst_marginal({("a",): np.full(4, np.nan)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
+        lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, -1.0), dict.fromkeys(PAIRS, 0.0), 1.0),
+        lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, np.inf), 1.0),
+    ],
+)
+def test_a_misused_operation_costs_nothing_and_reads_nothing(misuse) -> None:
+    source = people()
+    kernel = kernel_of(source)
+    with pytest.raises((ValueError, InputError)):
+        misuse(kernel)
+    assert kernel.rho_spent == 0
+    assert source.passes == []
+
+
+# Answers
+
+
+def test_a_measurement_is_the_marginal_plus_noise() -> None:
+    source = people()
+    exact = source.counts([("a", "c")])[("a", "c")]
+    measurement = kernel_of(source).measure_marginal(("a", "c"), 3.0)
+    assert np.array_equal(measurement.values, exact)  # GlassNoise adds nothing
+    assert (measurement.clique, measurement.sigma, measurement.values.dtype) == (("a", "c"), 3.0, np.dtype(np.float64))
+
+
+def test_measuring_again_draws_fresh_noise_around_the_same_counts() -> None:
+    kernel = kernel_of(people(), noise=SeededNoise(33))
+    first, second = (kernel.measure_marginal(("a", "b"), 50.0).values for _ in range(2))
+    assert not np.array_equal(first, second)
+    assert np.abs(first - second).max() < 50 * 12
+
+
+@SOURCES
+@RELATIONS
+def test_measured_marginals_have_discrete_gaussian_noise_of_sigma(noise: Noise, relation: str) -> None:
+    source = people()
+    exact = source.counts([("a", "b", "c")])[("a", "b", "c")]
+    kernel = kernel_of(source, relation=relation, noise=noise)
+    drawn = np.concatenate([(kernel.measure_marginal(("a", "b", "c"), 4.0).values - exact).ravel() for _ in range(500)])
+    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 4.0) ** 2) / 2), 50) > FALSE_ALARM
+
+
+@SOURCES
+def test_measured_totals_have_discrete_gaussian_noise_of_sigma(noise: Noise) -> None:
+    kernel = kernel_of(people(500), noise=noise)
+    drawn = np.array([kernel.measure_total(3.0) - 500 for _ in range(8_000)])
+    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 3.0) ** 2) / 2), 40) > FALSE_ALARM
+
+
+@SOURCES
+@RELATIONS
+def test_selections_have_the_probabilities_of_the_exponential_mechanism(noise: Noise, relation: str) -> None:
+    source = people(60)
+    rng = np.random.default_rng(34)
+    cliques = tuple(all_kway(DOMAIN, 1).cliques) + PAIRS
+    answers = {clique: rng.uniform(0, 2 * 60 / DOMAIN.cells(clique), DOMAIN.sizes(clique)) for clique in cliques}
+    weights = {clique: float(len(clique)) for clique in cliques}
+    offsets = {clique: 0.3 * DOMAIN.cells(clique) for clique in cliques}
+    eps = 0.15 if relation == "add-remove" else 0.3
+    true = source.counts(cliques)
+    scores = np.array([weights[c] * (np.abs(true[c] - answers[c]).sum() - offsets[c]) for c in cliques])
+    sensitivity = max(weights.values()) * (1 if relation == "add-remove" else 2)
+    probabilities = np.exp(eps * (scores - scores.max()) / (2 * sensitivity))
+    kernel = kernel_of(source, relation=relation, noise=noise)
+    drawn = [cliques.index(kernel.select_worst_marginal(answers, weights, offsets, eps)) for _ in range(6_000)]
+    # the grid of the scores moves these probabilities by a relative 1e-5: invisible in 6,000 draws
+    assert frequency_p_value(drawn, probabilities / probabilities.sum()) > FALSE_ALARM
+
+
+def test_at_a_large_eps_the_worst_marginal_wins() -> None:
+    kernel = kernel_of(people(), noise=SeededNoise(35))
+    answers = people().counts(PAIRS)
+    wrong = {clique: table_.astype(float) for clique, table_ in answers.items()}
+    wrong[("a", "c")] = wrong[("a", "c")][::-1]
+    assert kernel.select_worst_marginal(wrong, dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0), 100.0) == ("a", "c")
+
+
+def test_offsets_and_weights_are_part_of_the_score() -> None:
+    kernel = kernel_of(people())  # GlassNoise: the largest score wins
+    weights, offsets = dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0)
+    assert kernel.select_worst_marginal(zeros(), weights | {("b", "c"): 2.0}, offsets, 1.0) == ("b", "c")
+    assert kernel.select_worst_marginal(zeros(), weights, dict.fromkeys(PAIRS, 9.0) | {("a", "c"): 0.0}, 1.0) == ("a", "c")
+
+
+# Reading
+
+
+def test_prepared_marginals_and_all_their_subsets_come_from_one_pass() -> None:
+    source = people()
+    kernel = kernel_of(source)
+    kernel.prepare(PAIRS)
+    for clique in all_kway(DOMAIN, 1).cliques + PAIRS:
+        assert np.array_equal(kernel.measure_marginal(clique, 1.0).values, people().counts([clique])[clique])
+    select(kernel, 1.0, all_kway(DOMAIN, 1).cliques + PAIRS)
+    assert kernel.measure_total(1.0) == 500
+    kernel.prepare(PAIRS)
+    assert source.passes == [PAIRS]
+
+
+def test_without_preparation_a_selection_reads_all_its_candidates_in_one_pass() -> None:
+    source = people()
+    select(kernel_of(source), 1.0)
+    assert source.passes == [PAIRS]
+
+
+def test_a_source_that_returns_the_wrong_shape_is_not_believed() -> None:
+    class Transposed(ArraySource):
+        def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:
+            return {clique: counts.T for clique, counts in super().counts(cliques).items()}
+
+    with pytest.raises(RuntimeError, match="wrong shape"):
+        kernel_of(Transposed(DOMAIN, people().rows)).measure_marginal(("a", "b"), 1.0)
+
+
+# What it shows
+
+
+def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> None:
+    promised = {name for name in vars(Kernel) if not name.startswith("_")}
+    offered = {name for name in dir(PrivacyKernel) if not name.startswith("_")}
+    assert offered == promised | {"prepare", "events"}
+
+
+def test_signatures_match_the_protocol() -> None:
+    for name in ("measure_marginal", "measure_total", "select_worst_marginal"):
+        assert inspect.signature(getattr(PrivacyKernel, name)) == inspect.signature(getattr(Kernel, name))
+
+
+def test_everything_the_kernel_holds_is_private_by_name() -> None:
+    kernel = kernel_of(people())
+    kernel.measure_marginal(("a",), 1.0)
+    assert all(name.startswith("_PrivacyKernel__") for name in vars(kernel))
+
+
+def test_what_the_kernel_shows_of_itself_does_not_depend_on_the_table() -> None:
+    shown = []
+    for source in (people(10), people(500)):
+        kernel = kernel_of(source)
+        kernel.measure_marginal(("a",), 1.0)
+        names = [name for name in dir(kernel) if not name.startswith("_") and not callable(getattr(kernel, name))]
+        shown.append({name: getattr(kernel, name) for name in names})
+    assert shown[0] == shown[1]
