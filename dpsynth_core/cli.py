@@ -10,12 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsynth_core.errors import InputError
@@ -34,7 +32,6 @@ UNNAMED = "not in the ledger"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         options = _parser().parse_args(arguments)
         options.command(options)
@@ -230,7 +227,3 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("mechanisms", help="print the mechanisms and their parameters as JSON", allow_abbrev=False)
     show.set_defaults(command=_mechanisms)
     return parser
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -22,7 +22,6 @@ from dpsynth_core.privacy.accounting import check_budget, rho_from
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 
-VERSION = 1
 MAX_ROWS = 100_000_000
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
@@ -81,7 +80,7 @@ class Resolved(NamedTuple):
 class Spec(_Part):
     """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release."""
 
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     name: str = Field(default="release", min_length=1, max_length=200)
     population: str = Field(min_length=1, max_length=200)
     data: DataSpec

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dpsynth_core.codec import decode
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism
+from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel
 from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
@@ -123,7 +123,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="writing synthetic rows"))
         rng = np.random.default_rng(plan.spec.output.seed)
         with clock.phase("rows"):
-            codes = finished.model.rows(count, rng)
+            codes = cast(RowModel, finished.model).rows(count, rng)
         with clock.phase("decode"):
             table = decode(plan.domain, codes, rng)
 

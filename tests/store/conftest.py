@@ -1,0 +1,63 @@
+"""A home of its own for every test, and a small table to run against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import projects, runs
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "home"
+    monkeypatch.setenv("DPSYNTH_HOME", str(place))
+    monkeypatch.delenv("DPSYNTH_CONCURRENT_RUNS", raising=False)
+    return place
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    codes = np.random.default_rng(0).integers(0, [2, 3, 4], size=(500, 3))
+    path = tmp_path / "people.csv"
+    np.savetxt(path, codes, fmt="%d", delimiter=",", header="a,b,c", comments="")
+    return path
+
+
+@pytest.fixture
+def make_spec(table: Path) -> Callable[..., Spec]:
+    """A spec over `table`; keyword arguments replace whole fields."""
+
+    def make(**fields: Any) -> Spec:
+        return Spec.from_json(
+            {
+                "name": "test",
+                "population": "people",
+                "data": {"path": str(table)},
+                "domain": {"a": 2, "b": 3, "c": 4},
+                "workload": {"kind": "all", "k": 1},
+                "budget": {"epsilon": 1.0, "delta": 1e-9},
+                "mechanism": {"name": "independent"},
+            }
+            | fields
+        )
+
+    return make
+
+
+@pytest.fixture
+def project() -> str:
+    return projects.create("ann", "census").id
+
+
+@pytest.fixture
+def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Runs are marked as started but no process is; the list says which."""
+    started: list[str] = []
+    monkeypatch.setattr(runs, "_launch", started.append)
+    return started
