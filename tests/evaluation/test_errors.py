@@ -1,0 +1,62 @@
+"""Errors: the definition by hand, the range, and counting rows against a plain loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.errors import marginal_errors, row_marginals, scaled, workload_error
+from dpsynth_core.workload import hand_picked
+
+DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
+ROWS = st.integers(0, 30).flatmap(lambda n: st.tuples(*(arrays(np.int32, n, elements=st.integers(0, s - 1)) for s in (3, 2, 4))))
+tables = arrays(np.int64, (3, 2), elements=st.integers(0, 50))
+
+
+def test_workload_error_is_the_weighted_mean_over_marginals_by_definition() -> None:
+    workload = hand_picked(DOMAIN, {("a",): 1.0, ("b",): 3.0})
+    true = {("a",): np.array([5, 3, 2]), ("b",): np.array([6, 4])}
+    estimate = {("a",): np.array([4.0, 4.0, 2.0]), ("b",): np.array([6.5, 3.5])}
+    assert workload_error(workload, true, estimate, 10) == pytest.approx((1 * 2 + 3 * 1) / (2 * 10))
+
+
+def test_workload_error_needs_a_positive_number_of_records() -> None:
+    with pytest.raises(ValueError, match="positive"):
+        workload_error(hand_picked(DOMAIN, {("b",): 1.0}), {("b",): np.ones(2)}, {("b",): np.ones(2)}, 0)
+
+
+@given(tables, tables)
+def test_marginal_error_is_between_zero_and_two_and_symmetric(one: np.ndarray, other: np.ndarray) -> None:
+    forth, back = (marginal_errors({("a", "b"): x}, {("a", "b"): y})[("a", "b")] for x, y in ((one, other), (other, one)))
+    assert 0 <= forth <= 2 + 1e-12  # rounding of six fractions
+    assert forth == pytest.approx(back, abs=1e-12)
+
+
+@given(tables, st.floats(0.1, 100))
+def test_marginal_error_ignores_the_size_of_the_table(one: np.ndarray, factor: float) -> None:
+    assert marginal_errors({("a", "b"): one}, {("a", "b"): one * factor})[("a", "b")] < 1e-12
+
+
+def test_disjoint_marginals_have_error_two() -> None:
+    assert marginal_errors({("b",): np.array([7, 0])}, {("b",): np.array([0, 1])}) == {("b",): 2.0}
+
+
+def test_scaled_marginals_have_the_asked_total_and_the_same_proportions() -> None:
+    assert scaled({("b",): np.array([1, 3])}, 100)[("b",)].tolist() == [25.0, 75.0]
+
+
+@given(ROWS)
+def test_row_marginals_agree_with_counting_one_by_one(columns: tuple[np.ndarray, ...]) -> None:
+    codes = np.stack(columns, axis=1)
+    cliques = [(), ("b",), ("a", "c"), ("a", "b", "c")]
+    for clique, counts in row_marginals(DOMAIN, codes, cliques).items():
+        positions = [DOMAIN.names.index(name) for name in clique]
+        expected = Counter(tuple(row[positions]) for row in codes.tolist() and codes)
+        assert counts.shape == DOMAIN.sizes(clique)
+        assert {cell: n for cell, n in np.ndenumerate(counts) if n} == expected

@@ -1,0 +1,30 @@
+"""True counts are exact, and cannot be published."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import ZoneError
+from dpsynth_core.evaluation.errors import marginal_errors
+from dpsynth_core.evaluation.truth import true_counts
+from dpsynth_core.zones import Zone, combine, publishable, released
+from tests.privacy.tables import table
+
+DOMAIN = Domain.from_json({"a": 2, "b": 2})
+SOURCE = table(DOMAIN, [(0, 0), (0, 1), (1, 1), (1, 1)])
+
+
+def test_true_counts_are_the_exact_marginals() -> None:
+    assert true_counts(SOURCE, [("a",), ("a", "b")]).value[("a", "b")].tolist() == [[1, 1], [0, 2]]
+
+
+def test_true_counts_and_all_that_is_computed_from_them_stay_on_the_curators_screen() -> None:
+    truth = true_counts(SOURCE, [("a",)])
+    errors = combine(marginal_errors, truth, released({("a",): np.array([3.0, 1.0])}))
+    assert errors.value == {("a",): 0.5}
+    for zoned in (truth, errors):
+        assert zoned.zone is Zone.CURATOR
+        with pytest.raises(ZoneError):
+            publishable(zoned, "true counts")

@@ -1,0 +1,47 @@
+"""Runs of a mechanism on a small invented table, for the tests of all mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.mechanisms.protocol import Event, Finished
+from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import Workload
+from tests.privacy.tables import ArraySource
+
+DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 6, "d": 2})
+
+
+@dataclass(frozen=True)
+class Run:
+    kernel: PrivacyKernel
+    source: ArraySource
+    events: tuple[Event, ...]
+
+    @property
+    def finished(self) -> Finished:
+        last = self.events[-1]
+        assert isinstance(last, Finished)
+        return last
+
+
+def people(rows: int = 4000, seed: int = 40) -> ArraySource:
+    """Invented people: b follows a, c is skewed, d is rare."""
+    rng = np.random.default_rng(seed)
+    a = rng.choice(4, rows, p=[0.5, 0.25, 0.15, 0.1])
+    b = np.where(rng.random(rows) < 0.8, a % 3, rng.integers(0, 3, rows))
+    c = np.minimum(rng.geometric(0.5, rows) - 1, 5)
+    return ArraySource(DOMAIN, np.stack([a, b, c, rng.random(rows) < 0.05], axis=1).astype(np.int32))
+
+
+def run(name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41) -> Run:
+    source = people()
+    kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))
+    mechanism = get(name)
+    return Run(kernel, source, tuple(mechanism.steps(kernel, workload, settings(mechanism, {}))))

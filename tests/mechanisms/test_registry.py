@@ -1,0 +1,101 @@
+"""The registry: complete, self-describing, and strict about settings."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms.protocol import Parameter
+from dpsynth_core.mechanisms.registry import MECHANISMS, describe, get, settings
+from dpsynth_core.workload import all_kway
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """A mechanism with one parameter of each kind."""
+
+    title = "Knobs"
+    parameters = (
+        Parameter("share", "float", 0.9, 0.1, 0.99, "a share"),
+        Parameter("rounds", "int", 16, 2, 100, "a number"),
+        Parameter("careful", "bool", True, 0, 1, "a switch"),
+    )
+
+
+KNOBS: Any = Knobs()
+
+
+def test_the_three_mechanisms_are_there_and_the_recommended_one_is_first() -> None:
+    assert list(MECHANISMS) == ["aim", "independent", "gaussian"]
+    assert all(get(name).name == name for name in MECHANISMS)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="'AIM2' is unknown; use one of aim, independent, gaussian"):
+        get("AIM2")
+
+
+def test_the_description_is_json_and_says_everything() -> None:
+    described = json.loads(json.dumps(describe(), allow_nan=False))
+    assert [entry["name"] for entry in described] == list(MECHANISMS)
+    for entry in described:
+        assert all(len(entry[field]) >= 3 for field in ("title", "summary", "paper", "privacy"))
+        for parameter in entry["parameters"]:
+            assert set(parameter) == {"name", "kind", "default", "low", "high", "help"}
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_defaults_are_within_their_own_limits_and_a_complete_setting(name: str) -> None:
+    mechanism = get(name)
+    filled = settings(mechanism, {})
+    assert list(filled) == [parameter.name for parameter in mechanism.parameters]
+    assert settings(mechanism, filled) == filled
+    assert all(parameter.help for parameter in mechanism.parameters)
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
+    domain = Domain.from_json({"a": 4, "b": 3, "c": 5})
+    forecast = get(name).forecast(domain, all_kway(domain, 2), 0.01, settings(get(name), {}))
+    assert forecast.fits
+    assert 0 < forecast.seconds < 60
+    assert 0 < forecast.memory_mb < 1000
+
+
+def test_text_from_the_command_line_becomes_numbers() -> None:
+    assert settings(KNOBS, {"share": "0.5", "rounds": "7", "careful": "false"}) == {"share": 0.5, "rounds": 7, "careful": False}
+    assert settings(KNOBS, {"rounds": 7.0}) == {"share": 0.9, "rounds": 7, "careful": True}
+    assert isinstance(settings(KNOBS, {"rounds": 7.0})["rounds"], int)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"share": 1.5},
+        {"share": "half"},
+        {"share": math.nan},
+        {"share": None},
+        {"share": True},
+        {"rounds": 1},
+        {"rounds": 2.5},
+        {"rounds": "inf"},
+        {"careful": "perhaps"},
+        {"careful": 1},
+    ],
+)
+def test_settings_that_do_not_fit_are_refused_by_name(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=rf"mechanism\.{next(iter(given))}: .* is not "):
+        settings(KNOBS, given)
+
+
+def test_unknown_parameters_are_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="use one of share, rounds, careful"):
+        settings(KNOBS, {"shares": 0.5})
+    with pytest.raises(InputError, match="has no parameters"):
+        settings(get("independent"), {"shares": 0.5})
