@@ -1,0 +1,143 @@
+"""Choose how the rows are made, see what the plan can do and what it leaks, then seal it and run it once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from dpsynth_core import feasibility, leaks
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.spec import DataSpec, Spec
+from dpsynth_core.store import fingerprints, ledger, runs
+from dpsynth_core.store.ledger import Spent
+from dpsynth_core.web import document, frame, launch, plan_view, watch
+from dpsynth_core.web.numbers import short
+from dpsynth_core.web.session import Current
+from dpsynth_core.web.text import code, literal
+from dpsynth_core.zones import Zone
+
+
+def main() -> None:
+    here = frame.require("mechanism")
+    listed = runs.list(here.owner, here.project)
+    active = next((run for run in listed if run.active), None)
+    frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC, Zone.RELEASED)
+    if listed:
+        watch.panel(here.owner, (active or listed[0]).id)
+    if active is None:
+        with st.expander("Plan another run", icon=":material/replay:") if listed else st.container():
+            _plan(here)
+    done = any(run.state == "done" for run in listed)
+    frame.nav("mechanism", ready=done, why="Results open when a run is done.")
+
+
+def _plan(here: Current) -> None:
+    """From verdict to run; what is missing if the draft is not complete."""
+    mechanism = registry.get(here.draft["mechanism"]["name"])
+    try:
+        spec = document.spec(here.draft, here.name)
+        _, workload, unit, rho = spec.resolved()
+        spec.settings()
+    except InputError as error:
+        frame.refused(error)
+        plan_view.parameters(mechanism)
+        return
+    account, people = _account(here, spec.population), document.people(here.draft)
+    plan_view.verdict(feasibility.assess(workload, rho, unit, people), people)
+    plan_view.leaks(leaks.find(spec, people, account.releases, _same_file_elsewhere(here.owner, spec)))
+    text = spec.model_dump_json()
+    forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
+    plan_view.cards(forecasts, mechanism.name)
+    plan_view.parameters(mechanism)
+    _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
+
+
+def _account(here: Current, population: str) -> Spent:
+    """What the ledger says; for a population that it does not know yet, the cap chosen on the Data page."""
+    account = ledger.spent(here.owner, population)
+    if population in ledger.populations(here.owner):
+        return account
+    epsilon, delta = document.cap(here.draft)
+    rho = rho_from(epsilon, delta)
+    return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _forecast(spec_text: str, name: str) -> Forecast | InputError:
+    """What a mechanism would need for this plan, with its own settings if it is the chosen one."""
+    spec = Spec.model_validate_json(spec_text)
+    given = spec.mechanism.settings if spec.mechanism.name == name else {}
+    domain, workload, _, rho = spec.resolved()
+    mechanism = registry.get(name)
+    try:
+        return mechanism.forecast(domain, workload, rho, registry.settings(mechanism, given))
+    except InputError as error:
+        return error
+
+
+def _same_file_elsewhere(owner: str, spec: Spec) -> tuple[str, ...]:
+    try:
+        stat = Path(spec.data.path).stat() if spec.data.path else None
+        mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime) if stat else (0, 0.0))
+    except (OSError, InputError):
+        return ()  # the file is gone: submitting will say so
+    return ledger.same_file_elsewhere(owner, mark, spec.population)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
+    """Keyed hash of the data file; `version` makes a changed file a new entry."""
+    del version
+    return fingerprints.of_data(DataSpec.model_validate_json(data_text))
+
+
+def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) -> None:
+    typed = document.wizard(here.draft).get("typed", {})
+    unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
+    affordable = rho <= account.remaining_rho * (1 + 1e-9)
+    with frame.card("Seal and run", Zone.RELEASED):
+        st.markdown(
+            f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
+            f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its cap of"
+            f" ε {short(account.cap_epsilon)}."
+        )
+        if not affordable:
+            st.error(
+                "The cap does not allow it. Lower epsilon, or raise the cap on the Ledger page and give a reason there.",
+                icon=":material/block:",
+            )
+        if st.button(
+            "Seal the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
+        ):
+            _confirm(here, spec, rho, account)
+
+
+@st.dialog("Spend this budget?", width="medium")
+def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
+    left = max(0.0, account.remaining_rho - rho)
+    after = epsilon_from(left, account.cap_delta) if left > account.cap_rho * 1e-9 else 0.0
+    now, cost, rest = st.columns(3)
+    now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
+    cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
+    rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in zCDP, which is why the three numbers do not simply subtract.")
+    st.markdown(
+        f"Population {code(spec.population)} · {literal(registry.get(spec.mechanism.name).title)} · δ {short(spec.budget.delta)}\n\n"
+        f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
+        " cancelled, fails, or the machine goes down."
+    )
+    if st.button(f"Spend ε {short(spec.budget.epsilon)} and run", type="primary", icon=":material/play_arrow:", width="stretch"):
+        try:
+            launch.submit(here)
+        except InputError as error:
+            frame.refused(error)
+            st.caption("Nothing was spent.")
+            return
+        st.rerun()
+
+
+main()
