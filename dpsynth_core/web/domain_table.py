@@ -4,9 +4,10 @@ A row is a dict of JSON values:
 
     column    name in the file;  use: False drops it;  kind: one of attribute.KINDS
     values    categories as listed; labels: names to show instead, as many, or empty;  dtype: type of the released column
-    lower, upper, bins     texts; bins holds a number of equal bins, or the edges separated by commas, or nothing for the default
+    lower, upper, bins     texts; bins holds a number of equal bins (of codes, for kind "coded"), or the edges separated by commas,
+                           or nothing for the default
     missing, other         whether empty and unlisted values have a cell of their own
-    decimals  digits to release, or None;  size: number of codes as text, for kind "coded"
+    decimals  digits to release, or None;  note: what to mind, in our own words
 
 `attribute` turns a row into a domain attribute or says in one sentence what is wrong. Plain functions; no records are seen here.
 """
@@ -16,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from dpsynth_core.attribute import Attribute, column_field, day_of, equal_edges
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
+from dpsynth_core.sources.guess import Guess
 
 Row = dict[str, Any]
 
@@ -34,10 +38,11 @@ BLANK: Row = {
     "missing": False,
     "other": False,
     "decimals": None,
-    "size": "",
+    "note": "",
 }
 LISTED = ("categorical", "ordinal")
-NUMBERS = ("integer", "numeric", "date")
+EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
+MANY_VALUES = 1_000
 
 
 def blank(columns: Iterable[str]) -> list[Row]:
@@ -55,7 +60,7 @@ def row_of(attribute: Attribute) -> Row:
     """The row that means this attribute."""
     row = blank([attribute.name])[0] | {"kind": attribute.kind, "missing": attribute.missing, "other": attribute.other}
     if attribute.kind == "coded":
-        return row | {"size": str(attribute.size)}
+        return row | {"bins": str(attribute.size)}
     if attribute.kind in LISTED:
         return row | {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
     bins = len(attribute.edges) - 1
@@ -72,7 +77,7 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
     """What a row means. Raises InputError naming the column."""
     name, kind = row["column"], row["kind"]
     if kind == "coded":
-        return Attribute.coded(name, _whole(name, row["size"], "the number of codes"))
+        return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind in LISTED:
         if not row["values"] and not row["other"]:
             raise InputError(column_field(name), "its values are not listed yet", "list them below, or choose another kind")
@@ -137,11 +142,44 @@ def read_listed(text: str) -> dict[str, list[str]]:
     return {"values": values, "labels": [label or value for value, label in zip(values, labels, strict=True)] if any(labels) else []}
 
 
-def summary(row: Row) -> str:
-    """What the column may contain, short enough for a table cell."""
-    if row["kind"] in LISTED:
-        return ", ".join(row["labels"] or row["values"])
-    return ""
+def grid(rows: Sequence[Row]) -> pd.DataFrame:
+    """The rows as the table on screen: what can be edited there, the number of cells, and what to say about each column."""
+    found = problems(rows)
+    frame = pd.DataFrame([{name: row[name] for name in ("column", *EDITABLE)} for row in rows])
+    frame["cells"] = pd.array([cells(row) for row in rows], dtype="Int64")
+    frame["values"] = [_remark(row, found.get(row["column"])) for row in rows]
+    return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
+
+
+def edited(rows: Sequence[Row], changes: Mapping[int, Mapping[str, Any]]) -> list[Row]:
+    """The rows after what the curator changed in `grid`, by position. An emptied text cell means an empty text."""
+    result = [dict(row) for row in rows]
+    for position, values in changes.items():
+        for name, new in values.items():
+            if name in EDITABLE and int(position) < len(result):
+                result[int(position)][name] = ("" if new is None else str(new)) if name in ("lower", "upper", "bins") else new
+    return result
+
+
+def from_guesses(guesses: Iterable[Guess]) -> list[Row]:
+    """Rows as proposed; columns that had better be left out are, with the reason."""
+    rows = []
+    for guess in guesses:
+        row = blank([guess.name])[0] if guess.attribute is None else row_of(guess.attribute)
+        rows.append(row | {"use": not guess.drop and guess.attribute is not None, "note": guess.advice})
+    return rows
+
+
+def _remark(row: Row, problem: InputError | None) -> str:
+    if not row["use"]:
+        return f"left out. {row['note']}".strip()
+    if problem is not None:
+        return f"⚠ {problem.problem}"
+    if len(row["values"]) > MANY_VALUES and row["kind"] in LISTED:
+        return "⚠ very many values: names or ids identify people, leave them out"
+    if row["note"]:
+        return f"⚠ {row['note']}"
+    return ", ".join(row["labels"] or row["values"])[:200] if row["kind"] in LISTED else ""
 
 
 def _binned(row: Mapping[str, Any]) -> Attribute:
