@@ -7,15 +7,18 @@ Work is done once per distinct value wherever Arrow can list those, so millions 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.attribute import OTHER_LABEL, Attribute, day_number
+from dpsynth_core.attribute import OTHER_LABEL, Attribute
+from dpsynth_core.bins import day_number
 from dpsynth_core.domain import Domain
 
 NUMBER_PATTERN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -145,16 +148,18 @@ def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.rando
         return _cell_values(attribute).take(pa.array(codes))
     absent = codes >= attribute.values
     bins = np.where(absent, 0, codes)
-    edges = np.asarray(attribute.edges, dtype=np.float64 if attribute.kind == "numeric" else np.int64)
+    edges = np.asarray(attribute.edges, dtype=np.float64)
     low, high = edges[bins], edges[bins + 1]
-    drawn = _uniform(low, high, attribute.decimals, rng) if attribute.kind == "numeric" else rng.integers(low, high)
-    return pa.array(drawn.astype(np.int32) if attribute.kind == "date" else drawn, kind, mask=absent)
+    if attribute.kind == "numeric":
+        return pa.array(_uniform(low, high, attribute.decimals, rng), kind, mask=absent)
+    whole = rng.integers(low.astype(np.int64), high.astype(np.int64))
+    return pa.array(whole.astype(np.int32) if attribute.kind == "date" else whole, kind, mask=absent)
 
 
 def _cell_values(attribute: Attribute) -> pa.Array:
     """The decoded value of each cell of a categorical attribute."""
-    typed = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": lambda c: c == "true"}[attribute.dtype]
-    values = [typed(category) for category in attribute.categories]
+    typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
+    values = [typed[attribute.dtype](category) for category in attribute.categories]
     values += [OTHER_LABEL if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
     return pa.array(values, _ARROW_TYPE[attribute.dtype])
 

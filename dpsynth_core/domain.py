@@ -9,14 +9,15 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.attribute import Attribute, column_field, day_of, equal_edges
+from dpsynth_core.attribute import Attribute
+from dpsynth_core.bins import column_field, day_of, equal_edges
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique
 
@@ -31,6 +32,7 @@ _FIELDS = {
     "date": ("lower", "upper", "bins", "edges", "missing"),
     "coded": ("size",),
 }
+_NUMBERS: dict[str, Callable[..., Attribute]] = {"integer": Attribute.integer, "numeric": Attribute.numeric, "date": Attribute.day}
 
 
 @dataclass(frozen=True)
@@ -168,8 +170,7 @@ def _construct(name: str, kind: str, given: dict[str, Any]) -> Attribute:
     if kind in ("categorical", "ordinal"):
         return Attribute.categorical(name, given.pop("categories", ()), ordered=kind == "ordinal", **given)
     lower, upper = given.pop("lower", None), given.pop("upper", None)
-    build = {"integer": Attribute.integer, "numeric": Attribute.numeric, "date": Attribute.day}[kind]
-    return build(name, lower, upper, **given)
+    return _NUMBERS[kind](name, lower, upper, **given)
 
 
 def parse_domain(text: str) -> Domain:
@@ -222,18 +223,20 @@ def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
     other = any(value == "*" for value, _ in rows)
     listed = [(value, label) for value, label in rows if value not in ("", "*")]
     if len(listed) == 1 and ".." in listed[0][0] and not other:
-        return _from_range(name, *(part.strip() for part in listed[0][0].split("..", 1)), missing=missing)
+        low, high = listed[0][0].split("..", 1)
+        return _from_range(name, low.strip(), high.strip(), missing)
     labels = [label or value for value, label in listed] if any(label for _, label in listed) else []
     return Attribute.categorical(name, [value for value, _ in listed], labels=labels, other=other, missing=missing)
 
 
 def _from_range(name: str, low: str, high: str, missing: bool) -> Attribute:
-    for parse, build in ((int, Attribute.integer), (float, Attribute.numeric)):
+    parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
+    for kind, parse in parsers.items():
         try:
             bounds = parse(low), parse(high)
         except ValueError:
             continue
-        return build(name, *bounds, missing=missing)
+        return _NUMBERS[kind](name, *bounds, missing=missing)
     return Attribute.day(name, low, high, missing=missing)
 
 

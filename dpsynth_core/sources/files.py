@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.dataset as ds
 
-from dpsynth_core.attribute import column_field
+from dpsynth_core.bins import column_field
 from dpsynth_core.errors import InputError
 from dpsynth_core.sources.formats import DEFAULT_MISSING, DELIMITERS, TableFormat, table_files
 from dpsynth_core.sources.sniff import head_records, sniff
@@ -40,7 +40,6 @@ BATCH_ROWS = 131_072
 _BLOCK_BYTES = 16 << 20  # also the longest row that a CSV may have
 
 
-
 def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
     """Names in file order, trimmed. An unnamed first column (an index) is called column_1. No check for repeats; see `check`."""
     if isinstance(source, pd.DataFrame):
@@ -62,8 +61,12 @@ def check(source: TableSource, form: TableFormat, limit_bytes: int = DEFAULT_LIM
         )
     names = column_names(source, form)
     _check_names(names)
-    if not isinstance(source, pd.DataFrame):
-        _check_parquet(source) if form.kind == "parquet" else _check_csv(source, form, names)
+    if isinstance(source, pd.DataFrame):
+        return
+    if form.kind == "parquet":
+        _check_parquet(source)
+    else:
+        _check_csv(source, form, names)
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -77,9 +80,8 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_parquet(source: str | os.PathLike[str]) -> None:
-    for column in _parquet(source).schema:
-        if pa.types.is_nested(column.type):
-            raise InputError(column_field(column.name), "it holds lists or structures", "flatten the column, or leave it out")
+    if not _parquet(source).count_rows():
+        raise InputError("data", "the table has no rows", "choose a file with rows")
 
 
 def _check_csv(source: str | os.PathLike[str], form: TableFormat, names: Sequence[str]) -> None:

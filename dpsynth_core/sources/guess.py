@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.attribute import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, Attribute, day_of
+from dpsynth_core.attribute import Attribute
+from dpsynth_core.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, day_number, day_of
 from dpsynth_core.codec import day_numbers, floats, texts
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
@@ -28,6 +30,7 @@ FEW_CODES = 20
 ZERO_INFLATED = 0.3
 NEAR_UNIQUE = 0.9
 
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
 
 
@@ -63,7 +66,7 @@ def propose(table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROW
 
 def _guess(summary: Summary) -> Guess:
     if not len(summary.values):
-        return Guess(summary.name, None, ("It has no values in the rows looked at.",), "Leave it out.", drop=True)
+        return Guess(summary.name, None, ("It has no values that can be used.",), "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
         return _categories(summary, ["false", "true"], "bool", "It holds yes or no values.")
     if pa.types.is_temporal(summary.values.type) or summary.is_text:
@@ -88,6 +91,9 @@ def _looks_like_codes(values: pa.Array) -> bool:
 def _text(summary: Summary) -> Guess:
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
+    if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
+        reasons = ("Its numbers have a comma where a point is needed.",)
+        return Guess(summary.name, None, reasons, "Save the table with decimal points, or leave it out.", drop=True)
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
         reason = "Almost every row has a text of its own." if own else "It has too many different texts."
         return Guess(summary.name, None, (reason,), "Leave it out: names, addresses and ids point at people.", drop=True)
@@ -106,7 +112,7 @@ def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason:
 
 
 def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
-    known = days[np.isfinite(days)]
+    known = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
     attribute = Attribute.day(summary.name, day_of(known.min()), day_of(known.max()), missing=summary.absent > 0 or len(known) < len(days))
     return Guess(summary.name, attribute, ("Its values are dates.",), "Replace the bounds by dates that are known without the data.")
 
@@ -144,7 +150,7 @@ def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np
     attribute = Attribute.integer(summary.name, 0 if edges else low, high, edges=edges, missing=missing)
     reasons = ("It holds whole numbers.", *([_ZERO_REASON] if edges else []))
     share = distinct / summary.present
-    counted = lower in (0, 1) and distinct == upper - lower + 1 and share > 0.5  # 0, 1, 2, ... as row numbers are
+    counted = lower in (0, 1) and distinct >= 0.99 * (upper - lower + 1) and share > 0.5  # 0, 1, 2, ... as row numbers are
     if counted or share == 1 or (share > NEAR_UNIQUE and _IDENTIFIER.search(summary.name)):
         reasons = ("Almost every row has a number of its own.",)
         return Guess(summary.name, attribute, reasons, "If it is an id or row number, leave it out.", drop=True)

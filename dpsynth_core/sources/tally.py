@@ -23,7 +23,7 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
     sizes = {len(clique) for clique in cliques}
     inner: set[Clique] = set()
     chosen: list[Clique] = []
-    for clique in sorted(set(cliques), key=len, reverse=True):
+    for clique in sorted(dict.fromkeys(cliques), key=len, reverse=True):
         if clique not in inner:
             chosen.append(clique)
             inner.update(part for size in sizes if size < len(clique) for part in combinations(clique, size))
@@ -104,7 +104,7 @@ class Tally:
         """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
         blocks = {block: table.reshape(self._domain.sizes(block)) for block, table in self._tables.items()}
         tables: dict[Clique, NDArray[np.int64]] = {}
-        for clique in sorted(set(self._cliques), key=len, reverse=True):
+        for clique in sorted(dict.fromkeys(self._cliques), key=len, reverse=True):
             superset, table = self._smallest_superset(clique, tables, blocks)
             axes = tuple(i for i, name in enumerate(superset) if name not in clique)
             tables[clique] = table.sum(axis=axes, dtype=np.int64) if axes else table

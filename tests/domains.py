@@ -1,0 +1,69 @@
+"""Hypothesis strategies for attributes, domains and tables of values; shared by the tests of domain, codec and sources."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from hypothesis import strategies as st
+
+from dpsynth_core.domain import Attribute, Domain
+
+NAMES = ("age", "income>50K", "a.b", "x[0]", "<script>", "ä ö", "=1+1", "'quoted'")
+
+labels = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=6).map(str.strip).filter(bool)
+names = st.sampled_from(NAMES)
+
+
+@st.composite
+def categorical_attributes(draw: st.DrawFn, name: str = "c") -> Attribute:
+    dtype = draw(st.sampled_from(["string", "int64", "float64", "bool"]))
+    other = draw(st.booleans())
+    least = 0 if other else 1
+    if dtype == "string":
+        categories = draw(st.lists(labels.filter(lambda label: label != "other"), min_size=least, max_size=6, unique=True))
+    elif dtype == "bool":
+        categories = draw(st.lists(st.sampled_from(["false", "true"]), min_size=least, max_size=2, unique=True))
+    else:
+        number = st.integers(-(10**6), 10**6) if dtype == "int64" else st.floats(-1e6, 1e6, allow_nan=False)
+        categories = [str(n) for n in draw(st.lists(number, min_size=least, max_size=6, unique=True))]
+    # "other" decodes to null unless the column is text, so that a missing cell beside it could not be told apart
+    missing = draw(st.booleans()) and not (other and dtype != "string")
+    return Attribute.categorical(name, categories, dtype=dtype, other=other, missing=missing, ordered=draw(st.booleans()))
+
+
+@st.composite
+def integer_attributes(draw: st.DrawFn, name: str = "i") -> Attribute:
+    lower = draw(st.integers(-(2**40), 2**40))
+    upper = lower + draw(st.integers(0, 10_000))
+    cuts = draw(st.none() | st.sets(st.integers(lower, upper), max_size=6))
+    edges = None if cuts is None else sorted({lower, *cuts, upper + 1})
+    return Attribute.integer(name, lower, upper, edges=edges, missing=draw(st.booleans()))
+
+
+@st.composite
+def numeric_attributes(draw: st.DrawFn, name: str = "n") -> Attribute:
+    lower = draw(st.floats(-1e6, 1e6))
+    upper = lower + draw(st.floats(1e-3, 1e6))
+    decimals = draw(st.none() | st.integers(0, 3))
+    return Attribute.numeric(name, lower, upper, bins=draw(st.integers(1, 50)), missing=draw(st.booleans()), decimals=decimals)
+
+
+@st.composite
+def day_attributes(draw: st.DrawFn, name: str = "d") -> Attribute:
+    first, last = sorted(draw(st.tuples(*[st.dates(date(1000, 1, 1), date(9000, 1, 1))] * 2)))
+    return Attribute.day(name, first, last, missing=draw(st.booleans()))
+
+
+def coded_attributes(name: str = "k") -> st.SearchStrategy[Attribute]:
+    return st.integers(1, 40).map(lambda size: Attribute.coded(name, size))
+
+
+def attributes(name: str = "x") -> st.SearchStrategy[Attribute]:
+    kinds = (categorical_attributes, integer_attributes, numeric_attributes, day_attributes, coded_attributes)
+    return st.one_of([kind(name) for kind in kinds])
+
+
+@st.composite
+def domains(draw: st.DrawFn, most: int = 5) -> Domain:
+    chosen = draw(st.lists(names, min_size=1, max_size=most, unique=True))
+    return Domain(tuple(draw(attributes(name)) for name in chosen))
