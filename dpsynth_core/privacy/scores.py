@@ -32,11 +32,16 @@ def check_answer(answer: NDArray[np.floating], shape: tuple[int, ...]) -> None:
 
 
 def distance(counts: NDArray[np.int64], answer: NDArray[np.floating]) -> int:
-    """||counts - answer||_1 in steps, with the answer rounded to whole steps. Exact: see `_EXACT`."""
-    steps = np.multiply(answer, COUNT_STEPS, dtype=np.float64)
-    np.rint(steps, out=steps)
-    steps -= np.multiply(counts, COUNT_STEPS, dtype=np.float64)
-    return int(np.abs(steps, out=steps).sum())
+    """||counts - answer||_1 in steps, with the answer rounded to whole steps. Exact: see `_EXACT`; steps are a power of two.
+
+    All passes but the first work in place: this is what a selection spends its time on.
+    """
+    gaps = np.multiply(answer, COUNT_STEPS, dtype=np.float64)
+    np.rint(gaps, out=gaps)
+    gaps *= 1 / COUNT_STEPS
+    gaps -= counts
+    np.abs(gaps, out=gaps)
+    return int(gaps.sum() * COUNT_STEPS)
 
 
 def weight_steps(weights: Collection[float]) -> list[int]:
