@@ -81,7 +81,6 @@ class Structure:
         return np.broadcast_to(adjoint[slot], [self.sizes[x] for x in self.program.labels[slot]])
 
 
-
 def _exponential(log_potential: Table) -> Table:
     """exp, scaled so that the largest entry is one."""
     top = log_potential.max()

@@ -82,8 +82,8 @@ class Aim:
     )
     makes_rows = True
     parameters = (
-        Parameter("max_size_mb", "float", 80.0, 0.1, 4096.0, "Capacity of the model in megabytes (JT-SIZE): more is more accurate and slower."),
-        Parameter("rounds_per_attribute", "int", 16, 2, 100, "Sets the first rounds' share of the budget: about this many rounds per column."),
+        Parameter("max_size_mb", "float", 80.0, 0.1, 4096.0, "Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower."),
+        Parameter("rounds_per_attribute", "int", 16, 2, 100, "The first rounds are paid as if there were this many per column."),
         Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
     )
 
@@ -91,7 +91,8 @@ class Aim:
         """Rough time and memory: one-way marginals must fit the capacity; rounds grow with rho, work with the capacity."""
         one_way = sum(domain.sizes(domain.names))
         if one_way * BYTES_PER_CELL / MEGABYTE > settings["max_size_mb"]:
-            return Forecast(False, 0.0, 0.0, "the one-way marginals alone are larger than the model's capacity; raise max_size_mb or merge values")
+            reason = "the one-way marginals alone are larger than the model's capacity; raise max_size_mb or merge values"
+            return Forecast(False, 0.0, 0.0, reason)
         closure_cells = sum(domain.cells(c) for c in workload.closure())
         memory = 200.0 + 3 * closure_cells * BYTES_PER_CELL / MEGABYTE + 2 * settings["max_size_mb"]
         rounds = min(settings["rounds_per_attribute"] * len(domain), 3 * len(domain))

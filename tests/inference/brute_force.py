@@ -27,5 +27,3 @@ def joint(sizes: Sequence[int], cliques: Sequence[Labels], log_potentials: Seque
 
 def marginal(p: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:
     return p.sum(axis=tuple(a for a in range(p.ndim) if a not in labels))
-
-

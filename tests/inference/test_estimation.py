@@ -41,13 +41,15 @@ def test_unmeasured_dependence_is_not_invented() -> None:
 def test_the_loss_reaches_the_optimum_over_all_distributions() -> None:
     rng = np.random.default_rng(3)
     counts = random_counts(3)
-    measurements = [measured(r, marginal(counts, r) + rng.normal(0, s, marginal(counts, r).shape), s) for r, s in [((0, 1), 20.0), ((1, 2), 40.0)]]
+    sigmas = {(0, 1): 20.0, (1, 2): 40.0}
+    measurements = [measured(r, rng.normal(marginal(counts, r), sigma), sigma) for r, sigma in sigmas.items()]
+
+    def misfit(p: np.ndarray, m: Measurement) -> float:
+        answer = marginal(p.reshape(SIZES), tuple(DOMAIN.names.index(name) for name in m.clique))
+        return float((((answer - m.values) / m.sigma) ** 2).sum()) / 2
 
     def loss(p: np.ndarray) -> float:
-        cells = p.reshape(SIZES)
-        return sum(
-            float((((marginal(cells, tuple(DOMAIN.names.index(n) for n in m.clique)) - m.values) / m.sigma) ** 2).sum()) / 2 for m in measurements
-        )
+        return sum(misfit(p, m) for m in measurements)
 
     best = minimize(
         loss,

@@ -40,8 +40,9 @@ def people(rows: int = 4000, seed: int = 40) -> ArraySource:
     return ArraySource(DOMAIN, np.stack([a, b, c, rng.random(rows) < 0.05], axis=1).astype(np.int32))
 
 
-def run(name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41) -> Run:
+def run(name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float) -> Run:
+    """A whole run; `given` replaces settings, also by values too small for real tables."""
     source = people()
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))
     mechanism = get(name)
-    return Run(kernel, source, tuple(mechanism.steps(kernel, workload, settings(mechanism, {}))))
+    return Run(kernel, source, tuple(mechanism.steps(kernel, workload, settings(mechanism, {}) | given)))

@@ -1,0 +1,117 @@
+"""AIM: spends what it may and no more, adapts to the data, respects the capacity, and works under both relations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.inference.junction_tree import junction_tree, mask_of
+from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms.aim import RoundBudget
+from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
+from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import all_kway, hand_picked
+from tests.mechanisms.runs import DOMAIN, people, run
+
+PAIRS = all_kway(DOMAIN, 2)
+RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace"])
+
+
+@RELATIONS
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_whole_budget_is_spent_and_the_meter_never_trips(relation: str, rows: int) -> None:
+    done = run("aim", PAIRS, 0.05, relation, rows)
+    assert done.kernel.rho_spent == pytest.approx(0.05, rel=1e-6)
+    assert isinstance(done.events[-1], Finished)
+
+
+@RELATIONS
+def test_each_round_selects_once_and_measures_once_after_all_columns(relation: str) -> None:
+    done = run("aim", PAIRS, 0.05, relation)
+    kinds = [type(e) for e in done.kernel.events]
+    assert kinds[: len(DOMAIN)] == [Gaussian] * len(DOMAIN)
+    assert kinds[len(DOMAIN) :] == [Selection, Gaussian] * done.finished.details["rounds"]
+
+
+@RELATIONS
+def test_a_round_costs_what_it_was_given(relation: str) -> None:
+    l2 = {"add-remove": 1.0, "replace": math.sqrt(2)}[relation]
+    budget = RoundBudget.spending(0.01, 0.9, l2)
+    assert budget.cost(l2) == pytest.approx(0.01)
+    assert Gaussian(budget.sigma, l2).rho == pytest.approx(0.009)
+    assert Selection(budget.eps).rho == pytest.approx(0.001)
+    assert budget.annealed().cost(l2) == pytest.approx(0.04)
+
+
+def test_the_first_noise_is_the_one_of_the_paper() -> None:
+    done = run("aim", PAIRS, 0.05)
+    # sigma_0 = sqrt(T / (2 alpha rho)) with T = 16 d and alpha = 0.9
+    assert done.kernel.events[0].sigma == pytest.approx(math.sqrt(16 * len(DOMAIN) / (2 * 0.9 * 0.05)), rel=1e-6)
+
+
+def test_dependence_is_found_where_independent_cannot() -> None:
+    aim, independent = run("aim", PAIRS, 0.5), run("independent", PAIRS, 0.5)
+    true = aim.source.counts(PAIRS.cliques)
+    n = int(true[PAIRS.cliques[0]].sum())
+    errors = [workload_error(PAIRS, true, {c: r.finished.model.marginal(c) for c in PAIRS.cliques}, n) for r in (aim, independent)]
+    # A fixed seed; the table of `runs` has one strong pair, so the gap is large and half is a wide margin.
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_rows_carry_the_dependence() -> None:
+    finished = run("aim", PAIRS, 0.5).finished
+    codes = finished.model.rows(5000, np.random.default_rng(0))
+    first, second = PAIRS.cliques[0][:2]
+    a, b = (DOMAIN.names.index(x) for x in (first, second))
+    table = np.zeros(DOMAIN.sizes((first, second)))
+    np.add.at(table, (codes[:, a], codes[:, b]), 1)
+    expected = finished.model.marginal((first, second))
+    # Rounding and sampling 5000 rows: each cell within five standard deviations of a binomial.
+    share = expected / expected.sum()
+    assert (np.abs(table / 5000 - share) <= 5 * np.sqrt(share / 5000) + 1 / 5000).all()
+
+
+def test_the_model_never_outgrows_its_capacity() -> None:
+    sizes = DOMAIN.sizes(DOMAIN.names)
+    cells = sum(sizes) + 4  # room for the columns and hardly any pair
+    done = run("aim", PAIRS, 0.5, max_size_mb=cells * 8 / 1e6)
+    measured = {e.measurement.clique for e in done.events if isinstance(e, Measured)}
+    assert junction_tree([mask_of(labels_of(DOMAIN, c)) for c in measured], sizes).cells(sizes) <= cells
+
+
+def test_columns_outside_the_workload_still_get_rows() -> None:
+    pair = PAIRS.cliques[0]
+    finished = run("aim", hand_picked(DOMAIN, {pair: 1.0}), 0.5).finished
+    assert finished.model.rows(10, np.random.default_rng(0)).shape == (10, len(DOMAIN))
+
+
+def test_progress_rises_and_rounds_are_numbered() -> None:
+    events = run("aim", PAIRS, 0.05).events
+    done = [e.done for e in events if isinstance(e, Measured | Fitted)]
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1.0)
+    rounds = [e.round for e in events if isinstance(e, Fitted)]
+    assert rounds == list(range(len(rounds)))
+
+
+def test_stopping_between_steps_spends_no_more() -> None:
+    kernel = PrivacyKernel(people(), Unit("add-remove", 1), 0.05, SeededNoise(1))
+    aim = get("aim")
+    steps = aim.steps(kernel, PAIRS, settings(aim, {}))
+    spent = [next(steps) and kernel.rho_spent for _ in range(5)]
+    steps.close()
+    assert kernel.rho_spent == spent[-1] < 0.05
+
+
+def test_a_capacity_below_the_columns_is_refused_with_a_reason() -> None:
+    aim = get("aim")
+    forecast = aim.forecast(DOMAIN, PAIRS, 0.05, settings(aim, {}) | {"max_size_mb": 1e-5})
+    assert not forecast.fits
+    assert "max_size_mb" in forecast.reason
