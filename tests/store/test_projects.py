@@ -81,10 +81,12 @@ def test_an_upload_is_kept_whole_and_replaces_one_of_the_same_name(project: str)
 def test_an_upload_over_the_limit_leaves_nothing(project: str, home: Path) -> None:
     with pytest.raises(CapacityError):
         projects.upload("ann", project, "a.csv", io.BytesIO(b"x" * 100), limit=99)
-    assert [p for p in home.rglob("uploads/*")] == []
+    assert list(home.rglob("uploads/*")) == []
 
 
-@pytest.mark.parametrize("name", ["../../x.csv", "/etc/passwd", "..\\..\\x.csv", "..", "", ".hidden", "a\x00b.csv", "é" * 500 + ".csv", "a/"])
+@pytest.mark.parametrize(
+    "name", ["../../x.csv", "/etc/passwd", "..\\..\\x.csv", "..", "", ".hidden", "a\x00b.csv", "é" * 500 + ".csv", "a/"]
+)
 def test_no_upload_name_leaves_the_folder(project: str, home: Path, name: str) -> None:
     path = projects.upload("ann", project, name, io.BytesIO(b"x"))
     assert path.resolve().parent == (home / "projects" / project / "uploads").resolve()
@@ -125,5 +127,5 @@ def test_a_home_that_cannot_be_made_is_an_input_error(monkeypatch: pytest.Monkey
 
 
 def test_the_store_needs_neither_streamlit_nor_ortools() -> None:
-    code = "import sys; from dpsynth_core.store import ledger, projects; sys.exit(bool({'streamlit', 'ortools', 'altair'} & set(sys.modules)))"
+    code = "import sys; from dpsynth_core.store import ledger, runs; sys.exit(bool({'streamlit', 'ortools', 'altair'} & set(sys.modules)))"
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0

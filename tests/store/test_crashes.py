@@ -1,0 +1,137 @@
+"""Whatever happens to a worker, and whenever: the ledger is right, the state is honest, and what was measured is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, lifecycle, projects, runs
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Callable[[Path, str, int, str], int]]:
+    command = [sys.executable, str(Path(__file__).with_name("crash_driver.py"))]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def run_worker(home: Path, run: str, step: int, side: str) -> int:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{home} {run} {step} {side}\n")
+        process.stdin.flush()
+        return int(process.stdout.readline())
+
+    yield run_worker
+    process.communicate(timeout=10)
+
+
+def check_honest(project: str, run: str) -> str:
+    """The invariants after any death; a word for what happened."""
+    runs.pump()
+    found = runs.get("ann", run)
+    released = (lifecycle.run_folder(project, run) / lifecycle.RELEASE).exists()
+    entries = {e.kind for e in ledger.entries("ann") if e.run == run}
+    charged = ledger.spent("ann", "people").rho
+
+    assert ledger.verify("ann").ok
+    assert found.state == ("done" if released else "lost")
+    assert found.touched == ("touch" in entries)
+    assert ("return" in entries) == (not found.touched)
+    assert charged == (pytest.approx(found.rho) if found.touched else 0)
+
+    events = runs.events("ann", run)
+    assert [e.number for e in events] == list(range(len(events)))
+    kept = runs.measurements("ann", run)
+    assert [m.clique for m in kept] == [("a",), ("b",), ("c",)][: len(kept)]
+    assert all(m.values.shape == ({"a": 2, "b": 3, "c": 4}[m.clique[0]],) and np.isfinite(m.values).all() for m in kept)
+    if kept:
+        assert found.touched
+    if released:
+        release = runs.release("ann", run)
+        assert release.rows == len(release.table) > 0
+        assert len(release.measurements) == len(kept) == 3
+        for stored, said in zip(kept, release.measurements, strict=True):
+            np.testing.assert_array_equal(stored.values, said.values)
+    elif not found.touched:
+        assert "given back" in found.error
+    else:
+        assert "stays charged" in found.error
+    return found.state if found.touched else "untouched"
+
+
+def test_killed_at_every_durable_step_the_books_are_right(
+    home: Path,
+    make_spec: Callable[..., Spec],
+    no_workers: list[str],
+    driver: Callable[[Path, str, int, str], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exhaustive: before and after each commit and each file's appearance, from the claim of the run to the worker's last word."""
+    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
+    seen: dict[str, int] = {}
+    measured: set[int] = set()
+    step, status = 0, -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        step += 1
+        assert step < 60
+        for side in ("before", "after"):
+            project = projects.create("ann", "census").id
+            run = runs.submit("ann", project, make_spec(population="people"))
+            assert no_workers[-1] == run
+            status = driver(home, run, step, side)
+            outcome = check_honest(project, run)
+            seen[outcome] = seen.get(outcome, 0) + 1
+            measured.add(len(runs.measurements("ann", run)))
+            projects.delete("ann", project)
+            for path in home.glob("dpsynth.sqlite*"):
+                path.unlink()  # a ledger cannot be reset, and the next case wants the account at zero
+    assert status == 0
+    assert seen.keys() == {"untouched", "lost", "done"}
+    assert measured == {0, 1, 2, 3}
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_an_undisturbed_worker_ends_as_done(
+    home: Path, make_spec: Callable[..., Spec], driver: Callable[[Path, str, int, str], int], project: str
+) -> None:
+    run = runs.submit("ann", project, make_spec())
+    assert driver(home, run, 0, "never") == 0
+    assert runs.get("ann", run).state == "done"
+    assert check_honest(project, run) == "done"
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_worker_that_was_given_up_can_touch_nothing(
+    home: Path, make_spec: Callable[..., Spec], driver: Callable[[Path, str, int, str], int], project: str
+) -> None:
+    """Cancelled between its start and its claim: the run is over, its reservation is back, and the late worker must leave it so."""
+    run = runs.submit("ann", project, make_spec())
+    runs.cancel("ann", run)
+    assert driver(home, run, 0, "never") == 0
+    assert runs.get("ann", run).state == "cancelled"
+    assert runs.events("ann", run) == ()
+    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "return"]
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_file_that_changed_after_submission_is_not_read_and_costs_nothing(
+    home: Path,
+    table: Path,
+    make_spec: Callable[..., Spec],
+    driver: Callable[[Path, str, int, str], int],
+    project: str,
+) -> None:
+    run = runs.submit("ann", project, make_spec())
+    table.write_text(table.read_text() + "1,1,1\n")
+    assert driver(home, run, 0, "never") == 0
+    assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("failed", False)
+    assert "changed after the run was submitted" in runs.get("ann", run).error
+    assert ledger.spent("ann", "people").rho == 0

@@ -1,0 +1,342 @@
+"""Runs reserve before they queue, survive their server, stop when told, and belong to one owner."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, lifecycle, processes, projects, runs
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.ledger import CapExceeded
+
+Make = Callable[..., Spec]
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 40.0) -> None:
+    """Poll as a page does. The limit is generous: the machine may be busy."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        runs.pump()
+        time.sleep(0.05)
+
+
+def ended(run: str) -> bool:
+    return not runs.get("ann", run).active
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_submit_charges_and_queues_at_once(make_spec: Make, project: str) -> None:
+    spec = make_spec()
+    run = runs.get("ann", runs.submit("ann", project, spec))
+    assert run.rho == rho_from(1.0, 1e-9)
+    assert run.digest == spec.digest()
+    entry = ledger.entries("ann")[-1]
+    assert (entry.kind, entry.run, entry.spec, entry.rho) == ("reserve", run.id, spec.digest(), run.rho)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"data": {"path": "/nowhere.csv"}}, InputError),
+        ({"domain": {"a": 2, "zip": 3}}, InputError),
+        ({"mechanism": {"name": "magic"}}, InputError),
+        ({"mechanism": {"name": "aim", "settings": {"max_size_mb": 1e-9}}}, InputError),
+        ({"budget": {"epsilon": 0.0, "delta": 1e-9}}, InputError),
+        ({"budget": {"epsilon": 11.0, "delta": 1e-9}}, CapExceeded),
+        ({"domain": {"a": 4000, "b": 4000, "c": 4}, "workload": {"kind": "all", "k": 2}}, CapacityError),
+    ],
+)
+def test_a_refused_spec_costs_nothing(make_spec: Make, project: str, no_workers: list[str], fields: dict[str, object], error: type) -> None:
+    with pytest.raises(error):
+        runs.submit("ann", project, make_spec(**fields))
+    assert runs.list("ann") == ()
+    assert [e for e in ledger.entries("ann") if e.kind == "reserve"] == []
+    assert no_workers == []
+
+
+SUBMITTER = """
+import json, sys, time
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, runs
+runs._launch = lambda run: None
+project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
+time.sleep(max(0.0, gate - time.time()))
+won = 0
+for _ in range(3):
+    try:
+        runs.submit("ann", project, spec)
+        won += 1
+    except ledger.CapExceeded:
+        pass
+print(won)
+"""
+
+
+def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, project: str) -> None:
+    """Three processes try nine runs where five fit."""
+    ledger.open_population("ann", "people", (1.0, 1e-9))
+    eps = 0.0
+    while rho_from(eps + 0.01, 1e-9) * 5 <= rho_from(1.0, 1e-9):
+        eps += 0.01
+    spec = make_spec(budget={"epsilon": eps, "delta": 1e-9})
+    command = [sys.executable, "-c", SUBMITTER, project, str(time.time() + 3), spec.model_dump_json()]
+    tabs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sum(int(tab.communicate(timeout=60)[0]) for tab in tabs) == 5
+    assert len(runs.list("ann")) == 5
+    assert ledger.spent("ann", "people").epsilon <= 1.0
+
+
+def test_one_run_at_a_time_oldest_first(make_spec: Make, project: str, no_workers: list[str]) -> None:
+    first, second, third = (runs.submit("ann", project, make_spec()) for _ in range(3))
+    for _ in range(3):
+        runs.pump()
+    assert no_workers == [first]
+    assert [runs.get("ann", r).state for r in (first, second, third)] == ["running", "queued", "queued"]
+    assert [runs.queue_position("ann", r) for r in (first, second, third)] == [0, 0, 1]
+    runs.cancel("ann", first)
+    assert no_workers == [first, second]
+
+
+def test_more_at_a_time_if_configured(make_spec: Make, project: str, no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_CONCURRENT_RUNS", "2")
+    started = [runs.submit("ann", project, make_spec()) for _ in range(3)]
+    assert no_workers == started[:2]
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_queued_run_that_is_cancelled_gives_its_reservation_back(make_spec: Make, project: str) -> None:
+    runs.submit("ann", project, make_spec())
+    queued = runs.submit("ann", project, make_spec())
+    before = ledger.spent("ann", "people").rho
+    runs.cancel("ann", queued)
+    runs.cancel("ann", queued)
+    assert runs.get("ann", queued).state == "cancelled"
+    assert ledger.spent("ann", "people").rho == pytest.approx(before / 2)
+    assert [e.kind for e in ledger.entries("ann") if e.run == queued] == ["reserve", "return"]
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(
+    make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.submit("ann", project, make_spec())
+    runs.pump()
+    assert runs.get("ann", run).state == "running"
+    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)
+    runs.pump()
+    assert runs.get("ann", run).state == "lost"
+    assert ledger.spent("ann", "people").rho == 0
+
+
+def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_age: float = 0.0, touched: bool = False) -> None:
+    """Put a process of our choice into the run's row."""
+    beat = (datetime.now(UTC) - timedelta(seconds=heartbeat_age)).isoformat()
+    with transaction() as db:
+        db.execute("UPDATE runs SET pid = ?, birth = ?, place = ?, heartbeat = ? WHERE id = ?", (pid, born, place, beat, run))
+        if touched:
+            db.execute("UPDATE runs SET touched = 1 WHERE id = ?", (run,))
+            ledger.touch(db, "ann", run)
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: str) -> None:
+    """Our own pid lives, but was not born when the row says: it is a reused number, and the worker is gone."""
+    run = runs.submit("ann", project, make_spec())
+    act_as_worker(run, os.getpid(), processes.birth(os.getpid()), processes.place())
+    runs.pump()
+    assert runs.get("ann", run).state == "running"
+    act_as_worker(run, os.getpid(), "1", processes.place(), touched=True)
+    runs.pump()
+    assert runs.get("ann", run).state == "lost"
+    assert ledger.spent("ann", "people").rho > 0
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_worker_of_another_machine_is_judged_by_its_heartbeat(make_spec: Make, project: str) -> None:
+    run = runs.submit("ann", project, make_spec())
+    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=lifecycle.SILENCE_SECONDS / 2)
+    runs.pump()
+    assert runs.get("ann", run).state == "running"
+    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=lifecycle.SILENCE_SECONDS + 1)
+    runs.pump()
+    assert runs.get("ann", run).state == "lost"
+
+
+def test_a_zombie_is_dead_and_a_reused_pid_is_not_signalled() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+    born = processes.birth(child.pid)
+    assert born is not None
+    processes.signal_group(child.pid, "1", signal.SIGKILL)
+    assert child.poll() is None
+    processes.signal_group(child.pid, born, signal.SIGKILL)
+    end = time.monotonic() + 5
+    while processes.birth(child.pid) is not None and time.monotonic() < end:
+        time.sleep(0.01)
+    assert processes.birth(child.pid) is None  # not reaped yet
+    child.communicate()
+
+
+STUBBORN = """
+import signal, sys, time
+from dpsynth_core.store import lifecycle
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+lifecycle.claim(sys.argv[1]); lifecycle.touch(sys.argv[1])
+time.sleep(60)
+"""
+
+
+def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
+    make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "GRACE_SECONDS", 0.5)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def launch(run: str) -> None:
+        started.append(subprocess.Popen([sys.executable, "-c", STUBBORN, run], start_new_session=True))
+
+    monkeypatch.setattr(runs, "_launch", launch)
+    run = runs.submit("ann", project, make_spec())
+    wait_for(lambda: runs.get("ann", run).touched)
+    runs.cancel("ann", run)
+    assert runs.get("ann", run).state == "cancelling"
+    wait_for(lambda: ended(run))
+    assert runs.get("ann", run).state == "cancelled"
+    assert started[0].wait(5) == -signal.SIGKILL
+    assert ledger.spent("ann", "people").rho == pytest.approx(runs.get("ann", run).rho)
+
+
+def slow_spec(make_spec: Make) -> Spec:
+    """Many rounds of AIM on the demo: long enough to be interrupted in the middle."""
+    from dpsynth_core.demo import demo_domain
+
+    return make_spec(
+        data={"kind": "demo"},
+        domain=demo_domain().to_json(),
+        workload={"kind": "all", "k": 3},
+        mechanism={"name": "aim", "settings": {"rounds_per_attribute": 100}},
+    )
+
+
+def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(make_spec: Make, project: str) -> None:
+    run = runs.submit("ann", project, slow_spec(make_spec))
+    wait_for(lambda: len(runs.measurements("ann", run)) > 3)
+    assert runs.get("ann", run).heartbeat is not None
+    runs.cancel("ann", run)
+    wait_for(lambda: ended(run))
+    found = runs.get("ann", run)
+    assert (found.state, found.touched, found.error) == ("cancelled", True, "")
+    assert len(runs.measurements("ann", run)) > 3
+    assert ledger.spent("ann", "people").rho == pytest.approx(found.rho)
+    with pytest.raises(InputError, match="cancelled"):
+        runs.release("ann", run)
+
+
+def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
+    make_spec: Make, project: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The submitting process ends at once; nobody pumps; both runs end as done, with private files, at low priority."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(home))
+    code = (
+        "import json, os, sys; os.umask(0); from dpsynth_core.spec import Spec; from dpsynth_core.store import runs;"
+        "[runs.submit('ann', sys.argv[1], Spec.from_json(json.loads(sys.argv[2]))) for _ in range(2)]; os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, project, make_spec().model_dump_json()], check=True, timeout=60)
+    pid, end = None, time.monotonic() + 60
+    while any(run.active for run in runs.list("ann")):  # reading only: no pump
+        assert time.monotonic() < end
+        with transaction() as db:
+            row = db.execute("SELECT pid FROM runs WHERE state = 'running' AND touched").fetchone()
+        if row and row["pid"] and pid is None:
+            try:
+                assert os.getpriority(os.PRIO_PROCESS, row["pid"]) >= 5
+                assert os.getsid(row["pid"]) == row["pid"]
+                pid = row["pid"]
+            except ProcessLookupError:
+                continue
+        time.sleep(0.02)
+    assert [run.state for run in runs.list("ann")] == ["done", "done"]
+    assert pid is not None
+    modes = {p: stat.S_IMODE(p.stat().st_mode) for p in home.rglob("*")}
+    assert {m for p, m in modes.items() if p.is_dir()} == {0o700}
+    assert {m for p, m in modes.items() if p.is_file()} == {0o600}
+
+
+def test_deleting_a_project_stops_its_run_and_removes_everything_but_the_ledger(make_spec: Make, project: str, home: Path) -> None:
+    run = runs.submit("ann", project, slow_spec(make_spec))
+    wait_for(lambda: len(runs.measurements("ann", run)) > 0)
+    with transaction() as db:
+        pid = db.execute("SELECT pid FROM runs WHERE id = ?", (run,)).fetchone()["pid"]
+    projects.delete("ann", project)
+    assert processes.birth(pid) is None
+    assert runs.list("ann") == ()
+    assert [p for p in home.rglob("*") if project in str(p)] == []
+    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_an_active_run_is_not_deleted_a_finished_one_is(make_spec: Make, project: str, home: Path) -> None:
+    run = runs.submit("ann", project, make_spec())
+    with pytest.raises(InputError, match="cancel it first"):
+        runs.delete("ann", run)
+    runs.cancel("ann", run)
+    runs.delete("ann", run)
+    assert runs.list("ann") == ()
+    assert [p for p in home.rglob("*") if run in str(p)] == []
+    assert len(ledger.entries("ann")) == 3
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_no_store_function_shows_another_owner_anything(make_spec: Make, project: str) -> None:
+    """Every public function that takes an owner, called by bob with ann's identifiers: an InputError or an empty answer."""
+    path = projects.upload("ann", project, "a.csv", iter([b"x"]))
+    run = runs.submit("ann", project, make_spec())
+    given = {"project": project, "run": run, "population": "people", "name": "people", "draft": {}, "content": iter([b"y"])}
+    given |= {"spec": make_spec(), "fingerprint": ledger.entries("ann")[-1].fingerprint, "cap": (1.0, 1e-9), "note": "why"}
+    makes_own = {"create", "open_population"}
+    for module in (projects, runs, ledger):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            parameters = list(inspect.signature(function).parameters)
+            if function.__module__ != module.__name__ or name.startswith("_") or parameters[:1] != ["owner"] or name in makes_own:
+                continue
+            arguments = [given[p] for p in parameters[1:] if p in given]
+            try:
+                shown = function("bob", *arguments)
+            except (InputError, LookupError):
+                continue
+            assert not shown or "people.csv" not in repr(shown), name
+            if isinstance(shown, tuple | list):
+                assert shown in ((), []), name
+            if isinstance(shown, ledger.Spent):
+                assert shown.rho == 0
+            if isinstance(shown, ledger.Verification):
+                assert shown.entries == 0
+    assert path.read_bytes() == b"x"
+    assert runs.get("ann", run).state == "running"
+    assert len(ledger.entries("ann")) == 2
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_run_cannot_read_another_projects_upload(make_spec: Make, project: str, table: Path) -> None:
+    stolen = projects.upload("ann", project, "a.csv", iter([table.read_bytes()]))
+    theirs = projects.create("bob", "x").id
+    detour = stolen.parent / ".." / ".." / project / "uploads" / "a.csv"
+    link = table.parent / "link.csv"
+    link.symlink_to(stolen)
+    for path in (stolen, detour, link):
+        with pytest.raises(InputError, match="no such file"):
+            runs.submit("bob", theirs, make_spec(data={"path": str(path)}))
+    assert runs.submit("ann", project, make_spec(data={"path": str(stolen)}))

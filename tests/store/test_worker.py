@@ -1,0 +1,136 @@
+"""A worker charges before it reads, stores as it goes, and lets no text of an exception out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core import synthesis
+from dpsynth_core.errors import InputError
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, lifecycle, runs, worker
+
+
+@pytest.fixture
+def started(project: str, make_spec: Callable[..., Spec], no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A run that waits for its worker; this process may be the worker without harm to its own signals."""
+    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    run = runs.submit("ann", project, make_spec())
+    assert no_workers == [run]
+    return run
+
+
+def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[list[str]] = []
+    real = synthesis.open_source
+
+    def spying(plan: synthesis.Plan) -> Any:
+        opened.append([e.kind for e in ledger.entries("ann") if e.run == started])
+        assert runs.get("ann", started).touched
+        return real(plan)
+
+    monkeypatch.setattr(synthesis, "open_source", spying)
+    worker._execute(started)
+    assert opened == [["reserve", "touch"]]
+    assert runs.get("ann", started).state == "done"
+
+
+def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+    real = worker._Recorder.__call__
+
+    def spying(self: worker._Recorder, progress: Any) -> None:
+        real(self, progress)
+        if progress.kind == "measured":
+            last = runs.measurements("ann", started)[-1]
+            np.testing.assert_array_equal(last.values, progress.measurement.values)
+            kept.append(len(runs.measurements("ann", started)))
+
+    monkeypatch.setattr(worker._Recorder, "__call__", spying)
+    worker._execute(started)
+    assert kept == [1, 2, 3]
+
+
+def test_events_tell_what_was_measured_at_what_cost(started: str) -> None:
+    worker._execute(started)
+    steps = [e.progress for e in runs.events("ann", started)]
+    measured = [s for s in steps if s.kind == "measured"]
+    assert [s.attributes for s in measured] == [("a",), ("b",), ("c",)]
+    assert all(s.sigma > 0 for s in measured)
+    assert [s.rho_spent for s in measured] == sorted({s.rho_spent for s in measured})
+    assert [s.seconds for s in steps] == sorted(s.seconds for s in steps)
+    assert measured[-1].rho_spent == pytest.approx(runs.get("ann", started).rho)
+    assert runs.events("ann", started, after=0)[0].number == 1
+
+
+@pytest.mark.parametrize("where", ["synthesize", "open_source"])
+def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise ValueError("could not convert 'canary: Ms Smith, HIV positive'")
+
+    monkeypatch.setattr(synthesis, where, failing)
+    worker._execute(started)
+    found = runs.get("ann", started)
+    assert found.state == "failed"
+    assert "ValueError in store/worker.py, line" in found.error
+    assert all(b"canary" not in p.read_bytes() for p in home.rglob("*") if p.is_file())
+    assert ledger.spent("ann", "people").rho > 0
+
+
+def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(*_: object) -> None:
+        raise InputError("data", "it is unusable", "give another")
+
+    monkeypatch.setattr(synthesis, "plan", refusing)
+    worker._execute(started)
+    assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
+    assert ledger.spent("ann", "people").rho == 0
+
+
+def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle.processes, "signal_group", lambda *_: None)
+    real = worker._Recorder.__call__
+
+    def cancelling(self: worker._Recorder, progress: Any) -> None:
+        if progress.kind == "measured":
+            lifecycle.ask_to_stop(started)
+        real(self, progress)
+
+    monkeypatch.setattr(worker._Recorder, "__call__", cancelling)
+    worker._execute(started)
+    assert runs.get("ann", started).state == "cancelled"
+    assert len(runs.measurements("ann", started)) == 1
+
+
+def test_a_second_worker_for_the_same_run_gives_way(started: str) -> None:
+    lifecycle.claim(started)
+    with pytest.raises(lifecycle.NotMine):
+        lifecycle.claim(started)
+
+
+def test_a_lost_run_accepts_no_further_word(started: str) -> None:
+    lifecycle.claim(started)
+    with lifecycle.transaction() as db:
+        lifecycle.end(db, started, "lost")
+    for act in (
+        lambda: lifecycle.touch(started),
+        lambda: lifecycle.beat(started),
+        lambda: lifecycle.record(started, 0, {}),
+        lambda: lifecycle.finish(started, "done"),
+    ):
+        with pytest.raises(lifecycle.NotMine):
+            act()
+    assert runs.get("ann", started).state == "lost"
+    assert ledger.spent("ann", "people").rho == 0
+
+
+def test_the_release_cites_its_ledger_entry(started: str) -> None:
+    worker._execute(started)
+    cited = runs.release("ann", started).ledger
+    entry = ledger.entries("ann")[cited["entry"] - 1]
+    assert (entry.run, entry.hash) == (started, cited["hash"])
+    assert cited["population_epsilon"] == ledger.spent("ann", "people").epsilon
