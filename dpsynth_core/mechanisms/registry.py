@@ -13,7 +13,9 @@ from dpsynth_core.mechanisms.gaussian import Gaussian
 from dpsynth_core.mechanisms.independent import Independent
 from dpsynth_core.mechanisms.protocol import Mechanism, Parameter
 
-MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in (Aim(), Independent(), Gaussian())}
+_OFFERED: tuple[Mechanism, ...] = (Aim(), Independent(), Gaussian())
+
+MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}
 """By name, the recommended one first."""
 
 

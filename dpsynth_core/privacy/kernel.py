@@ -5,6 +5,8 @@ before it reads anything, and adds noise calibrated to the unit of privacy. A me
 
 Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms
 are ours: import rules and tests see to it that they know only `mechanisms.protocol.Kernel`.
+
+Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that.
 """
 
 from __future__ import annotations

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.mechanisms.protocol import Parameter
+from dpsynth_core.mechanisms.protocol import Fitted, Measured, Parameter
 from dpsynth_core.mechanisms.registry import MECHANISMS, describe, get, settings
+from dpsynth_core.privacy.events import Gaussian
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import all_kway
+from tests.mechanisms.runs import DOMAIN, people, run
 
 
 @dataclass(frozen=True)
@@ -61,11 +66,43 @@ def test_defaults_are_within_their_own_limits_and_a_complete_setting(name: str) 
 
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
-    domain = Domain.from_json({"a": 4, "b": 3, "c": 5})
-    forecast = get(name).forecast(domain, all_kway(domain, 2), 0.01, settings(get(name), {}))
+    forecast = get(name).forecast(DOMAIN, all_kway(DOMAIN, 2), 0.01, settings(get(name), {}))
     assert forecast.fits
     assert 0 < forecast.seconds < 60
     assert 0 < forecast.memory_mb < 1000
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("rho", [1e-8, 1e-3, 1.0])
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, relation: str) -> None:
+    done = run(name, all_kway(DOMAIN, 2), rho, relation, rows=2)
+    assert sum((event.cost for event in done.kernel.events), Fraction(0)) <= Fraction(rho)
+    assert done.kernel.rho_spent == pytest.approx(rho, rel=1e-8)  # the meter's headroom is a billionth
+    assert done.finished.total > 0
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(name: str) -> None:
+    done = run(name, all_kway(DOMAIN, 2), 0.05)
+    reports = [event for event in done.events if isinstance(event, Measured | Fitted)]
+    assert sum(isinstance(event, Measured) for event in reports) == sum(isinstance(e, Gaussian) for e in done.kernel.events)
+    for field in ("rho_spent", "done", "round"):
+        values = [getattr(event, field) for event in reports]
+        assert values == sorted(values), field
+    assert reports[-1].rho_spent == done.kernel.rho_spent
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_a_mechanism_that_is_not_driven_on_spends_nothing_on(name: str) -> None:
+    source = people()
+    kernel = PrivacyKernel(source, Unit(), 0.05, SeededNoise(42))
+    steps = get(name).steps(kernel, all_kway(DOMAIN, 2), settings(get(name), {}))
+    assert source.passes == []
+    next(steps)
+    spent = kernel.rho_spent
+    steps.close()
+    assert 0 < kernel.rho_spent == spent < 0.05
 
 
 def test_text_from_the_command_line_becomes_numbers() -> None:
