@@ -15,11 +15,11 @@ from dpsynth_core.evaluation.comparison import Evidence, marginal_table
 from dpsynth_core.release import Release, parquet_bytes
 from dpsynth_core.report import marginals
 from dpsynth_core.report.card import card
-from dpsynth_core.report.facts import sentence
+from dpsynth_core.report.facts import facts, sentence
 from dpsynth_core.report.page import html
 from dpsynth_core.zones import Zoned, combine, released
 
-__all__ = ["CARD", "REPORT", "ROWS", "SPEC", "card", "evidence", "html", "parts", "sentence", "tables"]
+__all__ = ["CARD", "REPORT", "ROWS", "SPEC", "card", "evidence", "facts", "html", "parts", "sentence", "tables"]
 
 REPORT, CARD, SPEC, ROWS, MARGINALS = "report.html", "DATA_CARD.md", "spec.json", "synthetic.parquet", "marginals.parquet"
 

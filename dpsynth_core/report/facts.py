@@ -34,14 +34,17 @@ _ORIGIN = {
 
 def sentence(headline: Headline) -> str:
     """How good the rows are, in one or two sentences. The table's name in it is hostile text."""
+    unmeasured = headline.tables - headline.checked
+    guess = (
+        f" {unmeasured:,} of the {headline.tables:,} tables were not measured: there the rows are the model's guess." if unmeasured else ""
+    )
     if not headline.checked:
         return f"None of the {headline.tables:,} tables asked for was measured: every number is the model's guess."
-    checked = f"{headline.checked:,} of the {headline.tables:,} tables asked for were measured or lie inside a measured one."
     if math.isnan(headline.mean):
-        return f"{checked} Noise puts {headline.noise:.1%} of people in a wrong cell of them on average."
+        return f"Noise puts {headline.noise:.1%} of people in a wrong cell of the measured tables, on average.{guess}"
     return (
-        f"{checked} In those, {headline.mean:.1%} of people would have to change cells to turn the synthetic rows into the noisy table,"
-        f" on average; noise alone accounts for {headline.noise:.1%}. The worst is {headline.worst_table}: {headline.worst:.1%}."
+        f"Against the noisy tables, the synthetic rows have {headline.worst:.1%} of people in a wrong cell in the worst one"
+        f" ({headline.worst_table}) and {headline.mean:.1%} on average; noise alone would give {headline.noise:.1%}.{guess}"
     )
 
 

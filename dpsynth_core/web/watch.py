@@ -132,23 +132,23 @@ def _what_it_said(run: Run) -> None:
     if steps.value.empty:
         return
     left, right = st.columns(2)
-    left.altair_chart(charts.budget_used(steps), alt="Share of the budget used after each measurement")
-    right.altair_chart(charts.noise_level(steps), alt="Noise of each measurement, in people per cell")
+    left.altair_chart(charts.budget_used(steps))
+    right.altair_chart(charts.noise_level(steps))
     st.dataframe(
         steps.value.iloc[::-1].head(_ROWS_SHOWN),
         hide_index=True,
         height=min(320, 40 + 35 * len(steps.value)),
         column_order=["step", "round", "marginal", "cells", "sigma", "share_used", "seconds"],
         column_config={
-            "step": st.column_config.NumberColumn("Measurement", width="small"),
+            "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
             "round": st.column_config.NumberColumn(
-                "Round", width="small", help="Round 0 measures every single column; later ones what the model gets wrong."
+                "Round", width=70, help="Round 0 measures every single column; later ones what the model gets wrong."
             ),
             "marginal": st.column_config.TextColumn("Table", width="large"),
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
             "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
             "share_used": st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent"),
-            "seconds": st.column_config.NumberColumn("At second", format="%.1f"),
+            "seconds": st.column_config.NumberColumn("Second", width=80, format="%.1f"),
         },
     )
 

@@ -1,0 +1,292 @@
+"""The views of the Results page. Released values only, unless the curator asks for true errors on this very screen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from dpsynth_core import charts, report
+from dpsynth_core import release as releases
+from dpsynth_core import workload as workloads
+from dpsynth_core.domain import Attribute
+from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation import comparison
+from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence, Truth
+from dpsynth_core.evaluation.grouping import is_ordered
+from dpsynth_core.measurement import Clique
+from dpsynth_core.release import Release
+from dpsynth_core.store import runs
+from dpsynth_core.store.runs import Run
+from dpsynth_core.web import curator, frame, rows_filter
+from dpsynth_core.web.text import literal, one_line
+from dpsynth_core.zones import Zone, Zoned, publishable
+
+_ROWS_SHOWN = 1000
+_DISTANCE = "Share of people who would have to change cells to turn the rows into the noisy table."
+_TABLE_KINDS = {"all": "All", "checked": "Can be checked", "guess": "Not measured"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run that is done, with its release and what comparisons need."""
+
+    run: Run
+    release: Release
+    evidence: Zoned[Evidence]
+    cliques: tuple[Clique, ...]
+
+
+def open_run(run: Run) -> Shown:
+    """Load the release of a run that is done."""
+    release = _release(run.owner, run.id)
+    return Shown(run, release, report.evidence(release), workloads.from_json(release.domain, release.spec["workload"]).cliques)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the release …")
+def _release(owner: str, run: str) -> Release:
+    """Released values only; the owner is part of the key."""
+    return runs.release(owner, run)
+
+
+@st.cache_data(max_entries=16, show_spinner="Comparing the rows with the noisy tables …")
+def _tables(owner: str, run: str) -> pd.DataFrame:
+    """The released table of marginals of a run, worst first."""
+    return report.tables(_release(owner, run)).value
+
+
+def warnings(shown: Shown) -> None:
+    """What a reader must know before trusting the rows."""
+    for brand in shown.release.brands:
+        (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, 1000), icon=":material/flag:")
+
+
+def headline(shown: Shown) -> None:
+    """One sentence and four numbers."""
+    found = comparison.headline(_released_tables(shown)).value
+    with frame.card("In one sentence", Zone.RELEASED):
+        st.markdown(literal(report.sentence(found), 1000))
+        places = st.columns(4)
+        places[0].metric("Worst distance", _percent(found.worst), help=_DISTANCE + " In the worst table that can be checked.")
+        places[1].metric("Average distance", _percent(found.mean), help=_DISTANCE + " On average over those tables.")
+        places[2].metric("Noise alone", _percent(found.noise), help="What the average distance would be if the rows were exactly right.")
+        places[3].metric("Tables that can be checked", f"{found.checked:,} of {found.tables:,}", help="Measured, or inside a measured one.")
+
+
+def tables(shown: Shown) -> None:
+    """Every table of the workload, worst first, as chart and as list."""
+    truth = _curator_layer(shown, shown.cliques)
+    table = _released_tables(shown) if truth is None else comparison.marginal_table(shown.evidence, shown.cliques, truth)
+    kind = st.segmented_control("Show", list(_TABLE_KINDS), format_func=_TABLE_KINDS.get, default="all", required=True, key="results_kind")
+    rows = table.value[_of_kind(table.value, kind)]
+    if rows.empty:
+        st.info("No table of this kind in this workload.", icon=":material/info:")
+        return
+    st.altair_chart(charts.marginals(Zoned(table.zone, rows)))
+    if table.zone is Zone.CURATOR:
+        st.caption("The list is not shown with true errors in it: a list can be copied and downloaded. Hover over the chart instead.")
+        return
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=380,
+        column_order=["marginal", "verdict", "support", "distance", "noise", "cells", "sigma"],
+        column_config={
+            "marginal": st.column_config.TextColumn("Table", width="medium"),
+            "support": st.column_config.TextColumn(
+                "Support", help="Only measured tables, and those inside one, can be checked from released values."
+            ),
+            "verdict": st.column_config.TextColumn("Verdict"),
+            "distance": st.column_config.NumberColumn("Rows, distance", format="percent"),
+            "noise": st.column_config.NumberColumn("Noise alone", format="percent"),
+            "cells": st.column_config.NumberColumn("Cells", format="localized"),
+            "sigma": st.column_config.NumberColumn("± per cell", format="%.1f"),
+        },
+    )
+
+
+def columns(shown: Shown) -> None:
+    """One column at a time."""
+    column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column")
+    clique = shown.release.domain.clique([column])
+    frame_of_column = comparison.one_way(shown.evidence, column, _curator_layer(shown, [clique]))
+    if frame_of_column.value.empty:
+        st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
+        return
+    ordered = is_ordered(shown.release.domain[column])
+    st.altair_chart(charts.one_way(frame_of_column, one_line(column, 40), ordered=ordered))
+
+
+def pairs(shown: Shown) -> None:
+    """Two columns at a time, as heat maps with one scale."""
+    names = shown.release.domain.names
+    if len(names) < 2:
+        st.info("There is only one column.", icon=":material/info:")
+        return
+    left, right = st.columns(2)
+    first = left.selectbox("Down", names, format_func=one_line, key="results_first")
+    second = right.selectbox("Across", [n for n in names if n != first], format_func=one_line, key="results_second")
+    clique = shown.release.domain.clique([first, second])
+    panels = comparison.two_way(shown.evidence, first, second, _curator_layer(shown, [clique]))
+    if MEASURED not in panels:
+        st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
+    counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    if not counts:
+        return
+    limit = max(1.0, *(float(panel.value["count"].max()) for panel in counts if panel.zone is not Zone.CURATOR), 1.0)
+    drawn = [charts.two_way(panels[name], name, limit=limit) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    if DIFFERENCE in panels:
+        most = max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))
+        drawn.append(charts.two_way_difference(panels[DIFFERENCE], DIFFERENCE, limit=most))
+    places = st.columns(2) if len(drawn) > 1 else [st.container()]
+    for index, chart in enumerate(drawn):
+        places[index % len(places)].altair_chart(chart)
+
+
+def rows(shown: Shown) -> None:
+    """The first rows, with a filter."""
+    table = shown.release.table
+    if table is None:
+        st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
+        return
+    left, right = st.columns([1, 2])
+    column = left.selectbox(
+        "Filter by", ["", *table.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
+    )
+    if column:
+        with right:
+            table = _filtered(table, shown.release.domain[column])
+    st.caption(
+        f"{min(table.num_rows, _ROWS_SHOWN):,} of {table.num_rows:,} rows shown. No row is a person; one that looks like one is chance."
+    )
+    st.dataframe(table.slice(0, _ROWS_SHOWN).to_pandas(), hide_index=True, height=420)
+
+
+def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
+    name, values = attribute.name, table.column(attribute.name)
+    key = f"results_filter_{attribute.name}"
+    if rows_filter.has_choices(attribute):
+        options = sorted(values.unique().to_pylist(), key=str)
+        picked = st.multiselect(
+            "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
+        )
+        return rows_filter.one_of(table, name, picked)
+    if attribute.kind in ("integer", "numeric") and attribute.lower < attribute.upper:
+        low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
+        whole = (low, high) == (attribute.lower, attribute.upper)
+        return table if whole else rows_filter.between(table, name, low, high)
+    if attribute.kind == "date":
+        low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
+        return table if (low, high) == (attribute.lower, attribute.upper) else rows_filter.between(table, name, low, high)
+    st.caption("This column has too many values to pick from.")
+    return table
+
+
+def downloads(shown: Shown) -> None:
+    """Everything that may leave: built from public and released values only."""
+    release, stem = shown.release, f"synthetic-{shown.run.digest[:8]}"
+    offers = []
+    if release.table is not None:
+        table = release.table
+        offers += [
+            ("Rows as CSV", "For programs: exact values, UTF-8.", f"{stem}.csv", "text/csv", lambda: releases.csv_bytes(table)),
+            (
+                "Rows as CSV for spreadsheets",
+                "Texts that a spreadsheet would run as a formula get an apostrophe.",
+                f"{stem}-spreadsheet.csv",
+                "text/csv",
+                lambda: releases.csv_bytes(table, for_spreadsheets=True),
+            ),
+            (
+                "Rows as Parquet",
+                "Types kept, small.",
+                f"{stem}.parquet",
+                "application/vnd.apache.parquet",
+                lambda: releases.parquet_bytes(table),
+            ),
+        ]
+    offers += [
+        (
+            "Release bundle",
+            "Zip of rows, spec, noisy marginals, report and data card: what to publish.",
+            f"{stem}.zip",
+            "application/zip",
+            lambda: releases.bundle(release, report.parts(release)),
+        ),
+        (
+            "Report",
+            "One HTML page for people: guarantee, quality, how to read the rows.",
+            f"{stem}.html",
+            "text/html",
+            lambda: publishable(report.parts(release)[report.REPORT], "the report"),
+        ),
+        (
+            "Spec",
+            "The sealed plan, to run again from the command line.",
+            f"{stem}.json",
+            "application/json",
+            lambda: publishable(report.parts(release)[report.SPEC], "the spec"),
+        ),
+    ]
+    places = st.columns(3)
+    for index, (name, what, file, mime, make) in enumerate(offers):
+        with places[index % 3].container(border=True, height="stretch"):
+            st.markdown(f"**{name}**")
+            st.caption(what)
+            st.download_button(
+                "Download", make, file, mime, icon=":material/download:", key=f"download_{index}", on_click="ignore", width="stretch"
+            )
+    st.caption("Every chart can be saved as a picture from its own menu (three dots, top right of the chart).")
+
+
+def about(shown: Shown) -> None:
+    """The guarantee, how the run went, and the way to remove it."""
+    release, run = shown.release, shown.run
+    with frame.card("The guarantee", Zone.RELEASED):
+        st.markdown(literal(release.statement, 2000))
+    with frame.card("Facts", Zone.RELEASED):
+        for name, text in report.facts(release):
+            st.markdown(f"**{name}** · {literal(text, 300)}")
+        took = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in release.timings.items())
+        st.markdown(f"**Time** · {literal(took)}")
+    with frame.card("Delete this run"):
+        st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
+        sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
+        if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
+            runs.delete(run.owner, run.id)
+            _release.clear()
+            _tables.clear()
+            st.rerun()
+
+
+def _curator_layer(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
+    """True counts if they are asked for, read anew each time and kept nowhere."""
+    asked = st.toggle(
+        "Show true values (curator-only)", key="results_curator", help="Reads the private table. On this screen only, never in a download."
+    )
+    if not asked:
+        return None
+    frame.zone_badge(Zone.CURATOR)
+    st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    try:
+        with st.spinner("Counting in the private table …"):
+            return curator.truth(shown.run.spec, cliques)
+    except InputError as error:
+        frame.refused(error)
+        return None
+
+
+def _released_tables(shown: Shown) -> Zoned[pd.DataFrame]:
+    return Zoned(Zone.RELEASED, _tables(shown.run.owner, shown.run.id))
+
+
+def _of_kind(table: pd.DataFrame, kind: str) -> pd.Series:
+    guess = table["support"] == comparison.GUESS
+    return guess if kind == "guess" else ~guess if kind == "checked" else guess | True
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{share:.1%}"

@@ -1,0 +1,133 @@
+"""Every charge against every population: what is spent, what is left, whether the chain is whole."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.store import ledger
+from dpsynth_core.store.ledger import Entry, Spent
+from dpsynth_core.web import frame, numbers
+from dpsynth_core.web.text import literal, one_line
+from dpsynth_core.zones import Zone
+
+_KINDS = {
+    "population": "population opened, with its cap",
+    "cap": "cap changed",
+    "reserve": "budget reserved for a run",
+    "touch": "the run opened the records: final",
+    "return": "given back: the run read nothing",
+}
+
+
+def main() -> None:
+    here = frame.require("ledger")
+    frame.header("ledger", "What every release has cost the people in it. Entries are only ever added.", Zone.RELEASED)
+    names = ledger.populations(here.owner)
+    if not names:
+        st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
+        return
+    _chain(here.owner)
+    for name in names:
+        _account(here.owner, ledger.spent(here.owner, name))
+    _entries(here.owner, names)
+
+
+def _chain(owner: str) -> None:
+    found = ledger.verify(owner)
+    if found.ok:
+        st.success(
+            f"The chain of {found.entries:,} entries is whole. Its head is `{found.head[:16]}`; note it elsewhere, to prove it later.",
+            icon=":material/link:",
+        )
+    else:
+        st.error(f"The chain is broken: {literal(found.problem)}. Do not rely on the sums below.", icon=":material/link_off:")
+
+
+def _account(owner: str, account: Spent) -> None:
+    with st.container(border=True, key=f"population_{ledger.populations(owner).index(account.population)}"):
+        st.markdown(f"#### {literal(account.population)}")
+        share = min(1.0, account.rho / account.cap_rho)
+        st.progress(share, f"{share:.0%} of the cap is used (in zCDP, where losses add up)")
+        places = st.columns(4)
+        places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=f"All releases together, at δ {numbers.short(account.cap_delta)}.")
+        places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="Of one more release that takes all that is left.")
+        places[2].metric("Cap", f"ε {numbers.short(account.cap_epsilon)}", help=f"At δ {numbers.short(account.cap_delta)}.")
+        places[3].metric(
+            "Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late."
+        )
+        if len(account.relations) > 1:
+            st.caption("Runs under both relations stand charged here; an add-remove charge counts four times among replace ones.")
+        with st.expander("Change the cap", icon=":material/edit:"):
+            _change_cap(owner, account)
+
+
+def _change_cap(owner: str, account: Spent) -> None:
+    with st.form(f"cap_{account.population}", border=False):
+        first, second = st.columns(2)
+        epsilon = first.text_input("New cap, ε", numbers.short(account.cap_epsilon))
+        delta = second.text_input("δ", numbers.short(account.cap_delta))
+        note = st.text_input("Reason", help="Kept in the ledger, and shown to whoever audits it.")
+        if not st.form_submit_button("Change the cap", icon=":material/edit:"):
+            return
+    try:
+        cap = numbers.positive(epsilon, "cap epsilon", "10"), numbers.positive(delta, "cap delta", "1e-9")
+        ledger.change_cap(owner, account.population, cap, note)
+    except InputError as error:
+        frame.refused(error)
+    else:
+        st.rerun()
+
+
+def _entries(owner: str, names: tuple[str, ...]) -> None:
+    with frame.card("Entries", Zone.RELEASED, "The newest first."):
+        picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
+        shown = [entry for entry in reversed(ledger.entries(owner)) if not picked or entry.population in picked]
+        st.dataframe(
+            _table(shown),
+            hide_index=True,
+            height=min(420, 40 + 35 * max(1, len(shown))),
+            column_config={
+                "rho": st.column_config.NumberColumn("ρ", format="%.6f"),
+                "ε": st.column_config.NumberColumn(format="%.4g"),
+                "δ": st.column_config.NumberColumn(format="scientific"),
+                "what": st.column_config.TextColumn(width="medium"),
+                "hash": st.column_config.TextColumn(help="Covers every other field and the entry before."),
+            },
+        )
+        with st.container(horizontal=True):
+            st.download_button(
+                "Export CSV", lambda: ledger.export_csv(owner), "ledger.csv", "text/csv", icon=":material/download:", on_click="ignore"
+            )
+            st.download_button(
+                "Export JSON",
+                lambda: ledger.export_json(owner),
+                "ledger.json",
+                "application/json",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        st.caption("Anyone can check the JSON export: every hash covers the entry and the hash before it.")
+
+
+def _table(entries: list[Entry]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "number": [e.number for e in entries],
+            "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
+            "population": [e.population for e in entries],
+            "what": [_KINDS[e.kind] for e in entries],
+            "rho": [e.rho if e.kind in ("reserve", "return") else None for e in entries],
+            "ε": [e.epsilon or None for e in entries],
+            "δ": [e.delta or None for e in entries],
+            "relation": [e.relation for e in entries],
+            "note": [e.note for e in entries],
+            "run": [e.run[:8] for e in entries],
+            "plan": [e.spec[:8] for e in entries],
+            "hash": [e.hash[:8] for e in entries],
+        }
+    )
+
+
+main()

@@ -1,0 +1,58 @@
+"""How good are the synthetic rows, table by table; and the downloads."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.store import runs
+from dpsynth_core.store.runs import Run
+from dpsynth_core.web import frame, results_view
+from dpsynth_core.web.numbers import short
+from dpsynth_core.zones import Zone
+
+VIEWS = {
+    "tables": (":material/format_list_numbered: Tables", results_view.tables),
+    "columns": (":material/bar_chart: Columns", results_view.columns),
+    "pairs": (":material/grid_on: Pairs", results_view.pairs),
+    "rows": (":material/table_rows: Rows", results_view.rows),
+    "downloads": (":material/download: Downloads", results_view.downloads),
+    "about": (":material/info: About this run", results_view.about),
+}
+
+
+def main() -> None:
+    here = frame.require("results")
+    finished = [run for run in runs.list(here.owner, here.project) if run.state == "done"]
+    frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
+    run = _picked(finished)
+    shown = results_view.open_run(run)
+    results_view.warnings(shown)
+    results_view.headline(shown)
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        format_func=lambda name: VIEWS[name][0],
+        key="results_view",
+        default="tables",
+        required=True,
+        label_visibility="collapsed",
+    )
+    VIEWS[view][1](shown)
+    frame.nav("results")
+
+
+def _picked(finished: list[Run]) -> Run:
+    """The run to look at; the newest first. With one run there is nothing to pick."""
+    if len(finished) == 1:
+        return finished[0]
+    names = {run.id: _name(run) for run in finished}
+    chosen = st.selectbox("Run", list(names), format_func=lambda run: names[run], key="results_run")
+    return next(run for run in finished if run.id == chosen)
+
+
+def _name(run: Run) -> str:
+    made = (run.finished or run.created)[:16].replace("T", " ")
+    return f"{made} UTC · {run.spec['mechanism']['name']} · ε {short(run.spec['budget']['epsilon'])} · {run.digest[:8]}"
+
+
+main()
