@@ -160,18 +160,18 @@ def justification() -> None:
 
 def editor(rows: list[Row]) -> None:
     config, column = st.column_config, {}
-    column["use"] = config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=50)
-    column["column"] = config.TextColumn("Column", pinned=True, width=140, disabled=True)
+    column["use"] = config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=65)
+    column["column"] = config.TextColumn("Column", pinned=True, width=130, disabled=True)
     column["kind"] = config.SelectboxColumn("Kind", options=KINDS, format_func=lambda k: KIND_NAMES[k], required=True, width=125)
     column["cells"] = config.NumberColumn("Cells", help="Different values that the release can tell apart.", width=60, disabled=True)
-    column["values"] = config.TextColumn("Values", help="Edit them below the table.", width=190, disabled=True)
+    column["values"] = config.TextColumn("Values", help="Edit them below the table.", width=150, disabled=True)
     column["lower"] = config.TextColumn("From", help="Lowest value that counts; smaller ones are moved up to it.", width=80)
     column["upper"] = config.TextColumn("To", help="Highest value that counts; larger ones are moved down to it.", width=80)
     column["bins"] = config.TextColumn(
         "Bins", help="A number of equal bins, or edges separated by commas. Empty: a sensible default.", width=80
     )
-    column["missing"] = config.CheckboxColumn("Missing", help="Empty values become a value of their own.", width=70)
-    column["other"] = config.CheckboxColumn("Other", help="Values that are not listed become “other”.", width=60)
+    column["missing"] = config.CheckboxColumn("Missing", help="Empty values become a value of their own.", width=90)
+    column["other"] = config.CheckboxColumn("Other", help="Values that are not listed become “other”.", width=75)
     st.data_editor(
         domain_table.grid(rows),
         key=grid_key(rows),
@@ -285,6 +285,7 @@ if "rows" not in here.draft["wizard"] and table.is_simulated(here.draft):
 frame.header(
     "domain",
     "What every column may contain, from public knowledge: a codebook, a questionnaire, the law.",
+    document.domain_zone(here.draft),
 )
 toolbar()
 if error := st.session_state.get("_domain_said"):

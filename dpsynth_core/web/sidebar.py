@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dpsynth_core.errors import InputError
@@ -36,7 +38,7 @@ def _badge(owner: str, runs_page: st.Page, was_active: bool) -> None:
 
 
 def _picker(here: Current) -> None:
-    names = {project.id: project.name for project in projects.list(here.owner)}
+    names = _labels(projects.list(here.owner))
     key = "project_picker"
     st.session_state[key] = here.project
     st.selectbox(
@@ -54,6 +56,15 @@ def _picker(here: Current) -> None:
             _rename(here)
         if st.button("Delete", icon=":material/delete:", key="project_delete", type="tertiary"):
             _delete(here)
+
+
+def _labels(listed: Sequence[projects.Project]) -> dict[str, str]:
+    """What to call each project, by id. A select box tells its options apart by what they are called, so equal names are numbered."""
+    labels: dict[str, str] = {}
+    for project in sorted(listed, key=lambda p: p.created):
+        number = 1 + sum(p.name == project.name and p.id in labels for p in listed)
+        labels[project.id] = project.name if number == 1 else f"{project.name} ({number})"
+    return {project.id: labels[project.id] for project in listed}
 
 
 @st.dialog("New project", icon=":material/add:")
