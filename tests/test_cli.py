@@ -1,0 +1,281 @@
+"""The command line keeps its contract: files, progress, exit codes, one line for a mistake, the ledger only when asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsynth_core import cli, synthesis
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.store import ledger
+
+Run = Callable[..., int]
+
+DOMAIN = {
+    "version": 1,
+    "attributes": [
+        {"name": "sex", "kind": "categorical", "categories": ["f", "m"]},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5},
+        {"name": "pay", "kind": "numeric", "lower": 0.0, "upper": 10.0, "bins": 4, "missing": True},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table, its domain, and no other home."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(0, 100, 300), "sex": rng.choice(["f", "m"], 300), "pay": rng.uniform(0, 10, 300).round(2)})
+    frame.loc[::7, "pay"] = None
+    frame.to_csv("people.csv", index=False)
+    Path("domain.json").write_text(json.dumps(DOMAIN))
+    return tmp_path
+
+
+def synthesize(*extra: str, data: str = "people.csv", epsilon: str = "1", domain: str = "domain.json", out: str = "out") -> int:
+    given = [data, "--domain", domain, "--epsilon", epsilon, "--out", out, "--workload", "all-2way", *extra]
+    return cli.main(["synthesize", *given])
+
+
+def release() -> dict[str, Any]:
+    return json.loads(Path("out/release.json").read_text())
+
+
+def test_a_release_of_rows_that_open_like_the_original() -> None:
+    assert synthesize() == 0
+    original, made = pd.read_csv("people.csv"), pd.read_csv("out/synthetic.csv")
+    assert list(made.columns) == list(original.columns)
+    assert made.dtypes.to_dict() == original.dtypes.to_dict()
+    assert set(made["sex"]) <= {"f", "m"}
+    assert sorted(p.name for p in Path("out").iterdir()) == ["release.json", "synthetic.csv"]
+
+
+def test_the_release_document_says_how_it_was_made() -> None:
+    assert synthesize("--relation", "replace", "--set", "measure_share=0.8", "--set", "rounds_per_attribute=4") == 0
+    said = release()
+    assert said["private"] is True
+    assert said["spec"]["mechanism"] == {"name": "aim", "settings": {"max_size_mb": 80.0, "rounds_per_attribute": 4, "measure_share": 0.8}}
+    assert said["spec"]["unit"]["relation"] == "replace"
+    assert said["rows"]["count"] == 300
+    assert 0 < said["budget"]["rho_spent"] <= said["budget"]["rho"]
+    assert said["measurements"][0].keys() == {"attributes", "sigma", "values"}
+    assert said["timings"]["total"] > 0
+    assert said["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert said["ledger"] == {}
+
+
+def test_one_line_of_progress_for_each_measurement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize() == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    rounds = [line for line in err.splitlines() if line.startswith("round ")]
+    assert len(rounds) == len(release()["measurements"])
+    assert "round 0: measured age, sigma " in rounds[0]
+    assert "% done" in rounds[0]
+
+
+def test_a_seed_repeats_the_rows_and_says_not_private(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--seed", "7") == 0
+    first = Path("out/synthetic.csv").read_bytes()
+    assert "not private" in capsys.readouterr().err.lower()
+    assert release()["private"] is False
+    assert "not private" in release()["statement"].lower()
+    assert synthesize("--seed", "7") == 0
+    assert Path("out/synthetic.csv").read_bytes() == first
+
+
+def test_rows_option_sets_the_number_of_rows() -> None:
+    assert synthesize("--rows", "12") == 0
+    assert len(pd.read_csv("out/synthetic.csv")) == 12
+
+
+@pytest.mark.parametrize("text", ["all-1way", "target:sex:2", "workload.json"])
+def test_workload_forms(text: str) -> None:
+    Path("workload.json").write_text('{"kind": "marginals", "marginals": [{"attributes": ["sex", "age"], "weight": 2.0}]}')
+    assert cli.main(["synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", text]) == 0
+
+
+def test_parse_workload_reads_columns_with_colons_in_their_names() -> None:
+    domain = Domain.from_json({"a:b": 2, "c": 3})
+    assert cli.parse_workload("target:a:b:2", domain).cliques == (("a:b", "c"),)
+    assert cli.parse_workload("all-2way", domain).cliques == (("a:b", "c"),)
+    with pytest.raises(InputError, match="--workload"):
+        cli.parse_workload("all-way", domain)
+
+
+def test_a_spec_makes_the_same_release_as_the_options_it_came_from() -> None:
+    assert synthesize("--seed", "3") == 0
+    said, rows = release(), Path("out/synthetic.csv").read_bytes()
+    Path("spec.json").write_text(json.dumps(said["spec"]))
+    assert cli.main(["run", "spec.json", "--out", "again"]) == 0
+    assert Path("again/synthetic.csv").read_bytes() == rows
+    assert json.loads(Path("again/release.json").read_text())["spec_sha256"] == said["spec_sha256"]
+
+
+def test_mechanisms_prints_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["mechanisms"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(registry.describe()))
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text)
+    return name
+
+
+MISTAKES: dict[str, Callable[[], int]] = {
+    "no command": lambda: cli.main([]),
+    "unknown command": lambda: cli.main(["make"]),
+    "missing option": lambda: cli.main(["synthesize", "people.csv"]),
+    "unknown option": lambda: synthesize("--colour", "red"),
+    "abbreviated option": lambda: synthesize("--work", "all-1way"),
+    "missing file": lambda: synthesize(data="nowhere.csv"),
+    "empty file": lambda: synthesize(data=write("empty.csv", "")),
+    "only a header": lambda: synthesize(data=write("header.csv", "age,sex,pay\n")),
+    "duplicate columns": lambda: synthesize(data=write("twice.csv", "age,sex,sex,pay\n1,f,f,2\n")),
+    "not a table": lambda: synthesize(data=write("binary.csv", "\x00\x01\x02")),
+    "missing domain": lambda: synthesize(domain="nowhere.json"),
+    "domain no json": lambda: synthesize(domain=write("bad.json", "{")),
+    "domain reversed": lambda: synthesize(
+        domain=write("rev.json", '{"version": 1, "attributes": [{"name": "age", "kind": "integer", "lower": 90, "upper": 10, "bins": 2}]}')
+    ),
+    "unknown column": lambda: synthesize(domain=write("zip.json", '{"age": 100, "zip": 3}')),
+    "epsilon zero": lambda: synthesize(epsilon="0"),
+    "epsilon text": lambda: synthesize(epsilon="one"),
+    "epsilon nan": lambda: synthesize(epsilon="nan"),
+    "epsilon negative": lambda: synthesize(epsilon="-1"),
+    "delta too large": lambda: synthesize("--delta", "1e-3"),
+    "unknown relation": lambda: synthesize("--relation", "swap"),
+    "unknown mechanism": lambda: synthesize("--mechanism", "magic"),
+    "unknown setting": lambda: synthesize("--set", "magic=1"),
+    "bad setting": lambda: synthesize("--set", "max_size_mb=lots"),
+    "setting without value": lambda: synthesize("--set", "max_size_mb"),
+    "setting twice": lambda: synthesize("--set", "max_size_mb=1", "--set", "max_size_mb=2"),
+    "rows zero": lambda: synthesize("--rows", "0"),
+    "rows text": lambda: synthesize("--rows", "many"),
+    "seed text": lambda: synthesize("--seed", "x"),
+    "unknown workload": lambda: synthesize("--workload", "everything"),
+    "workload beyond columns": lambda: synthesize("--workload", "all-9way"),
+    "workload unknown column": lambda: synthesize("--workload", "target:zip:2"),
+    "workload bad json": lambda: synthesize("--workload", write("w.json", "[")),
+    "workload too big": lambda: synthesize(domain=write("big.json", '{"age": 40000, "sex": 40000, "pay": 2}')),
+    "person column": lambda: synthesize("--person-column", "who"),
+    "rows per person": lambda: synthesize("--max-rows-per-person", "3"),
+    "out is a file": lambda: synthesize(out="people.csv"),
+    "out in a file": lambda: synthesize(out="people.csv/out"),
+    "missing spec": lambda: cli.main(["run", "nowhere.json", "--out", "out"]),
+    "bad spec": lambda: cli.main(["run", write("s.json", '{"version": 1}'), "--out", "out"]),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(mistake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert MISTAKES[mistake]() == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("error: ")
+    assert not list(Path().rglob("release.json"))
+
+
+def test_a_failure_shows_no_text_of_the_exception(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def failing(*_: object) -> None:
+        raise ValueError("canary: Ms Smith")
+
+    monkeypatch.setattr(synthesis, "synthesize", failing)
+    assert synthesize() == 1
+    err = capsys.readouterr().err
+    assert "ValueError" in err
+    assert "canary" not in err
+
+
+def test_control_characters_of_a_column_name_never_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("people.csv").write_text("a\x1b[31m,b\n0,1\n1,0\n")
+    Path("domain.json").write_text(json.dumps({"a\x1b[31m": 2, "b": 2}))
+    synthesize()
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_the_ledger_is_used_only_when_asked(place: Path) -> None:
+    assert synthesize() == 0
+    assert not (place / "home").exists()
+    assert synthesize("--population", "people") == 0
+    kinds = [entry.kind for entry in ledger.entries("local")]
+    assert kinds == ["population", "reserve", "touch"]
+    entry = ledger.entries("local")[1]
+    assert entry.spec == release()["spec_sha256"]
+    assert release()["ledger"]["hash"] == entry.hash
+    assert release()["spec"]["population"] == "people"
+    assert ledger.spent("local", "people").rho == pytest.approx(release()["budget"]["rho"])
+
+
+def test_the_ledgers_cap_holds_here_too(capsys: pytest.CaptureFixture[str]) -> None:
+    ledger.open_population("local", "people", (1.2, 1e-9))
+    assert synthesize("--population", "people") == 0
+    capsys.readouterr()
+    assert synthesize("--population", "people", out="second") == 2
+    assert "above its cap" in capsys.readouterr().err.splitlines()[-1]
+    assert not Path("second/release.json").exists()
+
+
+def test_a_mistake_charges_nothing() -> None:
+    assert synthesize("--population", "people", "--rows", "0") == 2
+    assert synthesize("--population", "people", out="people.csv") == 2
+    assert ledger.entries("local") == ()
+
+
+def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(synthesis, "noise_for", failing)
+        assert synthesize("--population", "people") == 1
+    assert ledger.spent("local", "people").rho == 0
+    monkeypatch.setattr(synthesis, "open_source", failing)
+    assert synthesize("--population", "people") == 1
+    assert ledger.spent("local", "people").rho > 0
+
+
+def start(*extra: str) -> subprocess.Popen[str]:
+    given = ["people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-2way", *extra]
+    command = [sys.executable, "-m", "dpsynth_core", "synthesize", *given]
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 130), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_an_interrupted_run_stays_charged(number: signal.Signals, status: int) -> None:
+    """Stopped at its first measurement: by then records were read."""
+    process = start("--population", "people", "--set", "rounds_per_attribute=100")
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("round"):
+        assert process.poll() is None
+    process.send_signal(number)
+    assert process.wait(30) == status
+    assert not Path("out/release.json").exists()
+    assert ledger.spent("local", "people").rho > 0
+
+
+def test_the_command_line_starts_without_the_app() -> None:
+    """A whole synthesis imports neither Streamlit nor OR-tools, and a mistake is found before NumPy is."""
+    code = (
+        "import sys; from dpsynth_core import cli; assert 'numpy' not in sys.modules;"
+        "status = cli.main(sys.argv[1:]); sys.exit(status or 10 * bool({'streamlit', 'ortools', 'altair'} & set(sys.modules)))"
+    )
+    arguments = ["synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-1way"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    assert subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True).returncode == 0
