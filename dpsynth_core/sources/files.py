@@ -112,7 +112,7 @@ def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str])
         return
     try:
         if form.kind == "parquet":
-            yield from _parquet(source).to_batches(columns=list(columns), batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1)
+            yield from _parquet_batches(_parquet(source), columns)
         else:
             for path in table_files(source):
                 yield from _csv_batches(path, form, there, columns)
@@ -132,6 +132,13 @@ def _parquet(source: str | os.PathLike[str]) -> ds.Dataset:
         return ds.dataset([str(f) for f in files], format=form, partitioning=ds.HivePartitioning.discover(), partition_base_dir=str(source))
     except (pa.ArrowException, OSError):
         raise InputError("data", "the file is not a readable Parquet file", "save it again, or choose another file") from None
+
+
+def _parquet_batches(dataset: ds.Dataset, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory."""
+    for file in dataset.get_fragments():
+        for group in file.split_by_row_group():
+            yield from group.to_batches(schema=dataset.schema, columns=list(columns), batch_size=BATCH_ROWS, batch_readahead=1)
 
 
 def _csv_batches(path: Path, form: TableFormat, names: Sequence[str], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -32,7 +32,7 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
 
 def plan(domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> dict[Clique, Clique]:
     """Each maximal clique with the block that contains it. No block has more than max(block_cells, its largest clique) cells."""
-    targets = maximal(cliques)
+    targets = maximal(sorted(cliques))  # the plan must not depend on the order of the request
     member = np.array([[name in clique for name in domain.names] for clique in targets], dtype=bool).reshape(len(targets), len(domain))
     waiting = np.ones(len(targets), dtype=bool)
     home: dict[Clique, Clique] = {}

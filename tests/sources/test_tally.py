@@ -1,0 +1,93 @@
+"""Counting plans and running counts: every clique is contained, blocks stay small, tables add up."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.measurement import Clique
+from dpsynth_core.sources.tally import Tally, maximal, plan
+
+
+@st.composite
+def coded_tables(draw: st.DrawFn) -> tuple[Domain, np.ndarray, list[Clique]]:
+    """A domain of codes, random rows (n, d) and some cliques."""
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=6))
+    domain = Domain(tuple(Attribute.coded(f"c{i}", size) for i, size in enumerate(sizes)))
+    subsets = st.sets(st.sampled_from(domain.names)).map(domain.clique)
+    cliques = draw(st.lists(subsets, min_size=1, max_size=12, unique=True))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = draw(st.integers(0, 60))
+    return domain, np.stack([rng.integers(0, size, rows) for size in sizes], axis=1).astype(np.int32), cliques
+
+
+def counted(domain: Domain, rows: np.ndarray, clique: Clique) -> np.ndarray:
+    """The marginal by the book."""
+    table = np.zeros(domain.sizes(clique), dtype=np.int64)
+    for row in rows:
+        table[tuple(row[domain.position(name)] for name in clique)] += 1
+    return table
+
+
+@given(coded_tables(), st.integers(1, 60))
+def test_counts_are_those_of_the_rows_for_any_batch_size(case: tuple[Domain, np.ndarray, list[Clique]], batch: int) -> None:
+    domain, rows, cliques = case
+    tally = Tally(domain, cliques)
+    for start in range(0, len(rows), batch):
+        part = rows[start : start + batch]
+        tally.add({name: part[:, domain.position(name)] for name in tally.columns}, len(part))
+    counts = tally.counts()
+    assert list(counts) == cliques
+    for clique in cliques:
+        assert counts[clique].dtype == np.int64
+        assert counts[clique].shape == domain.sizes(clique)
+        assert np.array_equal(counts[clique], counted(domain, rows, clique))
+
+
+@given(coded_tables(), st.integers(1, 500))
+def test_every_maximal_clique_has_a_block_that_contains_it_and_is_no_larger_than_allowed(
+    case: tuple[Domain, np.ndarray, list[Clique]], block_cells: int
+) -> None:
+    domain, _, cliques = case
+    home = plan(domain, cliques, block_cells)
+    assert set(home) == set(maximal(cliques))
+    largest = max(domain.cells(clique) for clique in cliques)
+    for clique, block in home.items():
+        assert set(clique) <= set(block)
+        assert domain.clique(block) == block
+        assert domain.cells(block) <= max(block_cells, largest)
+
+
+@given(coded_tables())
+def test_maximal_cliques_cover_all_and_none_contains_another(case: tuple[Domain, np.ndarray, list[Clique]]) -> None:
+    _, _, cliques = case
+    kept = maximal(cliques)
+    assert all(any(set(clique) <= set(other) for other in kept) for clique in cliques)
+    assert not any(set(a) < set(b) for a in kept for b in kept)
+
+
+def test_small_columns_share_passes() -> None:
+    domain = Domain(tuple(Attribute.coded(f"c{i}", 4) for i in range(10)))
+    triples = list(combinations(domain.names, 3))
+    assert len(set(plan(domain, triples).values())) < len(triples) / 4
+
+
+def test_only_needed_columns_are_read() -> None:
+    domain = Domain(tuple(Attribute.coded(f"c{i}", 4) for i in range(5)))
+    assert Tally(domain, [("c1",), ("c1", "c3"), ()]).columns == ("c1", "c3")
+    assert Tally(domain, [()]).columns == ()
+
+
+def test_the_plan_is_the_same_every_time() -> None:
+    domain = Domain(tuple(Attribute.coded(f"c{i}", 3 + i % 5) for i in range(12)))
+    pairs = list(combinations(domain.names, 2))
+    assert plan(domain, pairs) == plan(domain, list(reversed(pairs)))
+
+
+def test_all_triples_of_forty_columns_are_planned_quickly() -> None:
+    domain = Domain(tuple(Attribute.coded(f"c{i}", 2 + i % 30) for i in range(40)))
+    assert len(plan(domain, list(combinations(domain.names, 3)))) == 9880
