@@ -123,7 +123,8 @@ def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.
     missing = summary.absent > 0 or len(numbers) < len(summary.values)
     distinct = len(np.unique(numbers))
     if whole and max(abs(lower), abs(upper)) < 2**53:
-        if distinct <= 2 or (distinct <= FEW_CODES and upper - lower >= 5 * distinct):
+        scattered = distinct <= FEW_CODES and upper - lower >= 5 * distinct and summary.present >= 10 * distinct
+        if distinct <= 2 or scattered:
             return _categories(summary, [str(int(n)) for n in np.unique(numbers)], "int64", "It holds a few whole numbers: codes.")
         return _integers(summary, numbers, counts, missing, distinct)
     if distinct == 1:

@@ -1,0 +1,275 @@
+"""Table files: what is recognised, what is refused and how that is said, and that text comes through whatever its encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.sources import files
+from dpsynth_core.sources.files import TableFormat, check, column_names, open_batches, sniff
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(content: bytes | str, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def rows(path: Path, form: TableFormat | None = None) -> list[dict[str, object]]:
+    form = form or sniff(path)
+    check(path, form)
+    return [row for batch in open_batches(path, form, column_names(path, form)) for row in batch.to_pylist()]
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        rows(path)
+    assert caught.value.remedy
+    return str(caught.value)
+
+
+# What is read
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [(",", "a.csv"), (";", "a.csv"), ("\t", "a.tsv"), ("|", "a.txt")])
+def test_the_delimiter_is_found(write: Write, delimiter: str, name: str) -> None:
+    path = write(f"age{delimiter}fare\n1{delimiter}2.5\n3{delimiter}4.5\n", name)
+    assert sniff(path).delimiter == delimiter
+    assert rows(path) == [{"age": "1", "fare": "2.5"}, {"age": "3", "fare": "4.5"}]
+
+
+def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
+    assert sniff(write("a;b\n1,5;2,5\n3,5;4,5\n")).delimiter == ";"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("latin-1", "cp1252"),  # the same characters here, and what Windows means by it
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+    ],
+)
+def test_text_of_any_encoding_comes_through(write: Write, encoding: str, found: str) -> None:
+    path = write("name,straße\nMüller,café\nx,y\n".encode(encoding))
+    assert sniff(path).encoding == found
+    assert rows(path) == [{"name": "Müller", "straße": "café"}, {"name": "x", "straße": "y"}]
+
+
+def test_quotes_and_the_euro_of_windows_text_come_through(write: Write) -> None:
+    assert rows(write("a,b\n“x”,€\n".encode("cp1252"))) == [{"a": "“x”", "b": "€"}]
+
+
+def test_bytes_that_windows_text_lacks_are_read_as_latin_1(write: Write) -> None:
+    path = write(b"a,b\n\x81,1\n")
+    assert sniff(path).encoding == "latin-1"
+    assert rows(path) == [{"a": "\x81", "b": "1"}]
+
+
+def test_the_whole_file_decides_on_the_encoding(write: Write) -> None:
+    path = write(b"a,b\n" + b"1,2\n" * 400_000 + b"\xfc,3\n")
+    assert rows(path)[-1] == {"a": "ü", "b": "3"}
+
+
+def test_quoted_newlines_delimiters_and_quotes_stay_in_their_field(write: Write) -> None:
+    assert rows(write('a,b\n"x\ny","1,2"\n"q""q",3\n')) == [{"a": "x\ny", "b": "1,2"}, {"a": 'q"q', "b": "3"}]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system(write: Write, end: str) -> None:
+    assert rows(write(end.join(["a,b", "1,2", "3,4", ""]))) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+
+
+def test_hostile_names_and_values_stay_plain_text(write: Write) -> None:
+    path = write('<script>alert(1)</script>,=1+1\n"=HYPERLINK(""http://x"")",@cmd\n')
+    assert rows(path) == [{"<script>alert(1)</script>": '=HYPERLINK("http://x")', "=1+1": "@cmd"}]
+
+
+def test_an_unnamed_first_column_gets_a_name(write: Write) -> None:
+    assert column_names(write(",age\n0,31\n"), TableFormat()) == ("column_1", "age")
+
+
+def test_space_around_column_names_is_trimmed(write: Write) -> None:
+    assert column_names(write("age, sex ,\tjob\n1,2,3\n"), TableFormat()) == ("age", "sex", "job")
+
+
+def test_rows_with_too_few_or_too_many_fields_and_blank_lines_are_left_out(write: Write) -> None:
+    path = write("a,b\n1,2\n3\n4,5,6\n\n7,8\n9,10\n11,12\n")
+    assert [row["a"] for row in rows(path)] == ["1", "7", "9", "11"]
+
+
+def test_one_column_is_a_table(write: Write) -> None:
+    assert rows(write("a\n1\n2\n")) == [{"a": "1"}, {"a": "2"}]
+
+
+def test_a_csv_whose_first_column_is_called_par1_is_a_csv(write: Write) -> None:
+    assert rows(write("PAR1,PARENT\n1,2\n")) == [{"PAR1": "1", "PARENT": "2"}]
+
+
+def test_columns_come_in_the_order_asked_for(write: Write) -> None:
+    batch = next(open_batches(write("a,b,c\n1,2,3\n"), TableFormat(), ["c", "a"]))
+    assert batch.schema.names == ["c", "a"]
+
+
+def test_parquet_is_recognised_whatever_its_name_and_odd_column_names_work(tmp_path: Path) -> None:
+    table = pa.table({"a.b": [1, None], "x[0]": ["q", "r"], "yes": [True, False], "d": pa.array(["u", "v"]).dictionary_encode()})
+    pq.write_table(table, tmp_path / "table.csv")
+    assert sniff(tmp_path / "table.csv").kind == "parquet"
+    assert rows(tmp_path / "table.csv") == table.to_pylist()
+
+
+def test_a_frame_of_mixed_objects_is_read() -> None:
+    frame = pd.DataFrame({"a": [1, "x", None, 2.5], 7: pd.Categorical(["u", "v", "u", None])})
+    check(frame, TableFormat())
+    table = pa.Table.from_batches(open_batches(frame, TableFormat(), ["a", "7"]))
+    assert table["a"].to_pylist() == ["1", "x", None, "2.5"]
+    assert table["7"].to_pylist() == ["u", "v", "u", None]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=st.lists(
+        st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\r\x00", exclude_categories=["Cs"]), max_size=6)] * 2),
+        min_size=1,
+        max_size=20,
+    ),
+    delimiter=st.sampled_from(",;\t|"),
+)
+def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[str, str]], delimiter: str) -> None:
+    frame = pd.DataFrame(data, columns=["a", "b"])
+    path = write(frame.to_csv(index=False, sep=delimiter, quoting=1))
+    form = TableFormat(delimiter=delimiter)
+    read = pa.Table.from_batches(open_batches(path, form, ["a", "b"]))
+    assert [tuple(row.values()) for row in read.to_pylist()] == data
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (b"\xef\xbb\xbf", "the file is empty"),
+        (b"a,b\n", "no rows below the header"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is an image"),
+        (b"\xff\xd8\xff\xe0" + bytes(100), "the file is an image"),
+        (b"%PDF-1.7\n1 0 obj\n", "the file is a PDF"),
+        (b"PK\x03\x04" + bytes(100), "Excel workbook"),
+        (b"\xd0\xcf\x11\xe0" + bytes(100), "Excel"),
+        (b"\x1f\x8b\x08" + bytes(100), "compressed"),
+        (b"PAR1" + bytes(100), "not a readable Parquet file"),
+        (b"PARE" + bytes(100), "encrypted"),
+        (bytes(range(256)) * 20, "not text"),
+        (b"a,b\n1,\x00\n", "not text"),
+        (b"<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
+        (b'{"a": [1, 2]}', "JSON"),
+        (b'[{"a": 1}]', "JSON"),
+        (b"a,b,a\n1,2,3\n", "column 'a': the name appears twice"),
+        (b"a, a\n1,2\n", "column 'a': the name appears twice"),
+        (b"a,,c\n1,2,3\n", "column 2 has no name"),
+        (b"a,b,\n1,2,3\n", "column 3 has no name"),
+        (b"a,b\n1,2,3\n1,2,3\n1,2,3\n", "fields as the header"),
+        (b"a,b,c\n1\n2\n3\n", "fields as the header"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_a_remedy(write: Write, content: bytes, said: str) -> None:
+    assert said in refused(write(content))
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_looked_at(write: Write) -> None:
+    path = write("a,b\n" + "1,2\n" * 100)
+    check(path, TableFormat(), limit_bytes=404)
+    with pytest.raises(InputError, match="larger than the limit of 0 MB"):
+        check(path, TableFormat(), limit_bytes=403)
+
+
+def test_a_path_to_nothing_is_refused(tmp_path: Path) -> None:
+    assert "no such file or folder" in refused(tmp_path / "none.csv")
+    assert "no CSV or Parquet file" in refused(tmp_path)
+
+
+def test_files_of_different_tables_in_a_folder_are_refused(write: Write, tmp_path: Path) -> None:
+    write("a,b\n1,2\n", "1.csv")
+    write("a,c\n1,2\n", "2.csv")
+    assert "same header" in refused(tmp_path)
+
+
+def test_an_empty_parquet_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    assert "no rows" in refused(tmp_path / "a.parquet")
+
+
+def test_a_damaged_file_is_an_input_error_that_quotes_nothing(write: Write, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": ["secret"] * 1000}), tmp_path / "a.parquet", compression="snappy", use_dictionary=False)
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    content[4:60] = b"\xff" * 56
+    message = refused(write(bytes(content), "b.parquet"))
+    assert "damaged" in message
+    late = write(b"a,b\n1,2\nsecret\xff,3\n")
+    with pytest.raises(InputError, match="damaged") as caught:
+        rows(late, TableFormat(encoding="utf-8"))
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_row_longer_than_a_block_is_an_input_error(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 1000)
+    path = write("a,b\n1,2\n3,4\n" + "x" * 5000 + ",5\n")
+    assert "damaged" in refused(path)
+
+
+def test_unknown_and_repeated_columns_are_named(write: Write) -> None:
+    with pytest.raises(InputError, match="column 'z'"):
+        list(open_batches(write("a,b\n1,2\n"), TableFormat(), ["z"]))
+    with pytest.raises(InputError, match="two columns"):
+        list(open_batches(write("a,a\n1,2\n"), TableFormat(), ["a"]))
+    with pytest.raises(InputError, match="twice"):
+        check(pd.DataFrame(np.zeros((1, 2)), columns=["a", "a"]), TableFormat())
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "xlsx"}, {"delimiter": ""}, {"delimiter": "ab"}, {"delimiter": '"'}, {"delimiter": "\n"}, {"encoding": "klingon"}]
+)
+def test_a_format_that_cannot_be_is_refused(fields: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=f"data.{next(iter(fields))}"):
+        TableFormat(**fields)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=300) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
+def test_whatever_the_file_is_it_is_read_or_refused(write: Write, content: bytes) -> None:
+    with suppress(InputError):
+        assert isinstance(rows(write(content)), list)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
+def test_the_real_tables_are_recognised() -> None:
+    for name, columns in (("adult.csv", 15), ("adult-holdout.csv", 15), ("titanic.csv", 10)):
+        path = SHARED / name
+        form = sniff(path)
+        check(path, form)
+        assert form == TableFormat()
+        assert len(column_names(path, form)) == columns
+    assert column_names(SHARED / "titanic.csv", TableFormat())[0] == "column_1"

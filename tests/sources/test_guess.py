@@ -1,0 +1,187 @@
+"""Guessing a domain: the right kinds, bounds that cover the data, a bin for zero, advice to drop ids, and the right zone."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsynth_core.codec import encode_column
+from dpsynth_core.domain import Attribute
+from dpsynth_core.sources.files import DEFAULT_MISSING, TableFormat, sniff
+from dpsynth_core.sources.guess import Guess, propose
+from dpsynth_core.zones import Zone
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def guess(values: object, name: str = "x") -> Guess:
+    frame = values if isinstance(values, pd.DataFrame) else pd.DataFrame({name: values})
+    return propose(frame, TableFormat()).value[0]
+
+
+def attribute(values: object) -> Attribute:
+    found = guess(values).attribute
+    assert found is not None
+    return found
+
+
+def test_a_guess_is_curator_only_unless_the_table_is_public() -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3]})
+    assert propose(frame, TableFormat()).zone is Zone.CURATOR
+    assert propose(frame, TableFormat(), is_public=True).zone is Zone.PUBLIC
+
+
+def test_text_gives_categories_in_alphabetical_order() -> None:
+    found = attribute(["b", " a", "b ", "?", "b"])
+    assert (found.kind, found.dtype, found.categories, found.missing, found.other) == ("categorical", "string", ("a", "b"), True, False)
+
+
+def test_whole_numbers_in_a_small_range_get_a_bin_each() -> None:
+    found = attribute(["17", "90", "33.0", " 40", "17"] * 3)
+    assert (found.kind, found.lower, found.upper, found.size, found.missing) == ("integer", 17, 90, 74, False)
+
+
+def test_a_few_scattered_whole_numbers_are_codes() -> None:
+    found = attribute([1, 20, 300, 1, 20] * 6)
+    assert (found.kind, found.dtype, found.categories) == ("categorical", "int64", ("1", "20", "300"))
+
+
+def test_numbers_with_leading_zeros_are_text() -> None:
+    assert attribute(["01", "02", "10"] * 9).categories == ("01", "02", "10")
+
+
+def test_numbers_with_a_fraction_keep_their_decimals() -> None:
+    found = attribute([1.25, 7.5, 33.0, 99.75] * 5)
+    assert (found.kind, found.decimals, found.lower, found.upper) == ("numeric", 2, 1.0, 100.0)
+    assert attribute(np.random.default_rng(0).random(50)).decimals is None
+
+
+def test_a_few_texts_among_numbers_count_as_missing() -> None:
+    found = guess([str(i) for i in range(60)] * 3 + ["unknown"])
+    assert found.attribute is not None
+    assert found.attribute.kind == "integer"
+    assert found.attribute.missing
+    assert any("count as missing" in reason for reason in found.reasons)
+
+
+def test_zero_gets_a_bin_of_its_own_where_zeros_dominate() -> None:
+    rng = np.random.default_rng(0)
+    gains = np.where(rng.random(2000) < 0.9, 0, np.rint(np.exp(rng.normal(8, 1, 2000))).astype(int))
+    found = attribute(gains)
+    assert found.edges[:2] == (0, 1)
+    assert found.cell_labels()[0] == "0"
+    assert found.upper >= gains.max()
+    fares = attribute(np.where(rng.random(2000) < 0.5, 0.0, np.round(rng.uniform(5, 500, 2000), 2)))
+    assert fares.edges[:2] == (0.0, 0.01)
+
+
+def test_zero_gets_no_bin_of_its_own_where_zeros_are_few() -> None:
+    assert attribute(np.arange(2000) // 2).edges[1] > 1
+
+
+def test_dates_are_found_as_text_and_typed() -> None:
+    days = [date(2023, 5, 1), date(2024, 2, 29), None]
+    for values in (days, ["2023-05-01", "2024-02-29T10:00", "?"], pd.to_datetime(pd.Series(days))):
+        found = attribute(list(values) * 5)
+        assert (found.kind, found.lower, found.upper, found.missing) == ("date", days[0], days[1], True)
+
+
+def test_booleans_are_categories_of_their_type() -> None:
+    found = attribute([True, False, True])
+    assert (found.categories, found.dtype) == (("false", "true"), "bool")
+
+
+@pytest.mark.parametrize("distinct", [200, 40_000, 120_000])
+def test_names_are_flagged_and_get_no_categories(distinct: int) -> None:
+    found = guess([f"name {i}" for i in range(distinct)])
+    assert found.drop
+    assert found.attribute is None
+    assert "Leave it out" in found.advice
+
+
+def test_forty_thousand_names_that_repeat_are_flagged_too() -> None:
+    found = guess([f"name {i}" for i in range(40_000)] * 5)
+    assert found.drop
+    assert found.attribute is None
+
+
+def test_row_numbers_and_ids_are_flagged() -> None:
+    rng = np.random.default_rng(0)
+    assert guess(np.arange(500)).drop
+    assert guess(rng.permutation(10**6)[:500]).drop
+    nearly = rng.integers(0, 10_000, 500)
+    assert guess(nearly, "patient_id").drop
+    assert not guess(nearly, "salary").drop
+
+
+def test_a_column_of_one_value_and_an_empty_column_are_flagged() -> None:
+    for values in (["a"] * 9, [4] * 9, [0.5] * 9):
+        assert guess(values).drop
+    empty = guess([None, None])
+    assert empty.drop
+    assert empty.attribute is None
+
+
+def test_a_column_of_lists_is_flagged() -> None:
+    assert guess(pd.DataFrame({"x": [[1], [2]]})).drop
+
+
+def test_decimal_commas_are_pointed_out() -> None:
+    found = guess(["1,5", "2,75"] * 9)
+    assert found.drop
+    assert "comma" in found.reasons[0]
+
+
+def test_many_categories_leave_room_for_others() -> None:
+    found = guess([f"town {i}" for i in range(150)] * 20)
+    assert found.attribute is not None
+    assert found.attribute.other
+    assert "many categories" in found.advice
+
+
+def test_only_the_first_rows_are_looked_at() -> None:
+    frame = pd.DataFrame({"x": ["a", "b"] * 50 + ["z"] * 100})
+    assert propose(frame, TableFormat(), sample_rows=100).value[0].attribute.categories == ("a", "b")
+
+
+@given(st.lists(st.none() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9), min_size=1, max_size=60))
+def test_proposed_bounds_cover_the_numbers(values: list[float | None]) -> None:
+    found = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")})).attribute
+    if found is not None and found.kind in ("integer", "numeric"):
+        known = [v for v in values if v is not None]
+        assert found.lower <= min(known)
+        assert max(known) <= found.upper
+        assert len(encode_column(found, pa.array(values, pa.float64()), DEFAULT_MISSING)) == len(values)
+
+
+@given(st.lists(st.none() | st.text(max_size=5), max_size=40))
+def test_whatever_text_there_is_a_guess_comes_out_and_covers_it(values: list[str | None]) -> None:
+    found = guess(pd.DataFrame({"x": pd.Series(values, dtype="str")}))
+    if found.attribute is not None and found.attribute.kind == "categorical":
+        codes = encode_column(found.attribute, pa.array(values, pa.string()), DEFAULT_MISSING)
+        assert not found.attribute.other
+        assert {found.attribute.cell_labels()[c] for c in codes} <= set(found.attribute.cell_labels())
+    assert found.reasons
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
+def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
+    adult = {g.name: g for g in propose(SHARED / "adult.csv", sniff(SHARED / "adult.csv")).value}
+    assert not any(g.drop for g in adult.values())
+    assert {n for n, g in adult.items() if g.attribute.kind == "integer"} == {
+        "age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"
+    }  # fmt: skip
+    assert {n for n, g in adult.items() if g.attribute.missing} == {"workclass", "occupation", "native-country"}
+    assert adult["capital-gain"].attribute.edges[:2] == (0, 1)
+    assert adult["native-country"].attribute.size == 42
+    titanic = {g.name: g for g in propose(SHARED / "titanic.csv", sniff(SHARED / "titanic.csv")).value}
+    assert titanic["column_1"].drop
+    assert (titanic["Age"].attribute.kind, titanic["Age"].attribute.missing) == ("numeric", True)
+    assert titanic["Fare"].attribute.kind == "numeric"
