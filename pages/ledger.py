@@ -89,7 +89,7 @@ def _entries(owner: str, names: tuple[str, ...]) -> None:
             hide_index=True,
             height=min(420, 40 + 35 * max(1, len(shown))),
             column_config={
-                "rho": st.column_config.NumberColumn("ρ", format="%.6f"),
+                "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
                 "ε": st.column_config.NumberColumn(format="%.4g"),
                 "δ": st.column_config.NumberColumn(format="scientific"),
                 "what": st.column_config.TextColumn(width="medium"),
@@ -118,7 +118,7 @@ def _table(entries: list[Entry]) -> pd.DataFrame:
             "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
             "population": [e.population for e in entries],
             "what": [_KINDS[e.kind] for e in entries],
-            "rho": [e.rho if e.kind in ("reserve", "return") else None for e in entries],
+            "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],
             "ε": [e.epsilon or None for e in entries],
             "δ": [e.delta or None for e in entries],
             "relation": [e.relation for e in entries],

@@ -52,7 +52,7 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
     caption = "Dots: the noisy count, with the interval that holds the true one 19 times in 20." if len(measured) else "Not measured."
     cell_count = frame["cell"].nunique()
     height = 300 if ordered else alt.Step(max(18, min(30, 320 // max(1, cell_count))))
-    return finish(alt.layer(*layers), zoned, f"Who is in “{column}”?", caption, height=height)
+    return finish(alt.layer(*layers), zoned, f"How many people are there by “{column}”?", caption, height=height)
 
 
 def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:

@@ -127,8 +127,12 @@ def pairs(shown: Shown) -> None:
         st.info("There is only one column.", icon=":material/info:")
         return
     left, right = st.columns(2)
-    first = left.selectbox("Down", names, format_func=one_line, key="results_first")
-    second = right.selectbox("Across", [n for n in names if n != first], format_func=one_line, key="results_second")
+    start = next((m.clique for m in shown.release.measurements if len(m.clique) == 2), names[:2])
+    first = left.selectbox("Down", names, names.index(start[0]), format_func=one_line, key="results_first")
+    others = [name for name in names if name != first]
+    second = right.selectbox(
+        "Across", others, others.index(start[1]) if start[1] in others else 0, format_func=one_line, key="results_second"
+    )
     clique = shown.release.domain.clique([first, second])
     panels = comparison.two_way(shown.evidence, first, second, _curator_layer(shown, [clique]))
     if MEASURED not in panels:

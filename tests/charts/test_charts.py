@@ -1,0 +1,153 @@
+"""Charts say their zone, watermark private values, and never read a name as anything but text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsynth_core import charts
+from dpsynth_core.charts.theme import ALERT, ZONE_CAPTION
+from dpsynth_core.evaluation.comparison import DIRECT, GUESS, MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.zones import Zone, Zoned
+
+HOSTILE = ("<script>alert(1)</script>", "a.b[0]", "datum.x > 1", "**bold** :smile: $x$", "quote'\"\\", "日本", "line\nbreak")
+WORDS = "CURATOR-ONLY · NOT PRIVATE"
+
+
+def _one_way() -> pd.DataFrame:
+    parts = []
+    for series in (SYNTHETIC, MEASURED, PRIVATE):
+        parts.append(pd.DataFrame({"cell": HOSTILE, "position": range(7), "series": series, "count": 5.0, "low": 4.0, "high": 6.0}))
+    return pd.concat(parts)
+
+
+def _two_way() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"row": r, "column": c, "row_position": i, "column_position": j, "count": float(i - j)}
+            for i, r in enumerate(HOSTILE)
+            for j, c in enumerate(HOSTILE)
+        ]
+    )
+
+
+def _marginals() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "marginal": HOSTILE,
+            "rank": range(7),
+            "support": [DIRECT] * 5 + [GUESS] * 2,
+            "distance": [0.2] * 5 + [np.nan] * 2,
+            "noise": [0.1] * 5 + [np.nan] * 2,
+        }
+    )
+
+
+def _steps() -> pd.DataFrame:
+    return pd.DataFrame({"step": range(1, 8), "marginal": HOSTILE, "share_used": np.linspace(0.1, 1, 7), "sigma": [9.0] * 7})
+
+
+def _pairs() -> pd.DataFrame:
+    return pd.DataFrame([{"row": r, "column": c, "marginals": int(r < c)} for r in HOSTILE for c in HOSTILE])
+
+
+CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.DataFrame]] = {
+    "tradeoff": (charts.tradeoff, pd.DataFrame({"false_positive": [0.0, 0.3, 1.0], "true_positive": [0.0, 0.7, 1.0]})),
+    "coverage": (charts.coverage, _pairs()),
+    "split": (charts.split, pd.DataFrame({"stage": HOSTILE, "share": [1 / 7] * 7, "rho": [0.1] * 7})),
+    "one_way upright": (lambda z: charts.one_way(z, HOSTILE[0], ordered=True), _one_way()),
+    "one_way bars": (lambda z: charts.one_way(z, HOSTILE[0], ordered=False), _one_way()),
+    "two_way": (lambda z: charts.two_way(z, SYNTHETIC, limit=3), _two_way()),
+    "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, limit=3), _two_way()),
+    "marginals": (charts.marginals, _marginals()),
+    "budget_used": (charts.budget_used, _steps()),
+    "noise_level": (charts.noise_level, _steps()),
+}
+every_chart = pytest.mark.parametrize("name", CHARTS)
+
+
+def spec_of(name: str, zone: Zone) -> dict:
+    draw, frame = CHARTS[name]
+    return draw(Zoned(zone, frame)).to_dict()
+
+
+def without_data(spec: object) -> object:
+    """The specification without the rows it draws."""
+    if isinstance(spec, dict):
+        return {key: without_data(value) for key, value in spec.items() if key not in ("datasets", "values", "data")}
+    return [without_data(item) for item in spec] if isinstance(spec, list) else spec
+
+
+@every_chart
+def test_only_curator_only_charts_carry_the_watermark(name: str) -> None:
+    assert WORDS in json.dumps(spec_of(name, Zone.CURATOR), ensure_ascii=False)
+    for zone in (Zone.PUBLIC, Zone.RELEASED):
+        assert WORDS not in json.dumps(spec_of(name, zone), ensure_ascii=False)
+
+
+@every_chart
+@pytest.mark.parametrize("zone", list(Zone))
+def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) -> None:
+    spec = spec_of(name, zone)
+    assert spec["title"]["subtitle"][-len(ZONE_CAPTION[zone]) :] == list(ZONE_CAPTION[zone])
+    assert (spec["title"]["subtitleColor"] == ALERT) == (zone is Zone.CURATOR)
+    assert spec["description"].startswith(spec["title"]["text"])
+
+
+@every_chart
+def test_titles_ask_or_answer(name: str) -> None:
+    title = spec_of(name, Zone.PUBLIC)["title"]["text"]
+    assert title.endswith("?") or title == SYNTHETIC
+
+
+@every_chart
+def test_cells_and_names_are_never_fields_or_expressions(name: str) -> None:
+    """Hostile text may appear as data, as a literal domain or sort order, or in a title; nowhere as something Vega evaluates."""
+
+    def visit(node: object) -> None:
+        if isinstance(node, dict):
+            for key in ("field", "expr", "signal", "test", "filter", "calculate", "shorthand", "as", "image", "href", "url"):
+                assert not any(text in str(node.get(key, "")) for text in HOSTILE), (key, node)
+            for value in node.values():
+                visit(value)
+        elif isinstance(node, list):
+            for item in node:
+                visit(item)
+
+    visit(without_data(spec_of(name, Zone.CURATOR)))
+
+
+@every_chart
+def test_the_specification_is_valid(name: str) -> None:
+    alt.Chart.from_dict(spec_of(name, Zone.RELEASED), validate=True) if "layer" not in spec_of(name, Zone.RELEASED) else (
+        alt.LayerChart.from_dict(spec_of(name, Zone.RELEASED), validate=True)
+    )
+
+
+def test_a_series_keeps_its_colour_whichever_others_are_shown() -> None:
+    def domain_of(frame: pd.DataFrame) -> list[str]:
+        return charts.one_way(Zoned(Zone.RELEASED, frame), "age", ordered=True).to_dict()["layer"][0]["encoding"]["color"]["scale"][
+            "domain"
+        ]
+
+    everything = _one_way()
+    assert (
+        domain_of(everything)
+        == domain_of(everything[everything["series"] != PRIVATE])
+        == domain_of(everything[everything["series"] == SYNTHETIC])
+    )
+
+
+def test_unmeasured_tables_are_named_as_guesses_and_others_are_not() -> None:
+    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals())).to_dict())
+    assert text.count("not measured: the model's guess") == 2
+
+
+def test_coverage_counts_each_pair_once_and_no_diagonal() -> None:
+    frame = pd.DataFrame([{"row": r, "column": c, "marginals": int({r, c} == {"a", "b"})} for r in "abc" for c in "abc"])
+    assert "1 of 3 pairs" in charts.coverage(Zoned(Zone.PUBLIC, frame)).to_dict()["title"]["subtitle"][0]
