@@ -1,0 +1,162 @@
+"""The report says what the release says, to people, whatever its names and values try."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from dpsynth_core import demo, release, report
+from dpsynth_core.errors import ZoneError
+from dpsynth_core.evaluation.comparison import headline
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.release import Release
+from dpsynth_core.spec import Spec
+from dpsynth_core.synthesis import open_source, plan, synthesize
+from dpsynth_core.zones import Zone, curator_only
+
+HOSTILE = "<script>alert(1)</script>"
+FORMULA = '=HYPERLINK("http://x")'
+
+
+def make(monkeypatch: pytest.MonkeyPatch, first: str = HOSTILE, **fields: Any) -> Release:
+    """A release of three demo columns, two of them with hostile names, and a hostile category."""
+    people = demo.simulate(rows=400)[["sex", "region", "health"]].rename(columns={"sex": first, "region": FORMULA})
+    people[first] = people[first].replace("female", "=1+1")
+    monkeypatch.setattr(demo, "simulate", lambda rows=400: people.head(rows))
+    domain = [
+        {"name": first, "kind": "categorical", "categories": ["=1+1", "male"], "dtype": "string"},
+        {"name": FORMULA, "kind": "categorical", "categories": sorted(people[FORMULA].unique()), "dtype": "string"},
+        {
+            "name": "health",
+            "kind": "categorical",
+            "categories": ["good", "<img src=x onerror=alert(1)>"],
+            "dtype": "string",
+            "other": True,
+            "missing": True,
+        },
+    ]
+    document = {
+        "name": f"trial {HOSTILE}",
+        "population": f"people [x](javascript:alert(1)) {HOSTILE}",
+        "data": {"kind": "demo"},
+        "domain": {"version": 1, "attributes": domain},
+        "workload": {"kind": "all", "k": 2},
+        "budget": {"epsilon": 5.0, "delta": 1e-9},
+        "mechanism": {"name": "independent"},
+        "output": {"rows": 300, "seed": 1},
+    }
+    ready = plan(Spec.from_json({**document, **fields}))
+    return synthesize(ready, open_source(ready), SeededNoise(1), lambda _: None)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Release:
+    return make(monkeypatch)
+
+
+class Page(HTMLParser):
+    """Tags and attributes of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_page_runs_nothing_and_loads_nothing(made: Release) -> None:
+    text = report.html(made, report.tables(made).value)
+    page = Page(text)
+    assert page.tags.isdisjoint({"script", "img", "iframe", "link", "object", "a", "form"})
+    assert not any(name.startswith("on") or name in {"src", "href"} for name in page.attributes)
+    assert "default-src 'none'" in text
+
+
+def test_the_page_shows_hostile_names_as_they_are(made: Release) -> None:
+    words = Page(report.html(made, report.tables(made).value)).words
+    assert f"{HOSTILE} × {FORMULA}" in words
+    assert "<img src=x onerror=alert(1)>" in words
+
+
+def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
+    words = Page(report.html(made, report.tables(made).value)).words
+    assert made.statement in words
+    assert all(brand.sentence in words for brand in made.brands)
+    assert made.digest in words
+    assert "NOT PRIVATE" in words  # a seed was set
+
+
+def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
+    text = report.card(made, report.tables(made).value)
+    unescaped = re.sub(r"\\.", "", text)
+    assert "<" not in unescaped
+    assert "](" not in unescaped
+    assert re.sub(r"\\(.)", r"\1", text).count(HOSTILE) >= 3
+
+
+def test_all_parts_are_released_and_fit_into_the_bundle(made: Release) -> None:
+    parts = report.parts(made)
+    assert {part.zone for part in parts.values()} == {Zone.RELEASED}
+    archive = zipfile.ZipFile(io.BytesIO(release.bundle(made, parts)))
+    assert set(archive.namelist()) == {release.ROWS_CSV, release.DOCUMENT, *parts}
+    assert json.loads(archive.read(report.SPEC)) == dict(made.spec)
+
+
+def test_a_curator_only_part_is_refused(made: Release) -> None:
+    with pytest.raises(ZoneError):
+        release.bundle(made, {**report.parts(made), "true.csv": curator_only(b"1")})
+
+
+def test_noisy_marginals_are_complete_in_both_forms(made: Release) -> None:
+    parts = report.parts(made)
+    long = pq.read_table(io.BytesIO(parts["marginals.parquet"].value)).to_pandas()
+    index = pd.read_csv(io.BytesIO(parts["marginals/index.csv"].value))
+    assert len(index) == len(made.measurements) == long["measurement"].nunique()
+    for number, m in enumerate(made.measurements):
+        wide = pd.read_csv(io.BytesIO(parts[index["file"][number]].value))
+        assert wide.iloc[:, -1].to_numpy() == pytest.approx(m.values.ravel())
+        assert long[long["measurement"] == number + 1]["noisy_count"].to_numpy() == pytest.approx(m.values.ravel())
+        assert long[long["measurement"] == number + 1]["sigma"].unique() == pytest.approx([m.sigma])
+
+
+def test_no_cell_of_the_tables_for_people_starts_a_formula(made: Release) -> None:
+    for name, part in report.parts(made).items():
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(part.value.decode())):
+                assert not any(cell.startswith(("=", "@", "\t")) for cell in row), name
+
+
+def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(monkeypatch, first="noisy_count")
+    header = report.parts(made)["marginals/0001.csv"].value.decode().splitlines()[0]
+    assert header == '"noisy_count","noisy_count_"'
+
+
+def test_the_sentence_names_the_worst_table_and_what_was_not_measured(made: Release) -> None:
+    text = report.sentence(headline(report.tables(made)).value)
+    assert text == "None of the 3 tables asked for was measured: every number is the model's guess."
+
+
+def test_facts_and_numbers_agree_with_the_release(made: Release) -> None:
+    facts = dict(report.facts(made))
+    assert facts["Synthetic rows"].startswith("300 ")
+    assert "epsilon 5, delta 1e-09" in facts["Privacy budget"]
+    assert np.isclose(float(re.findall(r"rho ([0-9.]+)", facts["Privacy budget"])[0]), made.rho, rtol=1e-4)

@@ -1,0 +1,42 @@
+"""A run watched through its events: the table follows them, and the time left makes sense."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.release import Progress
+from dpsynth_core.web import history
+from dpsynth_core.zones import Zone
+
+DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
+SAID = [
+    Progress("phase", 0.1, message="counting"),
+    Progress("measured", 1.0, 0, ("a",), 9.0, 0.1, 0.1),
+    Progress("fitted", 1.5, 0, rho_spent=0.1, done=0.1, message="fit"),
+    Progress("measured", 2.0, 1, ("a", "b"), 4.0, 0.5, 0.5),
+]
+
+
+def test_measurements_are_listed_in_order_with_their_share_of_the_budget() -> None:
+    table = history.measured(SAID, DOMAIN, 1.0)
+    assert table.zone is Zone.RELEASED
+    assert table.value["marginal"].tolist() == ["a", "a × b"]
+    assert table.value["cells"].tolist() == [3, 12]
+    assert table.value["share_used"].tolist() == [0.1, 0.5]
+
+
+def test_a_run_that_said_nothing_yet_has_an_empty_table() -> None:
+    assert history.measured([], DOMAIN, 1.0).value.empty
+    assert history.done([]) == 0.0
+
+
+def test_time_left_follows_the_forecast_first_and_the_pace_later() -> None:
+    assert history.seconds_left([], 2.0, 10.0) == 8.0
+    assert history.seconds_left([], 20.0, 10.0) == 0.0
+    assert history.seconds_left(SAID, 30.0, 10.0) == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "less than a second"), (12, "12 s"), (200, "3 min"), (7800, "2 h 10 min")])
+def test_durations_are_read_as_people_say_them(seconds: float, words: str) -> None:
+    assert history.in_words(seconds) == words
