@@ -40,16 +40,14 @@ def epsilon_from(rho: float, delta: float) -> float:
     """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
     _check_positive(rho=rho)
     _check_delta(delta)
-    log_delta = math.log(delta)
-    return _smallest(lambda epsilon: _log_delta(rho, epsilon) <= log_delta, _epsilon_of_weaker_conversion(rho, log_delta))
+    return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
 
 
 def rho_from(epsilon: float, delta: float) -> float:
     """Largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
     _check_positive(epsilon=epsilon)
     _check_delta(delta)
-    log_delta = math.log(delta)
-    return _largest(lambda rho: _log_delta(rho, epsilon) <= log_delta, _rho_of_weaker_conversion(epsilon, log_delta))
+    return _largest(lambda rho: delta_from(rho, epsilon) <= delta, _rho_of_weaker_conversion(epsilon, math.log(delta)))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:

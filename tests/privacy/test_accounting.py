@@ -87,6 +87,7 @@ def test_gaussian_dp_agrees_with_dp_accounting(mu: float, delta: float) -> None:
 
 
 @given(epsilons, deltas)
+@settings(max_examples=400)
 def test_a_solved_budget_never_exceeds_what_was_asked(epsilon: float, delta: float) -> None:
     rho, mu = rho_from(epsilon, delta), gdp_mu_from(epsilon, delta)
     assert delta_from(rho, epsilon) <= delta
@@ -94,6 +95,7 @@ def test_a_solved_budget_never_exceeds_what_was_asked(epsilon: float, delta: flo
 
 
 @given(rhos, deltas)
+@settings(max_examples=400)
 def test_a_solved_epsilon_covers_its_delta(rho: float, delta: float) -> None:
     assert delta_from(rho, epsilon_from(rho, delta)) <= delta
     assert gdp_delta(math.sqrt(2 * rho), gdp_epsilon_from(math.sqrt(2 * rho), delta)) <= delta
