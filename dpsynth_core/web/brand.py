@@ -10,6 +10,7 @@ TAGLINE = "Synthetic tables with a privacy guarantee"
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 ICON = str(_ASSETS / "icon.svg")
+STYLE = _ASSETS / "style.css"
 
 _INK = {"light": "#16233a", "dark": "#eef2f8"}
 
@@ -27,21 +28,3 @@ def logo(theme: str) -> str:
     for key, value in values.items():
         template = template.replace("{" + key + "}", value)
     return template
-
-
-# What the theme cannot say. Selectors are Streamlit's test ids and the keys of our own containers; if one disappears, only polish is lost.
-STYLE = """<style>
-.stMainBlockContainer { padding-left: 2.25rem; padding-right: 2.25rem; }
-[data-testid="stBottomBlockContainer"] { padding: .6rem 2.25rem .9rem; }
-@media (max-width: 640px) {
-  .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
-  [data-testid="stBottomBlockContainer"] { padding: .5rem 1rem .6rem; }
-}
-[data-testid="stMetricValue"], [data-testid="stSidebarNavLink"] { font-variant-numeric: tabular-nums; }
-.st-key-zone_curator { position: relative; }
-.st-key-zone_curator::after {
-  content: "CURATOR-ONLY · NOT PRIVATE"; position: absolute; inset: 0; z-index: 5; pointer-events: none; overflow: hidden;
-  display: flex; align-items: center; justify-content: center; transform: rotate(-8deg);
-  font-weight: 700; font-size: 1.5rem; letter-spacing: .08em; white-space: nowrap; color: #d55e00; opacity: .32;
-}
-</style>"""

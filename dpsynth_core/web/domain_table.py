@@ -157,7 +157,8 @@ def edited(rows: Sequence[Row], changes: Mapping[int, Mapping[str, Any]]) -> lis
     for position, values in changes.items():
         for name, new in values.items():
             if name in EDITABLE and int(position) < len(result):
-                result[int(position)][name] = ("" if new is None else str(new)) if name in ("lower", "upper", "bins") else new
+                cell = ("" if new is None else str(new)) if name in ("lower", "upper", "bins") else new
+                result[int(position)] |= {name: cell, "note": result[int(position)]["note"] if cell == rows[int(position)][name] else ""}
     return result
 
 
@@ -168,6 +169,14 @@ def from_guesses(guesses: Iterable[Guess]) -> list[Row]:
         row = blank([guess.name])[0] if guess.attribute is None else row_of(guess.attribute)
         rows.append(row | {"use": not guess.drop and guess.attribute is not None, "note": guess.advice})
     return rows
+
+
+def with_guesses(rows: Sequence[Row], guesses: Iterable[Guess]) -> list[Row]:
+    """The rows as another table of the same columns looks like; columns that it lacks are dropped. Raises InputError if none fits."""
+    proposed = {row["column"]: row for row in from_guesses(guesses)}
+    if not any(row["column"] in proposed for row in rows):
+        raise InputError("public table", "it has none of the columns of your table", "choose one with the same column names")
+    return [proposed.get(row["column"], {**row, "use": False}) for row in rows]
 
 
 def _remark(row: Row, problem: InputError | None) -> str:

@@ -29,8 +29,13 @@ def value(path: str, default: Any = None) -> Any:
 
 
 def store(path: str, new: Any) -> None:
-    """Save one value of the draft."""
-    session.edit(lambda draft: _put(draft, path, new))
+    """Save one value of the draft; a text typed there before that could not be used is forgotten."""
+
+    def change(draft: Draft) -> None:
+        _put(draft, path, new)
+        draft.get("wizard", {}).get("typed", {}).pop(path, None)
+
+    session.edit(change)
 
 
 def choice(

@@ -60,7 +60,7 @@ def run() -> None:
         menu_items={"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."},
     )
     st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
-    _style()
+    st.html(brand.STYLE)
     if not _may_enter():
         return
     here = session.begin()
@@ -157,6 +157,11 @@ def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue"
             go(after)
 
 
+def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
+    """`nav` of a preparation step: Continue needs that nothing is wrong. why: shown instead of the error's own sentence."""
+    nav(name, ready=error is None, why=(why or sentence(error)) if error else "")
+
+
 def go(name: str) -> None:
     """Open another page of the wizard."""
     st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().project})
@@ -228,8 +233,3 @@ def _step(name: str) -> Step:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _style() -> None:
-    """What the theme cannot say: tighter badges in a title row, and a quiet bar at the bottom."""
-    st.html(brand.STYLE)

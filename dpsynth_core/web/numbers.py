@@ -7,6 +7,9 @@ import math
 from dpsynth_core.errors import InputError
 
 
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def positive(text: str, field: str, example: str) -> float:
     """A finite number above 0. Raises InputError for anything else: words, nan, infinity, 0, a decimal comma."""
     shown = text.strip()[:40]
@@ -40,10 +43,11 @@ def short(number: float) -> str:
 
 
 def count(number: float) -> str:
-    """A size for reading: 1,234,567, then 3.4 million, then 1.2e+15."""
-    for limit, word in ((1e15, "e"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if number >= limit and word == "e":
-            return f"{number:.1e}"
+    """A size for reading: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
+    if number >= 1e15:
+        mantissa, exponent = f"{number:.1e}".split("e")
+        return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    for limit, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if number >= limit:
             return f"{number / limit:.1f} {word}"
     return f"{number:,.0f}"

@@ -1,0 +1,174 @@
+"""Parts of the Budget page: the amount and what it means, accuracy first, noise, the population's account. Public facts only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core import charts, planning
+from dpsynth_core.errors import InputError
+from dpsynth_core.planning import Sharing
+from dpsynth_core.privacy import accounting
+from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
+from dpsynth_core.store import ledger
+from dpsynth_core.web import document, fields, frame, numbers
+from dpsynth_core.web.session import Current
+from dpsynth_core.web.text import code, literal
+from dpsynth_core.workload import Workload
+from dpsynth_core.zones import Zone
+
+EPSILON, DELTA = "budget.epsilon", "budget.delta"
+USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
+EPSILON_HELP = (
+    "How far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
+)
+DELTA_HELP = "The chance, at worst, that the promise of ε fails. Far below one in the number of people: 1e-9 is customary here."
+RHO_HELP = "The same budget in zero-concentrated differential privacy, the currency in which the pieces of a run add up."
+
+
+def amount(here: Current) -> None:
+    """Epsilon and delta, typed or picked, and what they mean for one person."""
+    with frame.card("How much may one person's presence show?", Zone.PUBLIC):
+        left, right = st.columns(2)
+        with left:
+            epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
+        with right:
+            delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
+        _usual(here)
+        if epsilon is not None and delta is not None:
+            _meaning(here, epsilon, delta)
+
+
+def _read_epsilon(text: str) -> float:
+    epsilon = numbers.positive(text, EPSILON, "1")
+    accounting.check_budget(epsilon, document.DEFAULT_BUDGET["delta"])
+    return epsilon
+
+
+def _read_delta(text: str) -> float:
+    delta = numbers.positive(text, DELTA, "1e-9")
+    accounting.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
+    return delta
+
+
+def _usual(here: Current) -> None:
+    """Common choices, one click each."""
+    key, now = f"{here.project}:usual_epsilon", fields.value(EPSILON)
+    st.session_state[key] = now if now in USUAL else None
+    st.pills(
+        "Common choices",
+        USUAL,
+        format_func=lambda e: f"ε {numbers.short(e)}",
+        key=key,
+        on_change=lambda: set_epsilon(st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def set_epsilon(epsilon: float | None) -> None:
+    """Store a picked epsilon in place of what was typed; nothing for a choice that was clicked away."""
+    if epsilon is not None:
+        fields.store(EPSILON, epsilon)
+
+
+def _meaning(here: Current, epsilon: float, delta: float) -> None:
+    sure = accounting.posterior_odds(epsilon, delta)
+    question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
+    st.markdown(
+        f"Someone who is **50:50** about {question} can end up at most **{_percent(sure)}** right, "
+        "however much else they know and whatever they compute from the release."
+    )
+    for warning in accounting.check_budget(epsilon, delta, document.people(here.draft)):
+        st.warning(literal(warning), icon=":material/warning:")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if 0.01 <= share <= 0.99 else f"{share:.1%}" if share < 0.9995 else "almost 100%"
+
+
+def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
+    """The other way round: state the accuracy, read off epsilon."""
+    with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{here.project}:reverse"):
+        left, right = st.columns(2)
+        with left:
+            parse = partial(numbers.positive, field="accuracy", example="50")
+            wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
+        with right:
+            titles = {shared.title: shared.tables for shared in shares}
+            tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{here.project}:shared")]
+        delta = fields.value(DELTA)
+        if wanted is None or delta is None:
+            return
+        try:
+            epsilon = planning.round_up(planning.epsilon_for(wanted, delta, unit, tables))
+        except InputError as error:
+            fields.problem(error)
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
+            st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
+
+
+def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Sequence[Sharing]) -> None:
+    """How far the cells of measured tables will be off."""
+    with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
+        for column, shared in zip(st.columns(len(shares)), shares, strict=True):
+            column.metric(_capital(shared), _plus_minus(planning.half_width(rho, unit, shared.tables)), help=_sharing_help(shared))
+        clique, cells = planning.largest(workload)[0]
+        people = document.people(here.draft)
+        average = f", about {numbers.count(people / cells)} people in each" if people else ""
+        largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
+        st.caption(f"People per cell; 95 % of the cells are this close. {largest}")
+
+
+def _capital(shared: Sharing) -> str:
+    return shared.title[:1].upper() + shared.title[1:]
+
+
+def _sharing_help(shared: Sharing) -> str:
+    return (
+        f"If the whole budget were spread evenly over {shared.title}. AIM measures only the tables that matter most, and fits a model to "
+        "them: tables that overlap tell about each other, so that large ones come out better than this."
+    )
+
+
+def _plus_minus(people: float) -> str:
+    return f"± {people:,.0f}" if people >= 10 else f"± {people:.1f}"
+
+
+def account(here: Current, relation: str, rho: float) -> InputError | None:
+    """What this population's account says; an error if the budget does not fit it."""
+    name = here.draft["population"]
+    spent = ledger.spent(here.owner, name)
+    known = name in ledger.populations(here.owner)
+    cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
+    left_over = accounting.rho_from(cap_epsilon, cap_delta) - spent.rho - rho
+    mixed = bool(set(spent.relations) - {relation})
+    with frame.card(
+        "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
+    ):
+        before, now, after = st.columns(3)
+        before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
+        now.metric("This release", f"ε {accounting.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
+        remains = accounting.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
+        why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
+        after.metric("Left afterwards", "?" if mixed else f"ε {remains:.2f}", help=why)
+        st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}.")
+        if mixed:
+            st.caption("Earlier releases used the other unit of privacy; the ledger adds both up for the stricter one.")
+            return None
+        if left_over >= -1e-9 * rho:
+            return None
+        error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
+        frame.refused(error)
+        return error
+
+
+def pictures(mechanism: Mapping[str, Any], workload: Workload, epsilon: float, delta: float, rho: float) -> None:
+    """The attacker's trade-off, and how the mechanism divides the budget."""
+    st.altair_chart(charts.tradeoff(planning.attacker(epsilon, delta)))
+    st.altair_chart(charts.split(planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho)))
+    st.caption(f"In all ρ = {rho:.4g}.", help=RHO_HELP)
