@@ -123,13 +123,11 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
 
     plan = synthesis.plan(spec)
     _check_writable(out)
-    for warning in synthesis.budget_warnings(spec):
-        _say(f"warning: {warning}")
-    if spec.output.seed is not None:
-        _say(f"warning: {synthesis.NOT_PRIVATE}")
 
     def execute(before_reading: Callable[[], None]) -> Release:
         noise = synthesis.noise_for(spec)
+        if not noise.private:
+            _say(f"warning: {synthesis.NOT_PRIVATE}")
         before_reading()
         return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
 

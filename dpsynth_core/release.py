@@ -121,8 +121,8 @@ def to_json(release: Release) -> dict[str, Any]:
             "accountant": "zCDP",
             "rho": release.rho,
             "rho_spent": release.rho_spent,
-            "charges": [dict(charge) for charge in release.charges],
         },
+        "charges": [dict(charge) for charge in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total},
         "measurements": [
@@ -147,7 +147,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         total=obj["rows"]["estimated_total"],
         measurements=tuple(_measurement(domain, item) for item in obj["measurements"]),
         history=tuple(Progress.from_json(item) for item in obj["history"]),
-        charges=tuple(obj["budget"]["charges"]),
+        charges=tuple(obj["charges"]),
         rho=obj["budget"]["rho"],
         rho_spent=obj["budget"]["rho_spent"],
         private=obj["private"],
@@ -163,8 +163,9 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
 
 
 def document(release: Release) -> bytes:
-    """release.json as bytes."""
-    return json.dumps(to_json(release), indent=1, allow_nan=False, default=plain).encode()
+    """release.json as bytes: readable by people, but one line for each measurement, charge and step, of which there may be thousands."""
+    parts = (f"{json.dumps(key)}: {_lines(value)}" for key, value in to_json(release).items())
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
 
 
 def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:
@@ -237,6 +238,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no place in a release")
+
+
+def _lines(value: Any) -> str:
+    write = json.JSONEncoder(allow_nan=False, default=plain).encode
+    if isinstance(value, list) and value:
+        return "[\n " + ",\n ".join(map(write, value)) + "\n]"
+    return json.dumps(value, indent=1, allow_nan=False, default=plain)
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -73,11 +73,6 @@ def plan(spec: Spec) -> Plan:
     return Plan(spec, domain, workload, unit, rho, mechanism, settings, forecast)
 
 
-def budget_warnings(spec: Spec, total: float | None = None) -> list[str]:
-    """What is doubtful about the budget; total: the number of records where it is public or noisy."""
-    return check_budget(spec.budget.epsilon, spec.budget.delta, None if total is None else max(1, round(total)))
-
-
 def noise_for(spec: Spec) -> Noise:
     """The operating system's randomness, or repeatable noise if the spec has a seed."""
     return OpenDPNoise() if spec.output.seed is None else SeededNoise(spec.output.seed)
@@ -253,7 +248,7 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     if spec.domain_origin == "data":
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
-    for warning in budget_warnings(spec, total):
+    for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)
     if not plan.mechanism.makes_rows:
         yield Brand("answers-only", f"{plan.mechanism.title} gives noisy marginals and no rows.")

@@ -98,13 +98,18 @@ def test_the_document_says_all_that_was_promised(release: Release) -> None:
         "accountant": "zCDP",
         "rho": 0.1,
         "rho_spent": 0.08,
-        "charges": [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}],
     }
+    assert said["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
     assert said["brands"] == [{"code": "budget", "sentence": "careful"}]
     assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0}
     assert said["history"][1]["attributes"] == ["a", "b"]
     assert said["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
     assert {"private", "statement", "spec", "spec_sha256", "timings", "versions", "ledger", "created", "format"} <= said.keys()
+
+
+def test_the_document_has_one_line_for_each_measurement(release: Release) -> None:
+    lines = releases.document(replace(release, measurements=release.measurements * 3)).decode().splitlines()
+    assert sum('"sigma": 2.5, "values"' in line for line in lines) == 3
 
 
 def test_the_document_is_strict_json(release: Release) -> None:

@@ -119,12 +119,12 @@ def queue_position(owner: str, run: str) -> int:
 
 
 def cancel(owner: str, run: str) -> None:
-    """Stop a run. One that never touched data costs nothing; another stays charged. Final runs stay as they are."""
+    """Stop a run. One that never touched data costs nothing; another stays charged. Final runs stay as they are.
+
+    A worker that ignores the request is killed by the first `pump` after the grace.
+    """
     get(owner, run)
     lifecycle.ask_to_stop(run)
-    timer = threading.Timer(lifecycle.GRACE_SECONDS + 0.5, pump)  # ends it if it ignores us and nobody looks at a page
-    timer.daemon = True
-    timer.start()
     pump()
 
 

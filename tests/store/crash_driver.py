@@ -1,8 +1,8 @@
 """Runs workers that die at a chosen point: a helper process of test_crashes, so that each case costs a fork and no imports.
 
-Reads lines "HOME RUN STEP SIDE" and answers each with the exit status of a forked worker that was killed right before or after its
-STEP-th durable step. A durable step is a database commit or a file appearing under its final name; between two of them a crash
-changes nothing that anyone can see later. STEP 0 never dies.
+Reads lines "HOME RUN STEP" and answers each with the exit status of a forked worker that was killed right before its STEP-th
+durable step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them
+leaves the same behind as a crash right before the second. STEP 0 never dies.
 """
 
 from __future__ import annotations
@@ -20,23 +20,20 @@ from dpsynth_core.store import database, lifecycle, runs, worker
 _step = 0
 
 
-def dying(act: Callable[..., Any], at: int, side: str) -> Callable[..., Any]:
-    """`act`, counted as one durable step; kills this process at the chosen one."""
+def dying(act: Callable[..., Any], at: int) -> Callable[..., Any]:
+    """`act`, counted as one durable step; kills this process before the chosen one."""
 
     def counted(*arguments: Any) -> Any:
         global _step
         _step += 1
-        if _step == at and side == "before":
+        if _step == at:
             os.kill(os.getpid(), signal.SIGKILL)
-        result = act(*arguments)
-        if _step == at and side == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
+        return act(*arguments)
 
     return counted
 
 
-def work(run: str, at: int, side: str) -> None:
+def work(run: str, at: int) -> None:
     """Be the worker of `run` in a session of its own, as `runs._launch` would start it."""
     os.setsid()
     lifecycle.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
@@ -45,21 +42,21 @@ def work(run: str, at: int, side: str) -> None:
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # type: ignore[override]
             act = super().execute
-            return dying(act, at, side)(sql) if sql == "COMMIT" else act(sql, *parameters)
+            return dying(act, at)(sql) if sql == "COMMIT" else act(sql, *parameters)
 
     connect = sqlite3.connect
     database.sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=Connection)  # type: ignore[attr-defined]
-    Path.replace = dying(Path.replace, at, side)  # type: ignore[method-assign]
-    Path.rename = dying(Path.rename, at, side)  # type: ignore[method-assign]
+    Path.replace = dying(Path.replace, at)  # type: ignore[method-assign]
+    Path.rename = dying(Path.rename, at)  # type: ignore[method-assign]
     worker.main(run)
 
 
 def main() -> None:
     for line in sys.stdin:
-        home, run, at, side = line.split()
+        home, run, at = line.split()
         if (child := os.fork()) == 0:
             os.environ["DPSYNTH_HOME"] = home
-            work(run, int(at), side)
+            work(run, int(at))
             os._exit(0)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 

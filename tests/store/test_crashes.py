@@ -15,17 +15,20 @@ import pytest
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, projects, runs
 
+Driver = Callable[[Path, str, int], int]
+"""Be the worker of the run of this home until right before the given step; its exit status."""
+
 
 @pytest.fixture(scope="module")
-def driver() -> Iterator[Callable[[Path, str, int, str], int]]:
+def driver() -> Iterator[Driver]:
     command = [sys.executable, str(Path(__file__).with_name("crash_driver.py"))]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
-    def run_worker(home: Path, run: str, step: int, side: str) -> int:
+    def run_worker(home: Path, run: str, step: int) -> int:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{home} {run} {step} {side}\n")
+        process.stdin.write(f"{home} {run} {step}\n")
         process.stdin.flush()
         return int(process.stdout.readline())
 
@@ -71,51 +74,48 @@ def test_killed_at_every_durable_step_the_books_are_right(
     home: Path,
     make_spec: Callable[..., Spec],
     no_workers: list[str],
-    driver: Callable[[Path, str, int, str], int],
+    driver: Driver,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Exhaustive: before and after each commit and each file's appearance, from the claim of the run to the worker's last word."""
+    """Exhaustive: before each commit and each file's appearance, from the claim of the run to the worker's last word and after it."""
     monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     measured: set[int] = set()
     step, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         step += 1
         assert step < 60
-        for side in ("before", "after"):
-            project = projects.create("ann", "census").id
-            run = runs.submit("ann", project, make_spec(population="people"))
-            assert no_workers[-1] == run
-            status = driver(home, run, step, side)
-            outcome = check_honest(project, run)
-            seen[outcome] = seen.get(outcome, 0) + 1
-            measured.add(len(runs.measurements("ann", run)))
-            projects.delete("ann", project)
-            for path in home.glob("dpsynth.sqlite*"):
-                path.unlink()  # a ledger cannot be reset, and the next case wants the account at zero
+        project = projects.create("ann", "census").id
+        run = runs.submit("ann", project, make_spec(population="people"))
+        assert no_workers[-1] == run
+        status = driver(home, run, step)
+        seen.add(check_honest(project, run))
+        measured.add(len(runs.measurements("ann", run)))
+        for path in home.glob("dpsynth.sqlite*"):
+            path.unlink()  # a ledger cannot be reset, and the next case wants the account at zero
     assert status == 0
-    assert seen.keys() == {"untouched", "lost", "done"}
+    assert seen == {"untouched", "lost", "done"}
     assert measured == {0, 1, 2, 3}
 
 
 @pytest.mark.usefixtures("no_workers")
 def test_an_undisturbed_worker_ends_as_done(
-    home: Path, make_spec: Callable[..., Spec], driver: Callable[[Path, str, int, str], int], project: str
+    home: Path, make_spec: Callable[..., Spec], driver: Driver, project: str
 ) -> None:
     run = runs.submit("ann", project, make_spec())
-    assert driver(home, run, 0, "never") == 0
+    assert driver(home, run, 0) == 0
     assert runs.get("ann", run).state == "done"
     assert check_honest(project, run) == "done"
 
 
 @pytest.mark.usefixtures("no_workers")
 def test_a_worker_that_was_given_up_can_touch_nothing(
-    home: Path, make_spec: Callable[..., Spec], driver: Callable[[Path, str, int, str], int], project: str
+    home: Path, make_spec: Callable[..., Spec], driver: Driver, project: str
 ) -> None:
     """Cancelled between its start and its claim: the run is over, its reservation is back, and the late worker must leave it so."""
     run = runs.submit("ann", project, make_spec())
     runs.cancel("ann", run)
-    assert driver(home, run, 0, "never") == 0
+    assert driver(home, run, 0) == 0
     assert runs.get("ann", run).state == "cancelled"
     assert runs.events("ann", run) == ()
     assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "return"]
@@ -126,12 +126,12 @@ def test_a_file_that_changed_after_submission_is_not_read_and_costs_nothing(
     home: Path,
     table: Path,
     make_spec: Callable[..., Spec],
-    driver: Callable[[Path, str, int, str], int],
+    driver: Driver,
     project: str,
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     table.write_text(table.read_text() + "1,1,1\n")
-    assert driver(home, run, 0, "never") == 0
+    assert driver(home, run, 0) == 0
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("failed", False)
     assert "changed after the run was submitted" in runs.get("ann", run).error
     assert ledger.spent("ann", "people").rho == 0

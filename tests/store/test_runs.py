@@ -19,7 +19,7 @@ from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.privacy.accounting import rho_from
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, processes, projects, runs
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.ledger import CapExceeded
 
 Make = Callable[..., Spec]
@@ -176,6 +176,17 @@ def test_a_worker_of_another_machine_is_judged_by_its_heartbeat(make_spec: Make,
     assert runs.get("ann", run).state == "lost"
 
 
+def test_a_heartbeat_is_recorded(make_spec: Make, project: str, no_workers: list[str]) -> None:
+    run = runs.submit("ann", project, make_spec())
+    assert no_workers == [run]
+    lifecycle.claim(run)
+    first = runs.get("ann", run).heartbeat
+    time.sleep(0.01)
+    lifecycle.beat(run)
+    assert first is not None
+    assert runs.get("ann", run).heartbeat > first
+
+
 def test_a_zombie_is_dead_and_a_reused_pid_is_not_signalled() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
     born = processes.birth(child.pid)
@@ -219,6 +230,11 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     assert ledger.spent("ann", "people").rho == pytest.approx(runs.get("ann", run).rho)
 
 
+def worker_of(run: str) -> int:
+    with reading() as db:
+        return int(db.execute("SELECT pid FROM runs WHERE id = ?", (run,)).fetchone()["pid"])
+
+
 def slow_spec(make_spec: Make) -> Spec:
     """Many rounds of AIM on the demo: long enough to be interrupted in the middle."""
     from dpsynth_core.demo import demo_domain
@@ -234,7 +250,9 @@ def slow_spec(make_spec: Make) -> Spec:
 def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(make_spec: Make, project: str) -> None:
     run = runs.submit("ann", project, slow_spec(make_spec))
     wait_for(lambda: len(runs.measurements("ann", run)) > 3)
-    assert runs.get("ann", run).heartbeat is not None
+    pid = worker_of(run)
+    assert os.getpriority(os.PRIO_PROCESS, pid) >= 5
+    assert os.getsid(pid) == os.getpgid(pid) == pid
     runs.cancel("ann", run)
     wait_for(lambda: ended(run))
     found = runs.get("ann", run)
@@ -245,31 +263,34 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
         runs.release("ann", run)
 
 
+def test_a_worker_that_was_given_up_ends_itself(make_spec: Make, project: str) -> None:
+    """Judged lost while it lives, from another machine say: at its next heartbeat or event it finds out and is gone."""
+    run = runs.submit("ann", project, slow_spec(make_spec))
+    wait_for(lambda: len(runs.measurements("ann", run)) > 0)
+    pid = worker_of(run)
+    with transaction() as db:
+        lifecycle.end(db, run, "lost")
+    wait_for(lambda: processes.birth(pid) is None)
+    assert runs.get("ann", run).state == "lost"
+    with pytest.raises(InputError):
+        runs.release("ann", run)
+
+
 def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
     make_spec: Make, project: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The submitting process ends at once; nobody pumps; both runs end as done, with private files, at low priority."""
+    """The submitting process ends at once; nobody pumps; both runs end as done, with private files."""
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
     code = (
         "import json, os, sys; os.umask(0); from dpsynth_core.spec import Spec; from dpsynth_core.store import runs;"
         "[runs.submit('ann', sys.argv[1], Spec.from_json(json.loads(sys.argv[2]))) for _ in range(2)]; os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code, project, make_spec().model_dump_json()], check=True, timeout=60)
-    pid, end = None, time.monotonic() + 60
+    end = time.monotonic() + 60
     while any(run.active for run in runs.list("ann")):  # reading only: no pump
         assert time.monotonic() < end
-        with transaction() as db:
-            row = db.execute("SELECT pid FROM runs WHERE state = 'running' AND touched").fetchone()
-        if row and row["pid"] and pid is None:
-            try:
-                assert os.getpriority(os.PRIO_PROCESS, row["pid"]) >= 5
-                assert os.getsid(row["pid"]) == row["pid"]
-                pid = row["pid"]
-            except ProcessLookupError:
-                continue
-        time.sleep(0.02)
+        time.sleep(0.05)
     assert [run.state for run in runs.list("ann")] == ["done", "done"]
-    assert pid is not None
     modes = {p: stat.S_IMODE(p.stat().st_mode) for p in home.rglob("*")}
     assert {m for p, m in modes.items() if p.is_dir()} == {0o700}
     assert {m for p, m in modes.items() if p.is_file()} == {0o600}
@@ -278,8 +299,7 @@ def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
 def test_deleting_a_project_stops_its_run_and_removes_everything_but_the_ledger(make_spec: Make, project: str, home: Path) -> None:
     run = runs.submit("ann", project, slow_spec(make_spec))
     wait_for(lambda: len(runs.measurements("ann", run)) > 0)
-    with transaction() as db:
-        pid = db.execute("SELECT pid FROM runs WHERE id = ?", (run,)).fetchone()["pid"]
+    pid = worker_of(run)
     projects.delete("ann", project)
     assert processes.birth(pid) is None
     assert runs.list("ann") == ()
