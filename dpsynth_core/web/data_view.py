@@ -13,6 +13,7 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers, session, table
 from dpsynth_core.web.session import Current
+from dpsynth_core.web.steps import ACTIVE
 from dpsynth_core.web.table import Table
 from dpsynth_core.web.text import code
 from dpsynth_core.zones import Zone
@@ -76,11 +77,32 @@ def _take_demo() -> None:
 def _take(find: Callable[[], Table]) -> None:
     """Make what `find` brings the project's table, or keep what is wrong with it for the next run of the page."""
     try:
+        _check_idle()
         found = find()
     except InputError as error:
         st.session_state[_SAID] = error
         return
+    if found.source != UPLOAD:
+        here = session.current()
+        table.forget_uploads(here.owner, here.project)
     session.edit(lambda draft: table.adopt(draft, found))
+
+
+def _remove(here: Current) -> None:
+    """Delete an uploaded table from this machine, and let go of one that was given by its path."""
+    try:
+        _check_idle()
+    except InputError as error:
+        st.session_state[_SAID] = error
+        return
+    table.forget_uploads(here.owner, here.project)
+    session.edit(table.disown)
+
+
+def _check_idle() -> None:
+    """A run that is waiting or under way must find the table that it was sealed with."""
+    if any(state in ACTIVE for state in session.run_states()):
+        raise InputError("data", "a run of this project is under way with the present table", "wait for its end, or cancel it")
 
 
 def _found(here: Current) -> None:
@@ -89,6 +111,8 @@ def _found(here: Current) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(here.draft['wizard']['label'])}", width="content")
         st.caption(f"{kind}, {len(columns)} columns", width="content")
+        what = "Deletes the uploaded file from this machine." if here.draft["wizard"]["source"] == UPLOAD else "The file stays where it is."
+        st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
     if data["kind"] == "csv":
         _reading(here, data)
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import streamlit as st
 
@@ -47,7 +46,7 @@ _ZONE_LOOK = {
         "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share.",
     ),
 }
-_PAGES, _AT, _FROM = "_pages", "_at", "_came_from"
+_PAGES = "_pages"
 
 
 def run() -> None:
@@ -65,18 +64,15 @@ def run() -> None:
         return
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
-    there = [step for step in (*STEPS, *REFERENCE) if Path(f"pages/{step.name}.py").exists()]  # until all pages are written
-    pages = {step.name: _page(step, state[step.name]) for step in there}
+    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *REFERENCE)}
     sections: dict[str, list[st.Page]] = {}
-    for step in there:
+    for step in (*STEPS, *REFERENCE):
         sections.setdefault(step.section, []).append(pages[step.name])
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     st.query_params[session.PARAMETER] = here.project
-    name = next(name for name, page in pages.items() if page is chosen)
-    st.session_state[_FROM], st.session_state[_AT] = st.session_state.get(_AT), name
     st.session_state[_PAGES] = pages
     with st.sidebar:
-        sidebar.show(here, pages.get("mechanism", pages["data"]))
+        sidebar.show(here, pages["mechanism"])
     chosen.run()
 
 
@@ -91,11 +87,6 @@ def require(name: str) -> Current:
         _explain_lock(here, name, state)
         st.stop()
     return here
-
-
-def entered() -> bool:
-    """True in the first run of a visit to this page, also after a reload."""
-    return st.session_state[_FROM] != st.session_state[_AT]
 
 
 def header(name: str, sentence: str, *zones: Zone) -> None:

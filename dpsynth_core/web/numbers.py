@@ -6,7 +6,6 @@ import math
 
 from dpsynth_core.errors import InputError
 
-
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -45,8 +44,8 @@ def short(number: float) -> str:
 def count(number: float) -> str:
     """A size for reading: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
     if number >= 1e15:
-        mantissa, exponent = f"{number:.1e}".split("e")
-        return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+        exponent, fraction = divmod(math.log10(number), 1)  # also for whole numbers far beyond the range of a float
+        return f"{10**fraction:.1f} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
     for limit, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if number >= limit:
             return f"{number / limit:.1f} {word}"

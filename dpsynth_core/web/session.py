@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from dpsynth_core.errors import InputError
 from dpsynth_core.store import home, projects, runs
 from dpsynth_core.web import document
 from dpsynth_core.web.document import Draft
@@ -44,6 +45,8 @@ def begin() -> Current:
     owner = _find_owner()
     listed = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
+    if st.session_state.get(_CURRENT) and wanted not in [p.id for p in listed]:
+        st.toast("That project was deleted in another tab.", icon=":material/delete:")
     return _open(next((p for p in listed if p.id == wanted), listed[0]))
 
 
@@ -58,10 +61,16 @@ def current() -> Current:
 
 
 def edit(change: Callable[[Draft], None]) -> None:
-    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment."""
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
+
+    What `change` raises is passed on, and nothing is saved.
+    """
     owner, project = st.session_state[_OWNER], st.session_state[_CURRENT]
     for attempt in range(_TRIES):
-        stored = projects.load(owner, project)
+        try:
+            stored = projects.load(owner, project)
+        except InputError:  # deleted in another tab: `begin` says so and opens another one
+            return
         draft = copy.deepcopy(dict(stored.draft))
         change(draft)
         try:

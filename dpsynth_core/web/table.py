@@ -87,6 +87,13 @@ def adopt(draft: Draft, table: Table) -> None:
     draft.setdefault("wizard", {}).update(source=table.source, label=table.label, columns=list(table.columns))
 
 
+def disown(draft: Draft) -> None:
+    """The draft without a table."""
+    draft.pop("data", None)
+    for name in ("source", "label", "columns"):
+        draft.get("wizard", {}).pop(name, None)
+
+
 def is_simulated(draft: Draft) -> bool:
     """Whether the records are invented, so that all about them is public."""
     return draft.get("data", {}).get("kind") == DEMO
