@@ -21,12 +21,15 @@ from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
 from dpsynth_core.zones import Zone
 
+_REFUSED = "_run_refused"
+
 
 def main() -> None:
     here = frame.require("mechanism")
     listed = runs.list(here.owner, here.project)
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC, Zone.RELEASED)
+    _say_if_refused()
     if listed:
         watch.panel(here.owner, (active or listed[0]).id)
     if active is None:
@@ -130,14 +133,22 @@ def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
         f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
         " cancelled, fails, or the machine goes down."
     )
-    if st.button(f"Spend ε {short(spec.budget.epsilon)} and run", type="primary", icon=":material/play_arrow:", width="stretch"):
-        try:
-            launch.submit(here)
-        except InputError as error:
-            frame.refused(error)
-            st.caption("Nothing was spent.")
-            return
+    label = f"Spend ε {short(spec.budget.epsilon)} and run"
+    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=_submit, args=(here,)):
         st.rerun()
+
+
+def _submit(here: Current) -> None:
+    try:
+        launch.submit(here)
+    except InputError as error:
+        st.session_state[_REFUSED] = error
+
+
+def _say_if_refused() -> None:
+    if (error := st.session_state.pop(_REFUSED, None)) is not None:
+        frame.refused(error)
+        st.caption("The run was not started and nothing was spent.")
 
 
 main()

@@ -99,8 +99,7 @@ def _confirm_cancel(owner: str, run_id: str) -> None:
     else:
         st.write("It has not read any record yet. Its budget is given back.")
     with st.container(horizontal=True):
-        if st.button("Stop the run", type="primary", icon=":material/stop:"):
-            runs.cancel(owner, run_id)
+        if st.button("Stop the run", type="primary", icon=":material/stop:", on_click=runs.cancel, args=(owner, run_id)):
             st.rerun()
         if st.button("Let it go on"):
             st.rerun()

@@ -1,0 +1,65 @@
+"""A project over the simulated people, ready to run or with a finished run, and the app opened at a page of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core import demo
+from dpsynth_core.store import projects, runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.runs import Run
+from dpsynth_core.web import document
+
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = ("age", "sex", "region", "health")
+PASSED = ["data", "domain", "workload", "budget"]
+
+
+def draft(**fields: Any) -> dict[str, Any]:
+    """A complete draft over four demo columns with the fastest mechanism; keyword arguments replace whole fields."""
+    domain = demo.demo_domain().keep(COLUMNS)
+    ready = document.new() | {
+        "population": "Invented people",
+        "data": {"path": "", "kind": "demo"},
+        "domain": domain.to_json(),
+        "domain_origin": "codebook",
+        "workload": {"kind": "all", "k": 2},
+        "mechanism": {"name": "independent", "settings": {}},
+        "output": {"rows": None, "seed": None},
+    }
+    ready["wizard"] |= {"passed": list(PASSED), "source": "demo", "label": "demo", "columns": list(COLUMNS), "people": 50_000}
+    return ready | fields
+
+
+def project(**fields: Any) -> str:
+    """Store such a draft as the user's newest project; its id."""
+    return projects.create(LOCAL_OWNER, "Trial", draft(**fields)).id
+
+
+def finished_run(project_id: str, seconds: float = 60.0) -> Run:
+    """Run the project's draft in a real worker and wait for its end."""
+    spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
+    run = runs.submit(LOCAL_OWNER, project_id, spec)
+    until = time.monotonic() + seconds
+    while runs.get(LOCAL_OWNER, run).active and time.monotonic() < until:
+        time.sleep(0.1)
+        runs.pump()
+    return runs.get(LOCAL_OWNER, run)
+
+
+def open_page(name: str, project_id: str) -> AppTest:
+    """The app, as a browser sees it after opening /<name>?project=<id>."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["project"] = project_id
+    app.run()
+    return app.switch_page(f"pages/{name}.py").run()
+
+
+def words(app: AppTest) -> str:
+    """All text on the page outside of tables and charts."""
+    kinds = ("title", "subheader", "markdown", "caption", "success", "warning", "error", "info")
+    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))

@@ -1,0 +1,37 @@
+"""The Guide explains what the program has: every mechanism from the registry, every word it uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.evaluation.comparison import VERDICTS
+from dpsynth_core.mechanisms import registry
+from tests.app.demo_project import ROOT, open_page, project, words
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+
+
+def test_every_mechanism_is_explained_with_paper_and_proof() -> None:
+    app = open_page("guide", project())
+    assert not app.exception
+    text = words(app)
+    for mechanism in registry.MECHANISMS.values():
+        assert mechanism.summary in text
+        assert mechanism.privacy in text
+        assert mechanism.paper in text
+        assert all(f"`{parameter.name}`" in text for parameter in mechanism.parameters)
+
+
+def test_every_verdict_of_the_results_is_explained() -> None:
+    text = (ROOT / "assets" / "guide" / "reading.md").read_text(encoding="utf-8")
+    assert all(verdict in text for verdict in VERDICTS)
+
+
+@pytest.mark.parametrize("word", ["marginal", "domain", "kernel", "workload", "population", "zCDP", "seed", "spec", "neighbouring"])
+def test_the_glossary_has_the_words_that_the_pages_use(word: str) -> None:
+    assert word in (ROOT / "assets" / "guide" / "glossary.md").read_text(encoding="utf-8")

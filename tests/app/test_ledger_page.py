@@ -1,0 +1,91 @@
+"""The Ledger page: every charge, what is left, a chain that is checked, a cap that moves only with a reason."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.store import ledger, runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web import document
+from tests.app.demo_project import draft, open_page, project, words
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(runs, "_launch", lambda _: None)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def charged() -> str:
+    """A project with one run that stands charged."""
+    place = project()
+    runs.submit(LOCAL_OWNER, place, document.spec(draft(), "Trial"))
+    return place
+
+
+def test_an_empty_ledger_says_what_opens_it() -> None:
+    app = open_page("ledger", project())
+    assert not app.exception
+    assert "Nothing is charged yet" in words(app)
+
+
+def test_every_charge_is_listed_with_what_is_left(charged: str) -> None:
+    app = open_page("ledger", charged)
+    assert not app.exception
+    assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {ledger.spent(LOCAL_OWNER, 'Invented people').remaining_epsilon:.3g}", "ε 10"]
+    assert app.dataframe[0].value["number"].tolist() == [2, 1]
+    assert "2 entries is whole" in words(app)
+
+
+def test_entries_can_be_narrowed_to_a_population(charged: str) -> None:
+    ledger.open_population(LOCAL_OWNER, "others")
+    app = open_page("ledger", charged)
+    app = app.multiselect(key="ledger_populations").select("others").run()
+    assert set(app.dataframe[0].value["population"]) == {"others"}
+
+
+def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
+    app = open_page("ledger", charged)
+    epsilon = next(t for t in app.text_input if t.label == "New cap, ε")
+    epsilon.input("20")
+    app = next(b for b in app.button if b.label == "Change the cap").click().run()
+    assert "needs one" in words(app)
+    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 10
+    next(t for t in app.text_input if t.label == "New cap, ε").input("20")
+    next(t for t in app.text_input if t.label == "Reason").input("approved by the board")
+    next(b for b in app.button if b.label == "Change the cap").click().run()
+    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 20
+
+
+@pytest.mark.parametrize("typed", ["nan", "one", "0", "-1"])
+def test_a_cap_that_is_no_budget_is_refused(charged: str, typed: str) -> None:
+    app = open_page("ledger", charged)
+    next(t for t in app.text_input if t.label == "New cap, ε").input(typed)
+    next(t for t in app.text_input if t.label == "Reason").input("why not")
+    app = next(b for b in app.button if b.label == "Change the cap").click().run()
+    assert not app.exception
+    assert app.error
+    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 10
+
+
+def test_a_tampered_chain_is_announced(charged: str, home: Path) -> None:
+    with sqlite3.connect(home / "dpsynth.sqlite") as db:
+        db.execute("DROP TRIGGER ledger_is_never_changed")
+        db.execute("UPDATE ledger SET rho = rho / 2 WHERE kind = 'reserve'")
+    app = open_page("ledger", charged)
+    assert "The chain is broken" in words(app)
+    assert "entry 2 was altered" in words(app)
+
+
+def test_hostile_population_names_are_text() -> None:
+    name = "<b>**x**</b> [a](javascript:alert(1))"
+    ledger.open_population(LOCAL_OWNER, name)
+    app = open_page("ledger", project())
+    assert not app.exception
+    assert name not in words(app)
+    assert name in app.dataframe[0].value["population"].tolist()

@@ -1,0 +1,207 @@
+"""The Mechanism page: verdict first, leaks with fixes, honest costs; every control changes what is sealed; nothing is spent unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.store import ledger, lifecycle, projects, runs
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web import document
+from tests.app.demo_project import draft, open_page, project, words
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home of its own, and no worker processes: runs stay where the page puts them."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(runs, "_launch", lambda _: None)
+
+
+def button(app: AppTest, label: str) -> object:
+    return next(b for b in app.button if label in b.label)
+
+
+def sealed(project_id: str) -> document.Spec:
+    return document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
+
+
+def started(project_id: str) -> str:
+    """A run whose worker (this process) has opened the records."""
+    run = runs.submit(LOCAL_OWNER, project_id, sealed(project_id))
+    lifecycle.claim(run)
+    lifecycle.touch(run)
+    return run
+
+
+def ended(run: str, state: str, error: str = "") -> None:
+    with transaction() as db:
+        lifecycle.end(db, run, state, error)
+
+
+def test_the_verdict_comes_first_and_follows_the_declared_people() -> None:
+    good = open_page("mechanism", project())
+    assert not good.exception
+    assert good.success[0].value.startswith("Single columns and the tables you asked for should come out well")
+    few = draft()
+    few["wizard"]["people"] = 20
+    assert "Expect noise only" in open_page("mechanism", project(**few)).error[0].value
+    unknown = draft()
+    unknown["wizard"]["people"] = None
+    assert "how many people" in open_page("mechanism", project(**unknown)).info[0].value
+
+
+def test_a_domain_from_the_data_is_listed_as_a_leak_with_its_fix() -> None:
+    clean = words(open_page("mechanism", project()))
+    assert "read from the private table" not in clean
+    leaking = project(domain_origin="data", domain_justification="all values are public since 1990")
+    text = words(open_page("mechanism", leaking))
+    assert "Categories or bounds were read from the private table" in text
+    assert "Paste a codebook" in text
+
+
+def test_an_earlier_release_of_the_population_is_mentioned() -> None:
+    first = project()
+    started(first)
+    assert "There is an earlier release of this population" in words(open_page("mechanism", project()))
+
+
+def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> None:
+    text = words(open_page("mechanism", project()))
+    for mechanism in registry.MECHANISMS.values():
+        assert f"#### {mechanism.title}" in text
+    assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
+    assert text.count("Fits this plan: about") == len(registry.MECHANISMS)
+
+
+def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:
+    wide = {"a": 50_000, "b": 3}
+    refused = draft(domain=wide, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}})
+    refused["wizard"]["columns"] = list(wide)
+    app = open_page("mechanism", project(**refused))
+    assert "Does not fit" in words(app)
+    assert "raise max" in words(app)
+    assert button(app, "Seal").disabled
+
+
+def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
+    place = project()
+    button(open_page("mechanism", place), "Choose").click().run()
+    assert sealed(place).mechanism.name == "aim"
+
+
+@pytest.mark.parametrize("name", [p.name for p in registry.get("aim").parameters])
+def test_every_parameter_reaches_the_sealed_plan(name: str) -> None:
+    place = project(mechanism={"name": "aim", "settings": {}})
+    parameter = next(p for p in registry.get("aim").parameters if p.name == name)
+    assert sealed(place).settings()[name] == parameter.default
+    wanted = 0.5 if parameter.high <= 1 else 20
+    field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith(f"mechanism.settings.{name}"))
+    field.input(str(wanted)).run()
+    assert sealed(place).settings()[name] == wanted
+
+
+def test_the_number_of_rows_reaches_the_sealed_plan_and_can_be_taken_back() -> None:
+    place = project()
+    for typed, wanted in (("1,234", 1234), ("", None)):
+        field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("output.rows"))
+        field.input(typed).run()
+        assert sealed(place).output.rows == wanted
+
+
+@pytest.mark.parametrize("typed", ["many", "-3", "0", "1.5"])
+def test_rows_that_are_no_number_block_the_run_instead_of_being_dropped(typed: str) -> None:
+    place = project()
+    field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("output.rows"))
+    app = field.input(typed).run()
+    assert not app.exception
+    assert button(app, "Seal").disabled
+
+
+def test_a_parameter_that_cannot_be_used_is_named_and_nothing_can_be_run() -> None:
+    place = project(mechanism={"name": "aim", "settings": {}})
+    field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("measure_share"))
+    app = field.input("lots").run()
+    assert "measure" in words(app)
+    assert not [b for b in app.button if "Seal" in b.label and not b.disabled]
+
+
+def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
+    place = project()
+    app = button(open_page("mechanism", place), "Seal").click().run()
+    assert "Invented people" in words(app)
+    assert "the charge is final" in words(app)
+    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == 0
+    app = button(app, "Spend ε 1 and run").click().run()
+    assert not app.exception
+    assert [run.state for run in runs.list(LOCAL_OWNER, place)] == ["running"]
+    assert ledger.spent(LOCAL_OWNER, "Invented people").releases == 1
+
+
+def test_the_run_has_exactly_the_plan_that_was_on_screen() -> None:
+    place = project(budget={"epsilon": 2.0, "delta": 1e-8})
+    button(button(open_page("mechanism", place), "Seal").click().run(), "Spend ε 2 and run").click().run()
+    assert runs.list(LOCAL_OWNER, place)[0].digest == sealed(place).digest()
+
+
+def test_a_cap_chosen_for_a_new_population_is_kept_and_enforced() -> None:
+    small = draft(budget={"epsilon": 2.0, "delta": 1e-9})
+    small["wizard"]["cap"] = {"epsilon": 1.0, "delta": 1e-9}
+    app = open_page("mechanism", project(**small))
+    assert "cap does not allow it" in words(app)
+    assert button(app, "Seal").disabled
+
+
+def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() -> None:
+    place = project()
+    run = started(place)
+    lifecycle.record(
+        run,
+        0,
+        {
+            "kind": "measured",
+            "seconds": 1.0,
+            "round": 0,
+            "attributes": ["age"],
+            "sigma": 9.0,
+            "rho_spent": 0.001,
+            "done": 0.3,
+            "message": "",
+        },
+    )
+    for app in (open_page("mechanism", place), open_page("mechanism", place)):
+        assert not app.exception
+        assert "Under way" in words(app)
+        assert "charge is final" in words(app)
+        assert app.dataframe[0].value["marginal"].tolist() == ["age"]
+        assert not [b for b in app.button if "Seal" in b.label]
+    app = button(app, "Cancel").click().run()
+    assert "whole budget stays charged" in words(app)
+
+
+def test_a_run_that_waits_may_be_cancelled_for_nothing() -> None:
+    place = project()
+    runs.submit(LOCAL_OWNER, place, sealed(place))
+    app = button(open_page("mechanism", place), "Cancel").click().run()
+    assert "Its budget is given back" in words(app)
+    button(app, "Stop the run").click().run()
+    assert runs.list(LOCAL_OWNER, place)[0].state == "cancelled"
+    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == 0
+    assert "Nothing was spent" in words(open_page("mechanism", place))
+
+
+@pytest.mark.parametrize(("state", "word"), [("failed", "Failed"), ("lost", "Lost"), ("cancelled", "Cancelled")])
+def test_every_bad_end_says_what_was_spent_and_what_to_do(state: str, word: str) -> None:
+    place = project()
+    ended(started(place), state, "Its worker ran into <b>**trouble**</b>.")
+    app = open_page("mechanism", place)
+    text = words(app)
+    assert f"**{word}**" in text
+    assert "ε 1 (δ 1e-9) is charged to" in text
+    assert "tart another run" in text
+    assert "**trouble**" not in text  # escaped: it is not ours to format
+    assert button(app, "Seal")

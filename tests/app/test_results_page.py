@@ -1,0 +1,155 @@
+"""The Results page: worst first, released values unless asked otherwise, and downloads that hold nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.store import projects, runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.app.demo_project import draft, finished_run, open_page, project, words
+
+WATERMARK = "CURATOR-ONLY"
+VIEWS = ("tables", "columns", "pairs", "rows", "downloads", "about")
+HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Projects with a finished run each, by name: rows, answers only, and hostile names."""
+    before = os.environ.get("DPSYNTH_HOME")
+    os.environ["DPSYNTH_HOME"] = str(tmp_path_factory.mktemp("home"))
+    places = {"rows": project(), "answers": project(mechanism={"name": "gaussian", "settings": {}}), "hostile": hostile()}
+    for place in places.values():
+        assert finished_run(place).state == "done"
+    yield places
+    if before is None:
+        del os.environ["DPSYNTH_HOME"]
+    else:
+        os.environ["DPSYNTH_HOME"] = before
+
+
+def hostile() -> str:
+    """A project over a table whose names and values try to be something else."""
+    table = pd.DataFrame({name: [*HOSTILE] * 100 for name in HOSTILE})
+    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": list(HOSTILE)} for name in HOSTILE]}
+    fields = draft(domain=domain)
+    fields["wizard"] |= {"columns": list(HOSTILE), "source": "upload", "label": HOSTILE[0]}
+    place = project(**fields)
+    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))
+    fields["data"] = {"path": str(path), "kind": "csv", "delimiter": ",", "encoding": "utf-8"}
+    projects.save(LOCAL_OWNER, place, fields)
+    return place
+
+
+def at(place: str, view: str) -> AppTest:
+    app = open_page("results", place)
+    app.session_state["results_view"] = view
+    return app.run()
+
+
+def charts(app: AppTest) -> list[str]:
+    return [json.dumps(json.loads(chart.proto.spec), ensure_ascii=False) for chart in app.get("vega_lite_chart")]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("kind", ["rows", "answers", "hostile"])
+def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], kind: str, view: str) -> None:
+    app = at(done[kind], view)
+    assert not app.exception
+    assert not any(WATERMARK in chart for chart in charts(app))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_names_are_never_markup(done: dict[str, str], view: str) -> None:
+    app = at(done["hostile"], view)
+    for text in words(app).splitlines():
+        assert not any(name in text for name in HOSTILE), text
+    assert not any(":smile:" in option for box in app.get("multiselect") for option in box.options)
+
+
+def test_the_list_of_tables_starts_with_the_worst(done: dict[str, str]) -> None:
+    table = at(done["rows"], "tables").dataframe[0].value
+    distances = table["distance"].dropna()
+    assert distances.is_monotonic_decreasing
+    assert "error" not in table
+
+
+def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str, str]) -> None:
+    for view in ("tables", "columns", "pairs"):
+        app = at(done["rows"], view)
+        assert not app.toggle(key="results_curator").value
+        app = app.toggle(key="results_curator").set_value(True).run()
+        assert not app.exception
+        assert any(WATERMARK in chart for chart in charts(app)), view
+        assert "not for screenshots" in words(app)
+
+
+def test_no_list_shows_true_values(done: dict[str, str]) -> None:
+    app = at(done["rows"], "tables")
+    app = app.toggle(key="results_curator").set_value(True).run()
+    assert not app.dataframe  # it could be copied and downloaded
+
+
+def test_downloads_know_no_true_values(done: dict[str, str]) -> None:
+    app = at(done["rows"], "columns")
+    app.toggle(key="results_curator").set_value(True).run()
+    app.session_state["results_view"] = "downloads"
+    shown = words(app.run())
+    for name in ("Rows as CSV", "Rows as CSV for spreadsheets", "Rows as Parquet", "Release bundle", "Report", "Spec"):
+        assert f"**{name}**" in shown
+    assert not app.exception
+    assert not app.toggle
+
+
+def test_a_private_table_that_is_gone_is_an_error_with_a_remedy(done: dict[str, str]) -> None:
+    run = runs.list(LOCAL_OWNER, done["hostile"])[0]
+    path = Path(run.spec["data"]["path"])
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        app = at(done["hostile"], "columns")
+        app = app.toggle(key="results_curator").set_value(True).run()
+        assert not app.exception
+        assert app.error
+        assert not any(WATERMARK in chart for chart in charts(app))
+    finally:
+        path.write_bytes(content)
+
+
+def test_rows_are_filtered_by_picked_values(done: dict[str, str]) -> None:
+    app = at(done["rows"], "rows")
+    assert set(app.dataframe[0].value["sex"]) == {"female", "male"}
+    app = app.selectbox(key="results_filter").select("sex").run()
+    app = app.multiselect[0].select("female").run()
+    assert set(app.dataframe[0].value["sex"]) == {"female"}
+
+
+def test_answers_only_say_so_and_offer_no_rows(done: dict[str, str]) -> None:
+    assert "no rows" in words(at(done["answers"], "rows"))
+    text = words(at(done["answers"], "downloads"))
+    assert "Rows as CSV" not in text
+    assert "Release bundle" in text
+
+
+@pytest.mark.usefixtures("done")
+def test_results_are_locked_before_a_run_is_done() -> None:
+    assert "This step opens when" in words(open_page("results", project()))
+
+
+@pytest.mark.usefixtures("done")
+def test_a_deleted_run_is_gone_and_its_charge_stays() -> None:
+    place = project()
+    run = finished_run(place)
+    app = at(place, "about")
+    app = app.checkbox(key=f"sure_{run.id}").check().run()
+    next(b for b in app.button if b.label == "Delete the run").click().run()
+    assert runs.list(LOCAL_OWNER, place) == ()
+    assert "budget reserved" in str(open_page("ledger", place).dataframe[0].value["what"].tolist())
