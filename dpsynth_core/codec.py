@@ -113,10 +113,7 @@ def floats(values: pa.Array, missing_markers: AbstractSet[str]) -> NDArray[np.fl
 
 def day_numbers(values: pa.Array) -> NDArray[np.float64]:
     """Days since 1970-01-01; nan for null and whatever is no date. Text must begin with year-month-day; a time of day is cut off."""
-    if pa.types.is_timestamp(values.type):
-        local = pc.local_timestamp(values) if values.type.tz else values
-        values = local.cast(pa.date32(), safe=False)
-    if pa.types.is_date(values.type):
+    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)
     if is_plain_number(values.type) or pa.types.is_boolean(values.type):

@@ -69,10 +69,10 @@ def _grow(
 class Tally:
     """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
 
-    def __init__(self, domain: Domain, cliques: Collection[Clique]) -> None:
+    def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> None:
         self._domain = domain
         self._cliques = tuple(cliques)
-        self._home = plan(domain, self._cliques)
+        self._home = plan(domain, self._cliques, block_cells)
         self._tables = {block: np.zeros(domain.cells(block), dtype=np.int64) for block in self._in_reading_order(self._home.values())}
 
     def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:

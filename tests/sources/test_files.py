@@ -95,6 +95,13 @@ def test_quoted_newlines_delimiters_and_quotes_stay_in_their_field(write: Write)
     assert rows(write('a,b\n"x\ny","1,2"\n"q""q",3\n')) == [{"a": "x\ny", "b": "1,2"}, {"a": 'q"q', "b": "3"}]
 
 
+def test_a_quoted_newline_may_fall_on_the_edge_of_a_block(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("a,b\n" + '"x\ny\nz",1\n' * 200)
+    for size in range(40, 60):
+        monkeypatch.setattr(files, "_BLOCK_BYTES", size)
+        assert rows(path) == [{"a": "x\ny\nz", "b": "1"}] * 200
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_of_every_system(write: Write, end: str) -> None:
     assert rows(write(end.join(["a,b", "1,2", "3,4", ""]))) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]

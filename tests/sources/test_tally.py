@@ -16,13 +16,14 @@ from dpsynth_core.sources.tally import Tally, maximal, plan
 @st.composite
 def coded_tables(draw: st.DrawFn) -> tuple[Domain, np.ndarray, list[Clique]]:
     """A domain of codes, random rows (n, d) and some cliques."""
-    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))  # drawn one by one, hypothesis would favour a single small clique
+    columns = draw(st.integers(1, 6))
+    sizes = rng.integers(1, 9, columns).tolist()
     domain = Domain(tuple(Attribute.coded(f"c{i}", size) for i, size in enumerate(sizes)))
-    subsets = st.sets(st.sampled_from(domain.names)).map(domain.clique)
-    cliques = draw(st.lists(subsets, min_size=1, max_size=12, unique=True))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    every = [c for k in range(columns + 1) for c in combinations(domain.names, k) if k <= 4]
+    chosen = rng.permutation(len(every))[: draw(st.integers(1, 12))]
     rows = draw(st.integers(0, 60))
-    return domain, np.stack([rng.integers(0, size, rows) for size in sizes], axis=1).astype(np.int32), cliques
+    return domain, np.stack([rng.integers(0, size, rows) for size in sizes], axis=1).astype(np.int32), [every[i] for i in chosen]
 
 
 def counted(domain: Domain, rows: np.ndarray, clique: Clique) -> np.ndarray:
@@ -33,10 +34,12 @@ def counted(domain: Domain, rows: np.ndarray, clique: Clique) -> np.ndarray:
     return table
 
 
-@given(coded_tables(), st.integers(1, 60))
-def test_counts_are_those_of_the_rows_for_any_batch_size(case: tuple[Domain, np.ndarray, list[Clique]], batch: int) -> None:
+@given(coded_tables(), st.integers(1, 60), st.sampled_from([1, 10, 100, 2**16]))
+def test_counts_are_those_of_the_rows_for_any_batch_and_block_size(
+    case: tuple[Domain, np.ndarray, list[Clique]], batch: int, block_cells: int
+) -> None:
     domain, rows, cliques = case
-    tally = Tally(domain, cliques)
+    tally = Tally(domain, cliques, block_cells)
     for start in range(0, len(rows), batch):
         part = rows[start : start + batch]
         tally.add({name: part[:, domain.position(name)] for name in tally.columns}, len(part))
