@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.codec import encode_column
-from dpsynth_core.domain import Attribute
+from dpsynth_core.codec import decode, encode, encode_column
+from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.sources.files import DEFAULT_MISSING, TableFormat, sniff
 from dpsynth_core.sources.guess import Guess, propose
 from dpsynth_core.zones import Zone
@@ -185,3 +185,18 @@ def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
     assert titanic["column_1"].drop
     assert (titanic["Age"].attribute.kind, titanic["Age"].attribute.missing) == ("numeric", True)
     assert titanic["Fare"].attribute.kind == "numeric"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
+def test_rows_of_adult_come_back_with_its_columns_types_and_labels() -> None:
+    frame = pd.read_csv(SHARED / "adult.csv", na_values="?")
+    domain = Domain(tuple(g.attribute for g in propose(SHARED / "adult.csv", sniff(SHARED / "adult.csv")).value))
+    codes = encode(domain, pa.Table.from_pandas(frame, preserve_index=False), DEFAULT_MISSING)
+    back = decode(domain, np.stack([codes[name] for name in domain.names], axis=1), np.random.default_rng(0)).to_pandas()
+    assert list(back.columns) == list(frame.columns)
+    for name in frame.columns:
+        if domain[name].kind == "categorical" or domain[name].size > 32:  # one bin per value: nothing is lost
+            assert (back[name].isna() == frame[name].isna()).all()
+            assert (back[name].dropna() == frame[name].dropna()).all()
+        else:
+            assert back[name].dtype == frame[name].dtype == np.int64
