@@ -65,7 +65,10 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     if not path.is_absolute():
         raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
     _check_place(path.resolve(), only_this_machine)
-    return _inspect(path, "path", path.name)
+    try:
+        return _inspect(path, "path", path.name)
+    except OSError:
+        raise InputError("path", "it cannot be read", "check its permissions") from None
 
 
 def simulated() -> Table:
@@ -147,8 +150,9 @@ def _form(section: dict[str, Any]) -> TableFormat:
 
 
 def _check_place(path: Path, only_this_machine: bool) -> None:
-    """Not our own store; and where others can reach the server, only the folders named for that."""
+    """Nothing in our own store or around it; and where others can reach the server, only the folders named for that."""
     roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine
-    if not allowed or path.is_relative_to(home.home().resolve()):
+    store = home.home().resolve()
+    if not allowed or path.is_relative_to(store) or store.is_relative_to(path):
         raise InputError("path", "tables there may not be opened from this page", "upload the table, or ask whoever runs this server")

@@ -1,0 +1,108 @@
+"""Plans: noise from theorems, accuracy inverted, shares that add up, coverage counted by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsynth_core import planning, workload
+from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.zones import Zone
+
+DOMAIN = Domain(
+    tuple(Attribute.categorical(name, [f"{name}{i}" for i in range(size)]) for name, size in zip("abcd", (2, 3, 5, 7), strict=True))
+)
+PAIRS = workload.all_kway(DOMAIN, 2)
+
+
+def test_equal_shares_spend_exactly_the_budget() -> None:
+    unit, rho = Unit("replace", 3), 0.2
+    sigma = planning.sigma(rho, unit, tables=6)
+    assert 6 * unit.marginal_l2**2 / (2 * sigma**2) == pytest.approx(rho)
+
+
+def test_the_half_width_holds_95_percent_of_gaussian_noise() -> None:
+    width = planning.half_width(0.1, Unit(), 4)
+    draws = np.random.default_rng(5).normal(0, planning.sigma(0.1, Unit(), 4), 100_000)
+    # 100,000 draws: the share has a standard error of 0.0007, five of them are 0.0035
+    assert np.mean(np.abs(draws) <= width) == pytest.approx(0.95, abs=0.0035)
+
+
+@given(
+    wanted=st.floats(0.5, 5000),
+    delta=st.sampled_from([1e-12, 1e-9, 1e-6]),
+    relation=st.sampled_from(["add-remove", "replace"]),
+    tables=st.integers(1, 500),
+)
+def test_the_epsilon_for_an_accuracy_gives_that_accuracy(wanted: float, delta: float, relation: str, tables: int) -> None:
+    unit = Unit(relation)
+    try:
+        epsilon = planning.epsilon_for(wanted, delta, unit, tables)
+    except InputError:
+        return
+    reached = planning.half_width(rho_from(epsilon, delta), unit, tables)
+    # at the smallest epsilon that is allowed, more accuracy than asked for
+    assert reached == pytest.approx(wanted, rel=1e-6) if epsilon > 1e-6 else reached <= wanted
+
+
+def test_an_accuracy_out_of_reach_is_refused_with_a_remedy() -> None:
+    with pytest.raises(InputError, match="less accuracy"):
+        planning.epsilon_for(1e-3, 1e-9, Unit(), 1000)
+
+
+@given(st.floats(1e-6, 999))
+def test_rounding_an_epsilon_never_asks_for_less(epsilon: float) -> None:
+    rounded = planning.round_up(epsilon)
+    assert epsilon * (1 - 1e-9) <= rounded <= epsilon * 1.011
+
+
+@pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
+def test_the_parts_of_every_mechanisms_budget_add_up(mechanism: str) -> None:
+    frame = planning.budget_split(mechanism, {}, PAIRS, 0.3).value
+    assert frame["share"].sum() == pytest.approx(1)
+    assert frame["rho"].sum() == pytest.approx(0.3)
+    assert (frame["share"] > 0).all()
+
+
+def test_the_split_of_aim_follows_its_settings() -> None:
+    frame = planning.budget_split("aim", {"measure_share": 0.5, "rounds_per_attribute": 10}, PAIRS, 1.0).value
+    shares = dict(zip(frame["stage"], frame["share"], strict=True))
+    assert shares["single columns"] == pytest.approx(0.5 * 4 / 40)
+    assert shares["choosing what to ask"] == pytest.approx(shares["chosen tables"])
+
+
+def test_coverage_counts_the_tables_of_each_pair() -> None:
+    asked = workload.hand_picked(DOMAIN, {("a", "b"): 1.0, ("a", "b", "c"): 2.0, ("d",): 1.0})
+    zoned = planning.coverage(asked)
+    found = {(row, column): n for row, column, n in zoned.value.itertuples(index=False)}
+    assert zoned.zone is Zone.PUBLIC
+    assert len(found) == 16
+    assert (found["a", "b"], found["b", "a"], found["b", "c"], found["a", "d"], found["d", "d"], found["a", "a"]) == (2, 2, 1, 0, 1, 2)
+
+
+def test_the_largest_tables_come_first() -> None:
+    assert planning.largest(PAIRS, 2) == ((("c", "d"), 35), (("b", "d"), 21))
+
+
+def test_sharings_go_from_all_tables_to_one() -> None:
+    many = workload.all_kway(Domain(tuple(Attribute.categorical(f"x{i}", ["0", "1"]) for i in range(10))), 2)
+    assert [shared.tables for shared in planning.sharings(many)] == [45, 4, 1]
+    assert [shared.tables for shared in planning.sharings(PAIRS)] == [6, 1]
+    assert [shared.tables for shared in planning.sharings(workload.hand_picked(DOMAIN, {("a",): 1.0}))] == [1]
+
+
+def test_the_attackers_curve_lies_above_guessing_and_ends_in_the_corner() -> None:
+    frame = planning.attacker(1.0, 1e-9).value
+    assert (frame["true_positive"] >= frame["false_positive"]).all()
+    assert frame["true_positive"].iloc[-1] == 1
+    assert frame["true_positive"].max() <= 1
+    best = (frame["true_positive"] + 1 - frame["false_positive"]).max() / 2
+    assert best == pytest.approx(math.e / (1 + math.e), abs=1e-6)

@@ -1,0 +1,89 @@
+"""The draft: what is missing is named step by step, what was typed counts, and a complete draft is a spec."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.web import document
+from dpsynth_core.zones import Zone
+from tests.web import drafts
+
+Draft = dict[str, Any]
+
+
+def spoilt(change: Callable[[Draft], object]) -> Draft:
+    draft = drafts.complete()
+    change(draft)
+    return draft
+
+
+def test_a_new_draft_lacks_its_table_and_everything_that_needs_it() -> None:
+    assert {step: document.problem(document.new(), step) is None for step in ("data", "domain", "workload", "budget")} == {
+        "data": False,
+        "domain": False,
+        "workload": False,
+        "budget": True,
+    }
+
+
+def test_two_new_drafts_share_nothing() -> None:
+    document.new()["wizard"]["passed"].append("data")
+    document.new()["budget"]["epsilon"] = 9.0
+    assert document.passed(document.new()) == []
+    assert document.new()["budget"]["epsilon"] == 1.0
+
+
+def test_a_complete_draft_is_a_spec_that_resolves() -> None:
+    spec = document.spec(drafts.complete(), "Trial")
+    assert spec.resolved().workload.cliques == (("age", "sex"), ("age", "eye"), ("sex", "eye"))
+    assert spec.name == "Trial"
+    assert "wizard" not in json.loads(spec.model_dump_json())
+
+
+@pytest.mark.parametrize(
+    ("step", "change"),
+    [
+        ("data", lambda d: d.pop("data")),
+        ("data", lambda d: d.update(population="  ")),
+        ("data", lambda d: d["wizard"].update(several=True)),
+        ("data", lambda d: (d["wizard"].update(several=True), d["unit"].update(person_column="gone"))),
+        ("data", lambda d: d["unit"].update(max_rows_per_person=None)),
+        ("data", lambda d: d["wizard"].update(cap={"epsilon": None, "delta": 1e-9})),
+        ("data", lambda d: d["wizard"].update(typed={"wizard.people": "many"})),
+        ("domain", lambda d: d.update(domain=None)),
+        ("domain", lambda d: d["wizard"].update(columns=["age", "sex"])),
+        ("domain", lambda d: d.update(domain_origin="data")),
+        ("domain", lambda d: d.update(domain_origin="data", domain_justification="  ")),
+        ("workload", lambda d: d.update(workload={"kind": "all", "k": 4})),
+        ("workload", lambda d: d.update(workload={"kind": "marginals", "marginals": []})),
+        ("workload", lambda d: d.update(workload={"kind": "target", "column": "gone", "k": 2})),
+        ("budget", lambda d: d["budget"].update(epsilon=None)),
+        ("budget", lambda d: d["budget"].update(delta=1e-3)),
+        ("budget", lambda d: d["budget"].update(epsilon=float("nan"))),
+    ],
+)
+def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change: Callable[[Draft], object]) -> None:
+    draft = spoilt(change)
+    assert document.problem(draft, step) is not None
+    with pytest.raises(InputError):
+        document.spec(draft, "Trial")
+
+
+def test_the_budget_is_read_in_zcdp() -> None:
+    assert document.rho(drafts.complete()) == rho_from(1.0, 1e-9)
+
+
+def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:
+    assert document.domain_zone(spoilt(lambda d: d.update(domain_origin="data"))) is Zone.CURATOR
+    assert document.domain_zone(spoilt(lambda d: d.update(domain_origin="data", domain_justification="public form"))) is Zone.PUBLIC
+    assert document.domain_zone(drafts.complete()) is Zone.PUBLIC
+
+
+def test_a_draft_is_plain_json() -> None:
+    assert json.loads(json.dumps(drafts.complete())) == drafts.complete()

@@ -1,0 +1,125 @@
+"""The domain as a table: every attribute survives the way into a row and back, and half-finished rows say what they lack."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsynth_core.demo import demo_domain
+from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.sources.guess import Guess
+from dpsynth_core.web import domain_table
+from tests.domains import domains
+
+
+@given(domains())
+def test_a_domain_survives_the_table(domain: Domain) -> None:
+    assert domain_table.domain_of([domain_table.row_of(a) for a in domain]) == domain
+
+
+@given(domains())
+def test_a_listed_column_survives_its_text(domain: Domain) -> None:
+    for row in (domain_table.row_of(a) for a in domain if a.kind in domain_table.LISTED):
+        if not any(set(text) & set("\t\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029") for text in (*row["values"], *row["labels"])):
+            assert domain_table.attribute(row | domain_table.read_listed(domain_table.listed_text(row))) == domain_table.attribute(row)
+
+
+def test_every_blank_column_is_an_open_problem() -> None:
+    rows = domain_table.blank(["a", "b"])
+    assert set(domain_table.problems(rows)) == {"a", "b"}
+    assert domain_table.cells(rows[0]) is None
+
+
+def test_a_dropped_column_is_neither_a_problem_nor_in_the_domain() -> None:
+    rows = [domain_table.row_of(Attribute.categorical("a", ["x"])), domain_table.blank(["b"])[0] | {"use": False}]
+    assert domain_table.problems(rows) == {}
+    assert domain_table.domain_of(rows).names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "integer", "lower": "90", "upper": "17"}, "below lower"),
+        ({"kind": "integer", "lower": "one", "upper": "17"}, "not a whole number"),
+        ({"kind": "integer", "lower": "", "upper": "17"}, "bounds"),
+        ({"kind": "numeric", "lower": "0", "upper": "1", "bins": "many"}, "bins"),
+        ({"kind": "numeric", "lower": "0", "upper": "1", "bins": "0, 2"}, "span"),
+        ({"kind": "date", "lower": "1.1.2020", "upper": "2021-01-01"}, "year-month-day"),
+        ({"kind": "coded", "bins": ""}, "codes"),
+        ({"kind": "categorical", "values": ["x", "x"]}, "twice"),
+    ],
+)
+def test_a_wrong_row_names_its_column_and_the_remedy(values: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        domain_table.attribute(domain_table.blank(["stay"])[0] | values)
+    assert caught.value.field == "column 'stay'"
+    assert caught.value.remedy
+
+
+def test_explicit_edges_are_shown_as_they_are_typed() -> None:
+    row = domain_table.row_of(Attribute.integer("hours", 0, 80, edges=[0, 1, 40, 80]))
+    assert row["bins"] == "0, 1, 40, 80"
+    assert domain_table.row_of(Attribute.day("d", "2020-01-01", "2020-12-31", edges=["2020-01-01", "2020-07-01", "2020-12-31"]))[
+        "bins"
+    ] == ("2020-01-01, 2020-07-01, 2020-12-31")
+
+
+def test_edits_change_only_what_can_be_edited() -> None:
+    rows = [domain_table.row_of(a) for a in demo_domain()]
+    changed = domain_table.edited(rows, {0: {"bins": "8", "column": "hacked", "cells": 3}, 1: {"use": False}, 99: {"use": False}})
+    assert (changed[0]["bins"], changed[0]["column"], changed[1]["use"]) == ("8", "age", False)
+    assert changed[2:] == rows[2:]
+    assert domain_table.edited(rows, {0: {"upper": None}})[0]["upper"] == ""
+
+
+def test_applying_the_same_edits_twice_changes_nothing_more() -> None:
+    rows = [domain_table.row_of(a) | {"note": "mind this"} for a in demo_domain()]
+    edits = {0: {"bins": "8"}, 3: {"missing": False}}
+    once = domain_table.edited(rows, edits)
+    assert domain_table.edited(once, edits) == once
+    assert once[0]["note"] == ""
+    assert once[1]["note"] == "mind this"
+
+
+def test_a_loaded_domain_drops_the_columns_that_it_does_not_name() -> None:
+    rows = domain_table.with_domain(domain_table.blank(["a", "b"]), Domain((Attribute.coded("b", 3), Attribute.coded("z", 2))))
+    assert [(row["column"], row["use"]) for row in rows] == [("a", False), ("b", True)]
+
+
+def test_a_domain_or_public_table_of_other_columns_is_refused() -> None:
+    with pytest.raises(InputError, match="none of its columns"):
+        domain_table.with_domain(domain_table.blank(["a"]), Domain((Attribute.coded("z", 2),)))
+    with pytest.raises(InputError, match="none of the columns"):
+        domain_table.with_guesses(domain_table.blank(["a"]), [Guess("z", Attribute.coded("z", 2), ())])
+
+
+def test_columns_that_identify_people_are_left_out_and_say_why() -> None:
+    guesses = [
+        Guess("name", None, (), "Leave it out: names identify people.", drop=True),
+        Guess("sex", Attribute.categorical("sex", ["f"]), ()),
+    ]
+    rows = domain_table.from_guesses(guesses)
+    assert [row["use"] for row in rows] == [False, True]
+    assert "names identify people" in domain_table.grid(rows)["values"][0]
+
+
+def test_very_many_categories_raise_a_warning_in_the_grid() -> None:
+    rows = [domain_table.row_of(Attribute.categorical("name", [f"n{i}" for i in range(40_000)]))]
+    assert "names or ids" in domain_table.grid(rows)["values"][0]
+
+
+def test_rows_follow_the_columns_of_a_new_table() -> None:
+    rows = [domain_table.row_of(Attribute.coded("a", 2)), domain_table.row_of(Attribute.coded("b", 3))]
+    fitted = domain_table.fitted(rows, ["c", "b"])
+    assert [(row["column"], row["bins"]) for row in fitted] == [("c", ""), ("b", "3")]
+
+
+@given(st.lists(st.text(alphabet="abc xyz", min_size=1).map(str.strip).filter(bool), unique=True, min_size=1))
+def test_a_pasted_list_gives_its_lines(values: list[str]) -> None:
+    assert domain_table.read_listed("\n\n".join(values) + "\n")["values"] == values
+
+
+def test_labels_follow_a_tab() -> None:
+    assert domain_table.read_listed("1\tone\n2\n") == {"values": ["1", "2"], "labels": ["one", "2"]}

@@ -1,0 +1,138 @@
+"""Taking in a table: what is no table leaves nothing behind, other people's files stay closed, real rows come back curator-only."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpsynth_core.demo import demo_domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.store import projects
+from dpsynth_core.web import document, table
+from dpsynth_core.web.document import Draft
+from dpsynth_core.zones import Zone
+
+CSV = b"age;sex;note\n39;Male;\xe9t\xe9\n50;Female;x\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    return projects.create("local", "Trial", document.new()).id
+
+
+def uploaded(project: str, content: bytes, name: str = "people.csv") -> table.Table:
+    return table.from_upload("local", project, name, io.BytesIO(content))
+
+
+def draft_with(found: table.Table) -> Draft:
+    draft = document.new()
+    table.adopt(draft, found)
+    return draft
+
+
+def test_an_upload_is_kept_with_what_was_found_about_it(project: str) -> None:
+    found = uploaded(project, CSV)
+    assert found.columns == ("age", "sex", "note")
+    assert found.section["delimiter"] == ";"
+    assert found.section["encoding"] in ("cp1252", "latin-1")
+    assert Path(found.section["path"]).read_bytes() == CSV
+    assert document.columns(draft_with(found)) == found.columns
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"age,sex\n", b"age,age\n1,2\n", b"age,,sex\n1,2,3\n", b"%PDF-1.4 \x00\x01", b"\x00\x01\x02\x03" * 100]
+)
+def test_what_is_no_table_is_refused_and_not_kept(project: str, content: bytes) -> None:
+    with pytest.raises(InputError):
+        uploaded(project, content)
+    assert projects.uploads("local", project) == ()
+
+
+def test_a_new_upload_replaces_the_old_one(project: str) -> None:
+    uploaded(project, CSV, "old.csv")
+    uploaded(project, CSV, "new.csv")
+    assert [path.name for path in projects.uploads("local", project)] == ["new.csv"]
+
+
+def test_a_refused_upload_leaves_the_table_before_it(project: str) -> None:
+    uploaded(project, CSV, "good.csv")
+    with pytest.raises(InputError):
+        uploaded(project, b"", "bad.csv")
+    assert [path.name for path in projects.uploads("local", project)] == ["good.csv"]
+
+
+def test_a_path_is_opened_where_it_lies(tmp_path: Path, project: str) -> None:
+    place = tmp_path / "people.csv"
+    place.write_bytes(CSV)
+    assert table.from_path(f"file://{place}", only_this_machine=True).section["path"] == str(place)
+    assert projects.uploads("local", project) == ()
+
+
+@pytest.mark.parametrize("text", ["", "people.csv", "/no/such/file.csv", "/"])
+def test_a_path_that_leads_nowhere_is_refused(project: str, text: str) -> None:
+    assert project
+    with pytest.raises(InputError):
+        table.from_path(text, only_this_machine=True)
+
+
+def test_the_store_cannot_be_opened_by_path(project: str) -> None:
+    found = uploaded(project, CSV)
+    with pytest.raises(InputError, match="may not be opened"):
+        table.from_path(found.section["path"], only_this_machine=True)
+
+
+def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert project
+    (tmp_path / "open").mkdir()
+    (tmp_path / "closed").mkdir()
+    for folder in ("open", "closed"):
+        (tmp_path / folder / "people.csv").write_bytes(CSV)
+    (tmp_path / "open" / "link.csv").symlink_to(tmp_path / "closed" / "people.csv")
+    with pytest.raises(InputError, match="may not be opened"):
+        table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False)
+    monkeypatch.setenv(table.ROOTS, str(tmp_path / "open"))
+    assert table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False).label == "people.csv"
+    for escape in ("closed/people.csv", "open/../closed/people.csv", "open/link.csv"):
+        with pytest.raises(InputError, match="may not be opened"):
+            table.from_path(str(tmp_path / escape), only_this_machine=False)
+
+
+def test_real_rows_are_curator_only(project: str) -> None:
+    zoned = table.preview(draft_with(uploaded(project, CSV)))
+    assert zoned.zone is Zone.CURATOR
+    assert zoned.value.to_dict("list") == {"age": ["39", "50"], "sex": ["Male", "Female"], "note": ["été", "x"]}
+
+
+def test_at_most_the_first_rows_are_shown(project: str) -> None:
+    many = pd.DataFrame({"age": range(1000), "sex": "f"}).to_csv(index=False).encode()
+    assert len(table.preview(draft_with(uploaded(project, many))).value) == table.PREVIEW_ROWS
+
+
+def test_simulated_people_are_public() -> None:
+    draft = draft_with(table.simulated())
+    assert table.is_simulated(draft)
+    assert table.preview(draft).zone is Zone.PUBLIC
+    looked = table.look(draft)
+    assert looked.zone is Zone.PUBLIC
+    assert [guess.attribute for guess in looked.value] == list(demo_domain())
+
+
+def test_looking_at_the_private_table_is_curator_only(project: str) -> None:
+    assert table.look(draft_with(uploaded(project, CSV))).zone is Zone.CURATOR
+
+
+def test_reading_with_another_delimiter_changes_the_columns(project: str) -> None:
+    draft = draft_with(uploaded(project, b"a;b,c\n1;2,3\n4;5,6\n7;8,9\n"))
+    assert table.reread(draft, delimiter=",").columns == ("a;b", "c")
+    with pytest.raises(InputError):
+        table.reread(draft, encoding="no-such-encoding")
+
+
+def test_a_draft_without_its_table_is_as_before() -> None:
+    draft = draft_with(table.simulated())
+    table.disown(draft)
+    assert draft == document.new()
