@@ -11,9 +11,6 @@ from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.release import Progress
 from dpsynth_core.zones import Zoned, released
 
-_TRUSTED_SHARE = 0.05
-"""From this share of the work on, the pace so far says more than the forecast."""
-
 
 def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[pd.DataFrame]:
     """One line per measurement, in order. rho: the whole budget.
@@ -42,11 +39,13 @@ def done(history: Sequence[Progress]) -> float:
 
 
 def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
-    """A guess from the pace so far, or from the forecast while there is little pace to speak of. Both in seconds."""
+    """A guess that moves from the forecast to the pace so far as the work gets done. Both in seconds.
+
+    The pace alone is a poor guide at first: AIM's early rounds use little of the budget and take as long as the late ones.
+    """
     share = done(history)
-    if share < _TRUSTED_SHARE:
-        return max(0.0, forecast - elapsed)
-    return elapsed * (1 - share) / share
+    expected = max(0.0, forecast - elapsed)
+    return expected if share == 0 else (1 - share) * expected + share * (elapsed * (1 - share) / share)
 
 
 def in_words(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import pandas as pd
@@ -191,59 +191,86 @@ def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
 
 def downloads(shown: Shown) -> None:
     """Everything that may leave: built from public and released values only."""
-    release, stem = shown.release, f"synthetic-{shown.run.digest[:8]}"
-    offers = []
-    if release.table is not None:
-        table = release.table
-        offers += [
-            ("Rows as CSV", "For programs: exact values, UTF-8.", f"{stem}.csv", "text/csv", lambda: releases.csv_bytes(table)),
-            (
-                "Rows as CSV for spreadsheets",
-                "Texts that a spreadsheet would run as a formula get an apostrophe.",
-                f"{stem}-spreadsheet.csv",
-                "text/csv",
-                lambda: releases.csv_bytes(table, for_spreadsheets=True),
-            ),
-            (
-                "Rows as Parquet",
-                "Types kept, small.",
-                f"{stem}.parquet",
-                "application/vnd.apache.parquet",
-                lambda: releases.parquet_bytes(table),
-            ),
-        ]
-    offers += [
-        (
+    offers = _offers(shown)
+    for start in range(0, len(offers), 3):
+        for place, offer in zip(st.columns(3), offers[start : start + 3], strict=False):
+            with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
+                st.markdown(f"**{offer.name}**")
+                st.caption(offer.what)
+                file = f"synthetic-{shown.run.digest[:8]}{offer.ending}"
+                st.download_button(
+                    "Download",
+                    offer.make,
+                    file,
+                    offer.mime,
+                    icon=":material/download:",
+                    key=f"download_{offer.key}",
+                    on_click="ignore",
+                    width="stretch",
+                )
+    st.caption("Every chart can be saved as a picture from its own menu (three dots, top right of the chart).")
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """A file to take away; made when it is asked for."""
+
+    key: str
+    name: str
+    what: str
+    ending: str
+    mime: str
+    make: Callable[[], bytes]
+
+
+def _offers(shown: Shown) -> list[_Offer]:
+    release, table = shown.release, shown.release.table
+    rows = table is not None and [
+        _Offer("csv", "Rows as CSV", "For programs: exact values, UTF-8.", ".csv", "text/csv", lambda: releases.csv_bytes(table)),
+        _Offer(
+            "spreadsheet",
+            "Rows as CSV for spreadsheets",
+            "Texts that a spreadsheet would run as a formula get an apostrophe.",
+            "-spreadsheet.csv",
+            "text/csv",
+            lambda: releases.csv_bytes(table, for_spreadsheets=True),
+        ),
+        _Offer(
+            "parquet",
+            "Rows as Parquet",
+            "Types kept, small.",
+            ".parquet",
+            "application/vnd.apache.parquet",
+            lambda: releases.parquet_bytes(table),
+        ),
+    ]
+    return [
+        *(rows or []),
+        _Offer(
+            "bundle",
             "Release bundle",
             "Zip of rows, spec, noisy marginals, report and data card: what to publish.",
-            f"{stem}.zip",
+            ".zip",
             "application/zip",
             lambda: releases.bundle(release, report.parts(release)),
         ),
-        (
+        _Offer(
+            "report",
             "Report",
             "One HTML page for people: guarantee, quality, how to read the rows.",
-            f"{stem}.html",
+            ".html",
             "text/html",
             lambda: publishable(report.parts(release)[report.REPORT], "the report"),
         ),
-        (
+        _Offer(
+            "spec",
             "Spec",
             "The sealed plan, to run again from the command line.",
-            f"{stem}.json",
+            ".json",
             "application/json",
             lambda: publishable(report.parts(release)[report.SPEC], "the spec"),
         ),
     ]
-    places = st.columns(3)
-    for index, (name, what, file, mime, make) in enumerate(offers):
-        with places[index % 3].container(border=True, height="stretch"):
-            st.markdown(f"**{name}**")
-            st.caption(what)
-            st.download_button(
-                "Download", make, file, mime, icon=":material/download:", key=f"download_{index}", on_click="ignore", width="stretch"
-            )
-    st.caption("Every chart can be saved as a picture from its own menu (three dots, top right of the chart).")
 
 
 def about(shown: Shown) -> None:

@@ -31,10 +31,12 @@ def test_a_run_that_said_nothing_yet_has_an_empty_table() -> None:
     assert history.done([]) == 0.0
 
 
-def test_time_left_follows_the_forecast_first_and_the_pace_later() -> None:
+def test_time_left_follows_the_forecast_first_and_the_pace_at_the_end() -> None:
     assert history.seconds_left([], 2.0, 10.0) == 8.0
     assert history.seconds_left([], 20.0, 10.0) == 0.0
-    assert history.seconds_left(SAID, 30.0, 10.0) == pytest.approx(30.0)
+    assert history.seconds_left(SAID, 30.0, 10.0) == pytest.approx(15.0)  # half done: half the pace's 30 s, the forecast has run out
+    nearly = [*SAID, Progress("measured", 3.0, 2, ("b",), 2.0, 0.99, 0.99)]
+    assert history.seconds_left(nearly, 99.0, 1000.0) == pytest.approx(0.99 * 1.0 + 0.01 * 901.0)
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "less than a second"), (12, "12 s"), (200, "3 min"), (7800, "2 h 10 min")])
