@@ -73,12 +73,13 @@ def run() -> None:
     st.session_state[_PAGES] = pages
     with st.sidebar:
         sidebar.show(here, pages["mechanism"])
-    chosen.run()
+    with session.routing():
+        chosen.run()
 
 
 def require(name: str) -> Current:
     """The open project, for a page that may be shown; otherwise say why not, and stop."""
-    if not session.routed() or _PAGES not in st.session_state:
+    if not session.routed():
         st.error("This page can only be opened through the wizard.", icon=":material/lock:")
         st.stop()
     here = session.current()

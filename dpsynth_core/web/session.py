@@ -12,7 +12,7 @@ import contextlib
 import copy
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
@@ -25,7 +25,7 @@ from dpsynth_core.web.security import OWNER_COOKIE, OWNER_DIGITS, is_owner
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
-_OWNER, _CURRENT, _LOADED = "_owner", "_current", "_loaded"
+_OWNER, _CURRENT, _LOADED, _ROUTED = "_owner", "_current", "_loaded", "_routed"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TRIES = 20
 
@@ -50,9 +50,19 @@ def begin() -> Current:
     return _open(next((p for p in listed if p.id == wanted), listed[0]))
 
 
+@contextlib.contextmanager
+def routing() -> Iterator[None]:
+    """While the router runs a page."""
+    st.session_state[_ROUTED] = True
+    try:
+        yield
+    finally:
+        st.session_state[_ROUTED] = False
+
+
 def routed() -> bool:
-    """Whether the router set this session up; False means a page file was run around it."""
-    return _OWNER in st.session_state and _CURRENT in st.session_state
+    """Whether the router is running this page; False means that the page's file was run around it."""
+    return bool(st.session_state.get(_ROUTED))
 
 
 def current() -> Current:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from dpsynth_core.web.steps import ACTIVE
 from dpsynth_core.web.text import code, literal
 
 POLL_SECONDS = 2.0
+_NEW_NAME, _OTHER_NAME, _SAID = "project_new_name", "project_rename_name", "_project_said"
 
 
 def show(here: Current, runs_page: st.Page) -> None:
@@ -69,34 +70,39 @@ def _labels(listed: Sequence[projects.Project]) -> dict[str, str]:
 
 @st.dialog("New project", icon=":material/add:")
 def _new() -> None:
-    name = st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key="project_new_name")
-    if st.button("Create", type="primary", disabled=not name.strip(), key="project_new_confirm"):
-        _attempt(session.create, name.strip())
+    st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key=_NEW_NAME)
+    _confirm("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]))
 
 
 @st.dialog("Rename project", icon=":material/edit:")
 def _rename(here: Current) -> None:
-    name = st.text_input("Name", value=here.name, max_chars=80, key="project_rename_name")
-    if st.button("Rename", type="primary", disabled=not name.strip(), key="project_rename_confirm"):
-        _attempt(session.rename, name.strip())
+    st.session_state.setdefault(_OTHER_NAME, here.name)
+    st.text_input("Name", max_chars=80, key=_OTHER_NAME)
+    _confirm("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME]))
 
 
 @st.dialog("Delete project", icon=":material/delete:")
 def _delete(here: Current) -> None:
     st.markdown(f"Delete {code(here.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
-    with st.container(horizontal=True):
-        if st.button("Delete for good", type="primary", icon=":material/delete:", key="project_delete_confirm"):
-            _attempt(session.delete)
-        if st.button("Keep it", key="project_delete_keep"):
+    _confirm("Delete for good", "project_delete_confirm", session.delete)
+
+
+def _confirm(label: str, key: str, action: Callable[[], None]) -> None:
+    """The button that does it: it closes the dialog, or says why it cannot be done."""
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Cancel", key=f"{key}_not"):
+            st.rerun()
+        confirmed = st.button(label, type="primary", key=key, on_click=_attempt, args=(action,))
+    if confirmed:
+        if error := st.session_state.pop(_SAID, None):
+            st.error(literal(f"{error.problem}; {error.remedy}"))
+        else:
             st.rerun()
 
 
-def _attempt(action: object, *arguments: str) -> None:
-    """Do it and close the dialog, or say why it cannot be done."""
+def _attempt(action: Callable[[], None]) -> None:
     try:
-        action(*arguments)  # type: ignore[operator]
+        action()
     except InputError as error:
-        st.error(literal(f"{error.problem}; {error.remedy}"))
-        return
-    st.rerun()
+        st.session_state[_SAID] = error
