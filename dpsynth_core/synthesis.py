@@ -118,7 +118,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="writing synthetic rows"))
         rng = np.random.default_rng(plan.spec.output.seed)
         with clock.phase("rows"):
-            codes = cast(RowModel, finished.model).rows(count, rng)
+            codes = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
         with clock.phase("decode"):
             table = decode(plan.domain, codes, rng)
 

@@ -6,7 +6,8 @@ One log-potential per maximal measured clique; the model is the distribution pro
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +17,13 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.queries import Queries
+from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.measurement import Clique
+
+
+REFINED_CELLS = 20_000_000
+"""Rows are refined towards marginals of at most this many cells together; the largest are left out, whose cells are mostly empty anyway."""
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
@@ -51,9 +57,20 @@ class GraphicalModel:
         """Estimated counts, shape domain.sizes(clique). Any set of attributes can be asked."""
         return self._queries.marginal(labels_of(self.domain, clique)) * self.total
 
-    def rows(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Codes of n synthetic rows, shape (n, attributes), by randomised rounding along the tree."""
-        return rows.generate(self.structure, self.calibration.potentials, n, rng)
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
+        the rows closer to the model's own answers to `marginals` (weights c_r)."""
+        codes = rows.generate(self.structure, self.calibration.potentials, n, rng)
+        wanted = self._refinable(marginals)
+        targets = {labels_of(self.domain, clique): self.marginal(clique) / self.total for clique in wanted}
+        weights = {labels_of(self.domain, clique): marginals[clique] for clique in wanted}
+        return refine(codes, targets, weights, self.structure.sizes, rng)
+
+    def _refinable(self, marginals: Mapping[Clique, float]) -> list[Clique]:
+        """The smallest of the marginals, up to REFINED_CELLS cells together."""
+        ordered = sorted(marginals, key=self.domain.cells)
+        running = itertools.accumulate(self.domain.cells(clique) for clique in ordered)
+        return [clique for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS]
 
 
 def uniform(domain: Domain, total: float) -> GraphicalModel:

@@ -79,8 +79,8 @@ class Model(Protocol):
 class RowModel(Model, Protocol):
     """A model that can also write rows."""
 
-    def rows(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Codes, shape (n, attributes of the domain)."""
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def histogram(codes: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
 @settings(max_examples=60, deadline=None)
 @given(models(), st.integers(0, 400), st.integers(0, 2**32 - 1))
 def test_shape_and_range(model, n: int, seed: int) -> None:
-    codes = model.rows(n, np.random.default_rng(seed))
+    codes = model.rows(n, {}, np.random.default_rng(seed))
     assert codes.shape == (n, len(model.structure.sizes))
     assert (codes >= 0).all()
     assert (codes < np.array(model.structure.sizes)).all()
@@ -32,7 +32,7 @@ def test_shape_and_range(model, n: int, seed: int) -> None:
 @given(models(scale=1.0), st.integers(0, 2**32 - 1))
 def test_the_expected_table_is_the_model(model, seed: int) -> None:
     rng, n, repeats = np.random.default_rng(seed), 60, 200
-    total = sum(histogram(model.rows(n, rng), model.structure.sizes) for _ in range(repeats))
+    total = sum(histogram(model.rows(n, {}, rng), model.structure.sizes) for _ in range(repeats))
     expected = model.marginal(model.domain.names) / model.total * n * repeats
     # Rounding has at most the variance of independent draws: six standard deviations over at most 4096 cells x 20 examples is a
     # false-alarm rate below 2e-4 (normal tail 2e-9 per cell), plus 3 for the discreteness of nearly empty cells.
@@ -43,7 +43,7 @@ def test_the_first_attribute_is_within_one_row_of_its_expectation() -> None:
     rng = np.random.default_rng(0)
     structure = Structure([(0,)], (7,))
     model = GraphicalModel(coded_domain((7,)), structure, (rng.standard_normal(7),), 1.0, Contractor((7,)))
-    counts = histogram(model.rows(1000, rng), (7,))
+    counts = histogram(model.rows(1000, {}, rng), (7,))
     assert (np.abs(counts - 1000 * model.marginal(("a0",))) < 1).all()
 
 
@@ -54,7 +54,7 @@ def test_no_row_falls_into_an_impossible_cell(model, seed: int) -> None:
     forbidden = [rng.random(t.shape) < 0.15 for t in model.log_potentials]
     limited = replace(model, log_potentials=tuple(np.where(f, -np.inf, t) for f, t in zip(forbidden, model.log_potentials, strict=True)))
     try:
-        codes = limited.rows(200, rng)
+        codes = limited.rows(200, {}, rng)
     except FloatingPointError:  # nothing is possible at all
         return
     for labels, f in zip(limited.structure.cliques, forbidden, strict=True):

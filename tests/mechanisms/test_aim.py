@@ -67,7 +67,7 @@ def test_dependence_is_found_where_independent_cannot() -> None:
 
 def test_rows_carry_the_dependence() -> None:
     finished = run("aim", PAIRS, 0.5).finished
-    codes = finished.model.rows(5000, np.random.default_rng(0))
+    codes = finished.model.rows(5000, PAIRS.weights, np.random.default_rng(0))
     first, second = PAIRS.cliques[0][:2]
     a, b = (DOMAIN.names.index(x) for x in (first, second))
     table = np.zeros(DOMAIN.sizes((first, second)))
@@ -89,7 +89,7 @@ def test_the_model_never_outgrows_its_capacity() -> None:
 def test_columns_outside_the_workload_still_get_rows() -> None:
     pair = PAIRS.cliques[0]
     finished = run("aim", hand_picked(DOMAIN, {pair: 1.0}), 0.5).finished
-    assert finished.model.rows(10, np.random.default_rng(0)).shape == (10, len(DOMAIN))
+    assert finished.model.rows(10, {}, np.random.default_rng(0)).shape == (10, len(DOMAIN))
 
 
 def test_progress_rises_and_rounds_are_numbered() -> None:

@@ -71,7 +71,7 @@ def test_the_total_is_exact_and_free_when_it_is_public() -> None:
 
 def test_rows_follow_the_estimated_columns() -> None:
     finished = run("independent", ONE_WAY, 0.5).finished
-    rows = finished.model.rows(4000, np.random.default_rng(0))
+    rows = finished.model.rows(4000, {}, np.random.default_rng(0))
     assert rows.shape == (4000, len(DOMAIN))
     for clique, counts in row_marginals(DOMAIN, rows, ONE_WAY.cliques).items():
         # randomised rounding keeps every count of the first column within 1; later columns add a little per cell of earlier ones

@@ -1,0 +1,237 @@
+"""Move finished rows closer to the model's marginals, one value at a time (engine notes, point 9).
+
+Writing a whole number of rows adds sampling error on top of the model's own error. This local search takes most of it away: it changes
+single values of rows wherever that lowers  sum_r c_r ||M_r(rows) - target_r||_1, the workload error against the model (AIM paper,
+Definition 2). Post-processing of released values only: it knows rows and targets, never the private table.
+
+A move takes a row out of one cell of every marginal that has the attribute and puts it into another; what that costs is read from tables
+kept up to date. Many rows are looked at together; of the moves that look good, those are made that stay good even if all better ones
+before them are made too, so the objective never rises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.contraction import Labels, Table
+
+Cells = NDArray[np.int64]
+"""Positions in the flat tables of `_Tables`."""
+
+BLOCK_ROWS = 1000
+"""Rows looked at together. Fewer: fresher information, more overhead."""
+MOST_ROWS = 100_000
+"""Rows looked at in one pass; a longer table has less sampling error to begin with, and time stays bounded."""
+SHORTLIST = 0.2
+"""Share of a block whose moves are considered for one attribute; the promising ones crowd into the same few cells."""
+ATTEMPTS = 3
+"""How often what is left of a shortlist is looked at again after the best of it has moved."""
+LEAST_GAIN = 1e-3
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Every marginal that has one attribute, laid out with that attribute last. Row i of an array below belongs to the i-th of them.
+
+    block: where they lie in the flat tables.  start: first cell of each.
+    others: (marginals, k - 1) the other attributes.  steps: their strides, in cells.  weights: c_r.
+    away[j]: for others[:, j], the copy of the same marginal in that attribute's own layout: (start, stride of this attribute, strides of
+    `others`); start is -1 for padding.
+    """
+
+    size: int
+    block: slice
+    start: Cells
+    others: Cells
+    steps: Cells
+    weights: NDArray[np.float32]
+    away: list[tuple[Cells, Cells, Cells]]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """surplus: rows minus target of every cell, each marginal once per attribute.  weight: c_r of the cell.
+    price: weight * (|x + 1| - |x|) of the surplus x, infinite where the target is zero."""
+
+    surplus: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    price: NDArray[np.float32]
+    axes: list[_Axis | None]
+
+
+def refine(
+    codes: NDArray[np.int32],
+    targets: Mapping[Labels, Table],
+    weights: Mapping[Labels, float],
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    passes: int = 2,
+) -> NDArray[np.int32]:
+    """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1.
+
+    targets: probabilities per marginal, axes in ascending attribute order.  weights: c_r > 0.  A cell whose target is zero in some
+    marginal is never entered.  passes: sweeps over all rows and attributes; most of the gain comes with the first.
+    """
+    if not len(codes) or not targets:
+        return codes.copy()
+    # A dummy attribute with one value pads all marginals to the same number of attributes.
+    padded = np.concatenate([codes, np.zeros((len(codes), 1), dtype=codes.dtype)], axis=1).astype(np.int64).T.copy()
+    tables = _tables(padded, targets, weights, [*sizes, 1])
+    blocks = math.ceil(min(len(codes), MOST_ROWS) / BLOCK_ROWS)
+    for _ in range(passes):
+        for rows in np.array_split(rng.permutation(len(codes))[:MOST_ROWS], blocks):
+            for attribute in rng.permutation(len(sizes)):
+                axis = tables.axes[attribute]
+                if axis is not None and axis.size > 1:
+                    _improve(padded, rows, int(attribute), axis, tables)
+    return padded[:-1].T.astype(np.int32)
+
+
+def _tables(codes: Cells, targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
+    arity = max(2, *(len(labels) for labels in targets))
+    layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> first cell
+    surplus, weight, price = [], [], []
+    position = 0
+    by_attribute: list[list[Labels]] = [[r for r in targets if a in r] for a in range(len(sizes) - 1)]
+    for a, members in enumerate(by_attribute):
+        for labels in members:
+            layout[labels, a] = position
+            target = np.moveaxis(targets[labels], labels.index(a), -1)
+            order = (*(b for b in labels if b != a), a)
+            index = np.ravel_multi_index(tuple(codes[b] for b in order), target.shape)
+            excess = np.bincount(index, minlength=target.size) - codes.shape[1] * target.reshape(-1)
+            surplus.append(excess.astype(np.float32))
+            weight.append(np.full(target.size, weights[labels], dtype=np.float32))
+            price.append(np.where(target.reshape(-1) == 0, np.inf, _price(surplus[-1], weight[-1])).astype(np.float32))
+            position += target.size
+    axes = [_axis(a, members, layout, weights, sizes, arity) for a, members in enumerate(by_attribute)]
+    return _Tables(np.concatenate(surplus), np.concatenate(weight), np.concatenate(price), axes)
+
+
+def _axis(
+    a: int,
+    members: Sequence[Labels],
+    layout: Mapping[tuple[Labels, int], int],
+    weights: Mapping[Labels, float],
+    sizes: Sequence[int],
+    arity: int,
+) -> _Axis | None:
+    if not members:
+        return None
+    dummy = len(sizes) - 1
+    others = [[b for b in r if b != a] for r in members]
+    strides = [_strides(r, a, sizes) for r in members]
+    padded = [row + [dummy] * (arity - 1 - len(row)) for row in others]
+    away = []
+    for j in range(arity - 1):
+        start, own, rest = [], [], []
+        for labels, row in zip(members, padded, strict=True):
+            b = row[j]
+            step = _strides(labels, b, sizes) if b != dummy else {}
+            start.append(layout[labels, b] if b != dummy else -1)
+            own.append(step.get(a, 0))
+            rest.append([step.get(c, 0) for c in row])
+        away.append((np.array(start), np.array(own), np.array(rest)))
+    steps = [[step.get(b, 0) for b in row] for step, row in zip(strides, padded, strict=True)]
+    starts = np.array([layout[r, a] for r in members])
+    block = slice(starts[0], starts[-1] + math.prod(sizes[b] for b in members[-1]))
+    return _Axis(
+        sizes[a], block, starts, np.array(padded), np.array(steps), np.array([weights[r] for r in members], dtype=np.float32), away
+    )
+
+
+def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
+    """Stride of every attribute when `last` is moved behind the others."""
+    strides, step = {}, 1
+    for attribute in (last, *reversed([b for b in labels if b != last])):
+        strides[attribute] = step
+        step *= sizes[attribute]
+    return strides
+
+
+def _price(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Change of weight * |x| when x grows by one."""
+    return weight * np.clip(2 * surplus + 1, -1, 1)
+
+
+def _relief(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Change of weight * |x| when x falls by one."""
+    return weight * np.clip(1 - 2 * surplus, -1, 1)
+
+
+def _improve(codes: Cells, rows: NDArray[np.intp], attribute: int, axis: _Axis, tables: _Tables) -> None:
+    """Make the good moves of one attribute within a block of rows."""
+    base = axis.start[:, None] + sum(
+        codes[axis.others[:, j][:, None], rows] * axis.steps[:, j][:, None] for j in range(axis.others.shape[1])
+    )
+    old = codes[attribute, rows]
+    gains = _gains(base, old, axis, tables)
+    everyone = np.arange(len(rows))
+    new = gains.argmin(axis=1)
+    gain = gains[everyone, new]
+    count = max(1, int(SHORTLIST * len(rows)))
+    shortlist = np.argpartition(gain, min(count, len(rows) - 1))[:count]
+    shortlist = shortlist[np.argsort(gain[shortlist], kind="stable")]
+    shortlist = shortlist[gain[shortlist] < -LEAST_GAIN]
+    for _ in range(ATTEMPTS):
+        if not len(shortlist):
+            break
+        good = _good_together(base[:, shortlist] + old[shortlist], base[:, shortlist] + new[shortlist], axis.weights[:, None], tables)
+        chosen, shortlist = shortlist[good], shortlist[~good]
+        for values, step in ((old, -1.0), (new, 1.0)):
+            _change(_copies(codes, rows[chosen], base[:, chosen], values[chosen], axis), step, tables)
+        codes[attribute, rows[chosen]] = new[chosen]
+
+
+def _gains(base: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
+    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has."""
+    gains = np.zeros((base.shape[1], axis.size), dtype=np.float32)
+    fetched = np.empty_like(gains)
+    by_row = tables.price[axis.block].reshape(-1, axis.size)
+    for line in (base - axis.block.start) // axis.size:
+        np.take(by_row, line, axis=0, out=fetched, mode="clip")
+        gains += fetched
+    gains += _relief(tables.surplus[base + old], axis.weights[:, None]).sum(axis=0)[:, None]
+    gains[np.arange(len(gains)), old] = np.inf
+    return gains
+
+
+def _good_together(out_of: Cells, into: Cells, weights: NDArray[np.float32], tables: _Tables) -> NDArray[np.bool_]:
+    """Which moves (columns, best first) pay off even after all the moves before them have been made."""
+    entering = _price(tables.surplus[into] + _earlier(into), weights)
+    leaving = _relief(tables.surplus[out_of] - _earlier(out_of), weights)
+    return (entering + leaving).sum(axis=0) < -LEAST_GAIN
+
+
+def _earlier(cells: Cells) -> NDArray[np.float32]:
+    """For each entry, how many entries before it (row by row) are the same cell."""
+    flat = cells.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    positions = np.arange(len(flat))
+    starts = np.maximum.accumulate(np.where(np.r_[True, ordered[1:] != ordered[:-1]], positions, 0))
+    count = np.empty(len(flat), dtype=np.float32)
+    count[order] = positions - starts
+    return count.reshape(cells.shape)
+
+
+def _copies(codes: Cells, rows: NDArray[np.intp], base: Cells, values: Cells, axis: _Axis) -> Cells:
+    """Flat positions of the rows' cells in every stored copy of every marginal that has the attribute."""
+    cells = [(base + values).reshape(-1)]
+    mine = codes[axis.others[:, :, None], rows]  # (marginals, others, rows)
+    for start, own, rest in axis.away:
+        real = start >= 0
+        position = start[:, None] + own[:, None] * values + (rest[:, :, None] * mine).sum(axis=1)
+        cells.append(position[real].reshape(-1))
+    return np.concatenate(cells)
+
+
+def _change(cells: Cells, step: float, tables: _Tables) -> None:
+    np.add.at(tables.surplus, cells, np.float32(step))
+    fresh = _price(tables.surplus[cells], tables.weight[cells])
+    tables.price[cells] = np.where(np.isinf(tables.price[cells]), np.inf, fresh)
