@@ -21,7 +21,6 @@ from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.measurement import Clique
 
-
 REFINED_CELLS = 20_000_000
 """Rows are refined towards marginals of at most this many cells together; the largest are left out, whose cells are mostly empty anyway."""
 
