@@ -8,12 +8,14 @@ or as literal strings, never as field names or expressions.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import altair as alt
 import pandas as pd
 
 from dpsynth_core.zones import Zone, Zoned
 
-Drawing = alt.Chart | alt.LayerChart
+Drawing: TypeAlias = "alt.Chart | alt.LayerChart"
 
 INK = "#747e8c"
 ALERT = "#d55e00"

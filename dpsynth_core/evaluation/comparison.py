@@ -97,8 +97,9 @@ def marginal_table(evidence: Zoned[Evidence], cliques: Collection[Clique], truth
     """One row per marginal, worst first; those that were not measured come last, the largest first.
 
     Columns: rank, marginal (label), columns (number of), cells, support, sigma (per cell, people), typical (people per cell on
-    average), noise (distance that noise alone gives), distance (rows against the noisy marginal; NaN if not measured), verdict.
-    With truth also error (rows against the private table), and worst means the largest error.
+    average), noise (distance that noise alone gives), distance (rows against the noisy marginal), doubt (the larger of the two: as far
+    as released values can tell, this share of people may be in a wrong cell), verdict. NaN where nothing was measured.
+    With truth also error (rows against the private table). Worst means the most doubt, or with truth the largest error.
     """
     if truth is None:
         return combine(lambda e: _marginal_table(e, cliques, None), evidence)
@@ -107,7 +108,7 @@ def marginal_table(evidence: Zoned[Evidence], cliques: Collection[Clique], truth
 
 def _marginal_table(evidence: Evidence, cliques: Collection[Clique], truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
     frame = pd.DataFrame([_describe(evidence, clique, truth) for clique in cliques])
-    by = "distance" if truth is None else "error"
+    by = "doubt" if truth is None else "error"
     frame = frame.sort_values([by, "cells"], ascending=False, na_position="last", kind="stable", ignore_index=True)
     frame.insert(0, "rank", np.arange(len(frame)))
     return frame
@@ -128,6 +129,7 @@ def _describe(evidence: Evidence, clique: Clique, truth: Mapping[Clique, NDArray
         "typical": people / cells,
         "noise": noise,
         "distance": distance,
+        "doubt": max(noise, distance) if not math.isnan(distance) else noise,
         "verdict": verdict(distance, noise),
     }
     if truth is not None:
@@ -144,11 +146,11 @@ def verdict(distance: float, noise: float) -> str:
     """A sentence for one table. The noise is a sum of many small terms, so a quarter above its mean is not chance."""
     if math.isnan(noise):
         return UNCHECKED
+    if distance > 1.25 * noise + 0.005:
+        return OFF
     if noise > 0.5:
         return MOSTLY_NOISE
-    if math.isnan(distance):
-        return ANSWER
-    return AS_GOOD if distance <= 1.25 * noise + 0.005 else OFF
+    return ANSWER if math.isnan(distance) else AS_GOOD
 
 
 def label(clique: Clique) -> str:
@@ -158,15 +160,16 @@ def label(clique: Clique) -> str:
 
 @dataclass(frozen=True)
 class Headline:
-    """What a release amounts to. mean, worst: distances over the tables that can be checked, NaN if there are none."""
+    """What a release amounts to. checked: tables that were measured or lie inside one. matched: those that the rows follow as closely
+    as the noise allows. mean, worst: doubt over the checked tables, NaN if there are none."""
 
     tables: int
     checked: int
+    matched: int
     mean: float
     worst: float
     worst_table: str
-    noise: float
-    verdicts: Mapping[str, int]
+    has_rows: bool
 
 
 def headline(table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
@@ -180,11 +183,11 @@ def _headline(table: pd.DataFrame) -> Headline:
     return Headline(
         tables=len(table),
         checked=len(checked),
-        mean=float(checked["distance"].mean()) if worst is not None else math.nan,
-        worst=float(worst["distance"]) if worst is not None else math.nan,
+        matched=int(checked["verdict"].isin([AS_GOOD, MOSTLY_NOISE]).sum()),
+        mean=float(checked["doubt"].mean()) if worst is not None else math.nan,
+        worst=float(worst["doubt"]) if worst is not None else math.nan,
         worst_table=str(worst["marginal"]) if worst is not None else "",
-        noise=float(checked["noise"].mean()) if worst is not None else math.nan,
-        verdicts=table["verdict"].value_counts().to_dict(),
+        has_rows=bool(checked["distance"].notna().any()),
     )
 
 

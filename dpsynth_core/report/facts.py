@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from dpsynth_core.evaluation.comparison import Headline
@@ -33,19 +32,20 @@ _ORIGIN = {
 
 
 def sentence(headline: Headline) -> str:
-    """How good the rows are, in one or two sentences. The table's name in it is hostile text."""
-    unmeasured = headline.tables - headline.checked
-    guess = (
-        f" {unmeasured:,} of the {headline.tables:,} tables were not measured: there the rows are the model's guess." if unmeasured else ""
+    """How good the rows are, in a few short sentences. The table's name in it is hostile text."""
+    tables, checked = f"{headline.tables:,}", headline.checked
+    if not checked:
+        return f"None of the {tables} tables asked for was measured: every number is the model's guess."
+    unmeasured = headline.tables - checked
+    guess = f" {unmeasured:,} of the {tables} tables were not measured: there the rows are the model's guess." if unmeasured else ""
+    doubt = (
+        f"The least certain is {headline.worst_table}, where {headline.worst:.1%} of people may be in a wrong cell;"
+        f" on average over these tables it is {headline.mean:.1%}.{guess}"
     )
-    if not headline.checked:
-        return f"None of the {headline.tables:,} tables asked for was measured: every number is the model's guess."
-    if math.isnan(headline.mean):
-        return f"Noise puts {headline.noise:.1%} of people in a wrong cell of the measured tables, on average.{guess}"
-    return (
-        f"Against the noisy tables, the synthetic rows have {headline.worst:.1%} of people in a wrong cell in the worst one"
-        f" ({headline.worst_table}) and {headline.mean:.1%} on average; noise alone would give {headline.noise:.1%}.{guess}"
-    )
+    if not headline.has_rows:
+        return f"{checked:,} of the {tables} tables asked for were measured. {doubt}"
+    share = "all" if headline.matched == checked else f"{headline.matched:,} of the"
+    return f"The synthetic rows follow {share} {checked:,} measured tables as closely as the noise allows. {doubt}"
 
 
 def facts(release: Release) -> list[tuple[str, str]]:

@@ -50,8 +50,8 @@ def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 def _html_tables(table: pd.DataFrame) -> str:
     shown = table.head(_TABLES_SHOWN)
-    scale = max(shown["distance"].max(skipna=True), shown["noise"].max(skipna=True), 1e-9) if len(shown) else 1.0
-    heads = ("Table", "Cells", "Support", "± people per cell", "Rows against measurement", "Noise alone", "Verdict")
+    scale = float(shown["doubt"].fillna(0.0).max()) or 1.0
+    heads = ("Table", "Cells", "Support", "± people per cell", "May be in a wrong cell", "Noise alone", "Verdict")
     head = "".join(f"<th>{name}</th>" for name in heads)
     body = "".join(_html_table_row(row, scale) for row in shown.itertuples())
     more = f"<p>{len(table) - len(shown):,} further tables are in release.json.</p>" if len(table) > len(shown) else ""
@@ -64,7 +64,7 @@ def _html_table_row(row: Any, scale: float) -> str:
         f"<td class=n>{row.cells:,}</td>",
         f"<td>{escape(row.support)}</td>",
         f"<td class=n>{_number(row.sigma, ',.1f')}</td>",
-        f"<td>{_bar(row.distance, scale)}</td>",
+        f"<td>{_bar(row.doubt, scale)}</td>",
         f"<td class=n>{_number(row.noise, '.1%')}</td>",
         f"<td>{escape(row.verdict)}</td>",
     )

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsynth_core import synthesis
+from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.measurement import Clique
 from dpsynth_core.spec import Spec
@@ -23,7 +21,8 @@ WARNING = (
 )
 
 
-def truth(spec: Mapping[str, Any], cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
+def truth(spec: Mapping[str, Any], cliques: Collection[Clique]) -> Truth:
     """The exact marginals of a run's table. spec: as the run's row holds it, with the path. Raises InputError if the table is gone."""
     plan = synthesis.plan(Spec.from_json(dict(spec)))
-    return true_counts(synthesis.open_source(plan), cliques)
+    counts = true_counts(synthesis.open_source(plan), cliques)
+    return Zoned(counts.zone, counts.value)

@@ -95,7 +95,7 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
     st.markdown(mechanism.summary)
     st.caption(mechanism.paper)
     fits = isinstance(forecast, Forecast) and forecast.fits
-    if fits:
+    if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory} of memory.")
     else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsynth_core import charts, report
 from dpsynth_core import release as releases
@@ -26,7 +27,7 @@ from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, Zoned, publishable
 
 _ROWS_SHOWN = 1000
-_DISTANCE = "Share of people who would have to change cells to turn the rows into the noisy table."
+_DOUBT = "Share of people who may be in a wrong cell, as far as released values can tell: the noise, or the misfit where that is larger."
 _TABLE_KINDS = {"all": "All", "checked": "Can be checked", "guess": "Not measured"}
 
 
@@ -70,17 +71,28 @@ def headline(shown: Shown) -> None:
     with frame.card("In one sentence", Zone.RELEASED):
         st.markdown(literal(report.sentence(found), 1000))
         places = st.columns(4)
-        places[0].metric("Worst distance", _percent(found.worst), help=_DISTANCE + " In the worst table that can be checked.")
-        places[1].metric("Average distance", _percent(found.mean), help=_DISTANCE + " On average over those tables.")
-        places[2].metric("Noise alone", _percent(found.noise), help="What the average distance would be if the rows were exactly right.")
-        places[3].metric("Tables that can be checked", f"{found.checked:,} of {found.tables:,}", help="Measured, or inside a measured one.")
+        places[0].metric("Worst table", _percent(found.worst), help=_DOUBT + " In the table where it is most.")
+        places[1].metric("On average", _percent(found.mean), help=_DOUBT + " On average over the tables that can be checked.")
+        matched = f"{found.matched:,} of {found.checked:,}" if found.has_rows else "–"
+        places[2].metric("Follow the measurement", matched, help="Tables that the rows follow as closely as the noise allows.")
+        places[3].metric("Can be checked", f"{found.checked:,} of {found.tables:,}", help="Measured, or inside a measured one.")
 
 
 def tables(shown: Shown) -> None:
     """Every table of the workload, worst first, as chart and as list."""
-    truth = _curator_layer(shown, shown.cliques)
+    with _beside_toggle():
+        kind = st.segmented_control(
+            "Show",
+            list(_TABLE_KINDS),
+            format_func=_TABLE_KINDS.get,
+            default="all",
+            required=True,
+            key="results_kind",
+            label_visibility="collapsed",
+        )
+        asked = _curator_toggle()
+    truth = _truth(shown, shown.cliques) if asked else None
     table = _released_tables(shown) if truth is None else comparison.marginal_table(shown.evidence, shown.cliques, truth)
-    kind = st.segmented_control("Show", list(_TABLE_KINDS), format_func=_TABLE_KINDS.get, default="all", required=True, key="results_kind")
     rows = table.value[_of_kind(table.value, kind)]
     if rows.empty:
         st.info("No table of this kind in this workload.", icon=":material/info:")
@@ -93,14 +105,15 @@ def tables(shown: Shown) -> None:
         rows,
         hide_index=True,
         height=380,
-        column_order=["marginal", "verdict", "support", "distance", "noise", "cells", "sigma"],
+        column_order=["marginal", "doubt", "verdict", "support", "noise", "distance", "cells", "sigma"],
         column_config={
             "marginal": st.column_config.TextColumn("Table", width="medium"),
             "support": st.column_config.TextColumn(
                 "Support", help="Only measured tables, and those inside one, can be checked from released values."
             ),
             "verdict": st.column_config.TextColumn("Verdict"),
-            "distance": st.column_config.NumberColumn("Rows, distance", format="percent"),
+            "doubt": st.column_config.NumberColumn("May be wrong", format="percent", help=_DOUBT),
+            "distance": st.column_config.NumberColumn("Rows against measurement", format="percent"),
             "noise": st.column_config.NumberColumn("Noise alone", format="percent"),
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
             "sigma": st.column_config.NumberColumn("± per cell", format="%.1f"),
@@ -110,9 +123,11 @@ def tables(shown: Shown) -> None:
 
 def columns(shown: Shown) -> None:
     """One column at a time."""
-    column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column")
+    with _beside_toggle():
+        column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column", width=360)
+        asked = _curator_toggle()
     clique = shown.release.domain.clique([column])
-    frame_of_column = comparison.one_way(shown.evidence, column, _curator_layer(shown, [clique]))
+    frame_of_column = comparison.one_way(shown.evidence, column, _truth(shown, [clique]) if asked else None)
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
@@ -126,15 +141,15 @@ def pairs(shown: Shown) -> None:
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
         return
-    left, right = st.columns(2)
     start = next((m.clique for m in shown.release.measurements if len(m.clique) == 2), names[:2])
-    first = left.selectbox("Down", names, names.index(start[0]), format_func=one_line, key="results_first")
-    others = [name for name in names if name != first]
-    second = right.selectbox(
-        "Across", others, others.index(start[1]) if start[1] in others else 0, format_func=one_line, key="results_second"
-    )
-    clique = shown.release.domain.clique([first, second])
-    panels = comparison.two_way(shown.evidence, first, second, _curator_layer(shown, [clique]))
+    with _beside_toggle():
+        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key="results_first", width=260)
+        others = [name for name in names if name != first]
+        index = others.index(start[1]) if start[1] in others else 0
+        second = st.selectbox("Across", others, index, format_func=one_line, key="results_second", width=260)
+        asked = _curator_toggle()
+    truth = _truth(shown, [shown.release.domain.clique([first, second])]) if asked else None
+    panels = comparison.two_way(shown.evidence, first, second, truth)
     if MEASURED not in panels:
         st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
     counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
@@ -293,13 +308,19 @@ def about(shown: Shown) -> None:
             st.rerun()
 
 
-def _curator_layer(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
-    """True counts if they are asked for, read anew each time and kept nowhere."""
-    asked = st.toggle(
+def _beside_toggle() -> DeltaGenerator:
+    """A row for what is chosen, with the curator's switch at its end."""
+    return st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute")
+
+
+def _curator_toggle() -> bool:
+    return st.toggle(
         "Show true values (curator-only)", key="results_curator", help="Reads the private table. On this screen only, never in a download."
     )
-    if not asked:
-        return None
+
+
+def _truth(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
+    """True counts, read anew each time and kept nowhere."""
     frame.zone_badge(Zone.CURATOR)
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:

@@ -77,8 +77,8 @@ def test_hostile_names_are_never_markup(done: dict[str, str], view: str) -> None
 
 def test_the_list_of_tables_starts_with_the_worst(done: dict[str, str]) -> None:
     table = at(done["rows"], "tables").dataframe[0].value
-    distances = table["distance"].dropna()
-    assert distances.is_monotonic_decreasing
+    doubts = table["doubt"].dropna()
+    assert doubts.is_monotonic_decreasing
     assert "error" not in table
 
 

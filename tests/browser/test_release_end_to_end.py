@@ -168,7 +168,7 @@ def test_adult_from_upload_to_rows(page: Page, tmp_path: Path) -> None:
     wait_until_done(page)
     page.get_by_role("link", name="See the results").click()
     at(page, "Results")
-    expect(page.get_by_text("Against the noisy tables")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The synthetic rows follow")).to_be_visible(timeout=60_000)
     page.get_by_text("Downloads", exact=True).click()
     path = download(page, "csv", tmp_path)
     check_rows(path, load_domain(ADULT_DOMAIN), {"age": "i", "fnlwgt": "i", "hours-per-week": "i", "capital-gain": "i"})

@@ -108,6 +108,13 @@ def test_true_errors_make_the_table_curator_only_and_set_its_order() -> None:
     assert table.value["error"].iloc[1] == pytest.approx(0.0)
 
 
+def test_doubt_is_the_noise_or_the_misfit_whichever_is_larger() -> None:
+    noisy, off = Measurement(("a",), exact(("a",)), 50.0), Measurement(("b",), exact(("b",)) + np.array([60.0, -60.0, 0.0, 0.0]), 1.0)
+    table = comparison.marginal_table(released(evidence(noisy, off)), [("b",), ("a",)]).value
+    assert table["marginal"].tolist() == ["b", "a"]
+    assert table["doubt"].tolist() == pytest.approx([0.1, math.sqrt(2 / math.pi) * 50 * 3 / 1200])
+
+
 def test_verdicts_tell_noise_misfit_and_guess_apart() -> None:
     assert comparison.verdict(math.nan, math.nan) == comparison.UNCHECKED
     assert comparison.verdict(0.3, 0.7) == comparison.MOSTLY_NOISE
@@ -123,8 +130,9 @@ def test_headline_counts_what_can_be_checked_and_names_the_worst() -> None:
     table = comparison.marginal_table(found, [("a",), ("b",), ("a", "c")])
     head = comparison.headline(table)
     assert head.zone is Zone.RELEASED
-    assert (head.value.tables, head.value.checked, head.value.worst_table) == (3, 2, "a")
-    assert head.value.mean == pytest.approx(0.05)
+    assert (head.value.tables, head.value.checked, head.value.matched, head.value.worst_table) == (3, 2, 1, "a")
+    assert head.value.worst == pytest.approx(0.1)
+    assert head.value.has_rows
 
 
 def test_headline_of_a_release_without_checked_tables_has_no_numbers() -> None:
