@@ -20,7 +20,7 @@ from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.measurement import Clique, Measurement
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms.protocol import Candidate, Event, Finished, Fitted, Forecast, Kernel, Measured, Parameter, Selection
 from dpsynth_core.workload import Workload
 
 HALF_NORMAL = math.sqrt(2.0 / math.pi)
@@ -112,11 +112,16 @@ class Aim:
         yield Fitted(0, "first model from one-way marginals", kernel.rho_spent, _done(kernel))
 
         number, last = 0, False
+        selections: list[Selection] = []
+        considered: dict[Clique, tuple[int, Candidate]] = {}
         while not last:
             number += 1
             budget, last = _capped(budget, kernel, alpha)
-            chosen, before = _select(kernel, candidates, measurements, model, budget)
+            chosen, before, seen = _select(kernel, candidates, measurements, model, budget)
             measurements.append(kernel.measure_marginal(chosen, budget.sigma))
+            considered.update((clique, (len(selections), candidate)) for clique, candidate in seen.items())
+            largest = max(candidate.weight for candidate in seen.values())
+            selections.append(Selection(seen[chosen], measurements[-1], budget.eps, largest * kernel.marginal_l1, len(seen)))
             yield Measured(number, measurements[-1], kernel.rho_spent, _done(kernel))
             model = _fit(kernel, measurements, model, Stopping(iterations=1000) if last else Stopping())
             yield Fitted(number, f"measured {' x '.join(chosen)}", kernel.rho_spent, _done(kernel))
@@ -124,7 +129,8 @@ class Aim:
             if change <= HALF_NORMAL * budget.sigma * before.size:
                 budget = budget.annealed()
         cells = candidates.sizes.cells([candidates.masks[m.clique] for m in measurements])
-        yield Finished(model, model.total, {"rounds": number, "model_size_mb": cells * BYTES_PER_CELL / MEGABYTE})
+        details = {"rounds": number, "model_size_mb": cells * BYTES_PER_CELL / MEGABYTE}
+        yield Finished(model, model.total, details, tuple(selections), considered)
 
 
 def _candidates(workload: Workload, max_size_mb: float) -> _Candidates:
@@ -152,12 +158,13 @@ def _capped(budget: RoundBudget, kernel: Kernel, alpha: float) -> tuple[RoundBud
 
 def _select(
     kernel: Kernel, candidates: _Candidates, measurements: Sequence[Measurement], model: GraphicalModel, budget: RoundBudget
-) -> tuple[Clique, NDArray[np.float64]]:
-    """The round's marginal and the model's answer to it before measuring."""
+) -> tuple[Clique, NDArray[np.float64], dict[Clique, Candidate]]:
+    """The round's marginal, the model's answer to it before measuring, and every candidate as it was seen."""
     used = (kernel.rho_spent + budget.cost(kernel.marginal_l2)) / kernel.rho_total
     allowed = candidates.allowed([m.clique for m in measurements], used)
     answers = {clique: model.marginal(clique) for clique in allowed}
     offsets = {clique: HALF_NORMAL * budget.sigma * answer.size for clique, answer in answers.items()}
     weights = {clique: candidates.weights[clique] for clique in allowed}
     chosen = kernel.select_worst_marginal(answers, weights, offsets, budget.eps)
-    return chosen, answers[chosen]
+    seen = {clique: Candidate(weights[clique], offsets[clique], answer.astype(np.float32)) for clique, answer in answers.items()}
+    return chosen, answers[chosen], seen

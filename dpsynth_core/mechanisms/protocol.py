@@ -8,7 +8,7 @@ Whoever drives it may stop taking events at any moment: that is how a run is can
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -103,13 +103,42 @@ class Fitted:
     done: float
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A marginal as a selection saw it: its score was weight * (||M_r(D) - answer||_1 - offset). answer: counts, the model's then."""
+
+    weight: float
+    offset: float
+    answer: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """One round that chose a marginal by the exponential mechanism at `eps` and measured it; released values only.
+
+    sensitivity: Delta_t, what one person changes any score by at most. candidates: |C_t|. chosen: what `measurement` was chosen as.
+    """
+
+    chosen: Candidate
+    measurement: Measurement
+    eps: float
+    sensitivity: float
+    candidates: int
+
+
 @dataclass(frozen=True)
 class Finished:
-    """The last event. total: estimated (or public) number of rows. details: public facts for the report."""
+    """The last event. total: estimated (or public) number of rows. details: public facts for the report.
+
+    selections, considered: what error bounds are computed from (evaluation.bounds), where the mechanism selects. considered: every
+    marginal that was ever a candidate, with the index in `selections` of the last time and what it was then.
+    """
 
     model: Model
     total: float
     details: Mapping[str, Any]
+    selections: tuple[Selection, ...] = ()
+    considered: Mapping[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
 
 Event = Measured | Fitted | Finished

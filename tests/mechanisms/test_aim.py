@@ -41,6 +41,22 @@ def test_each_round_selects_once_and_measures_once_after_all_columns(relation: s
 
 
 @RELATIONS
+def test_every_selection_is_told_with_all_that_error_bounds_need(relation: str) -> None:
+    done = run("aim", PAIRS, 0.05, relation)
+    finished, rounds = done.finished, [e.measurement for e in done.events if isinstance(e, Measured) and e.round > 0]
+    assert [s.measurement for s in finished.selections] == rounds
+    assert [s.eps for s in finished.selections] == [e.eps for e in done.kernel.events if isinstance(e, Selection)]
+    weights = PAIRS.aim_weights()
+    for selection in finished.selections:
+        assert selection.chosen.weight == weights[selection.measurement.clique]
+        assert selection.sensitivity == max(weights.values()) * done.kernel.marginal_l1  # the pairs, of the largest weight, always fit
+        assert selection.candidates <= len(weights)
+    assert {s.measurement.clique for s in finished.selections} <= set(finished.considered) <= set(weights)
+    assert all(0 <= last < len(rounds) and seen.answer.shape == DOMAIN.sizes(c) for c, (last, seen) in finished.considered.items())
+    assert max(last for last, _ in finished.considered.values()) == len(rounds) - 1
+
+
+@RELATIONS
 def test_a_round_costs_what_it_was_given(relation: str) -> None:
     l2 = {"add-remove": 1.0, "replace": math.sqrt(2)}[relation]
     budget = RoundBudget.spending(0.01, 0.9, l2)
