@@ -27,7 +27,6 @@ def main() -> None:
     run = _picked(finished)
     shown = results_view.open_run(run)
     results_view.warnings(shown)
-    results_view.headline(shown)
     view = st.segmented_control(
         "View",
         list(VIEWS),

@@ -23,6 +23,7 @@ from dpsynth_core.release import Release
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web import curator, frame, rows_filter
+from dpsynth_core.web.drawing import draw
 from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, Zoned, publishable
 
@@ -79,7 +80,8 @@ def headline(shown: Shown) -> None:
 
 
 def tables(shown: Shown) -> None:
-    """Every table of the workload, worst first, as chart and as list."""
+    """The headline, then every table of the workload, worst first, as chart and as list."""
+    headline(shown)
     with _beside_toggle():
         kind = st.segmented_control(
             "Show",
@@ -97,7 +99,7 @@ def tables(shown: Shown) -> None:
     if rows.empty:
         st.info("No table of this kind in this workload.", icon=":material/info:")
         return
-    st.altair_chart(charts.marginals(Zoned(table.zone, rows)))
+    draw(charts.marginals(Zoned(table.zone, rows)), table.zone)
     if table.zone is Zone.CURATOR:
         st.caption("The list is not shown with true errors in it: a list can be copied and downloaded. Hover over the chart instead.")
         return
@@ -132,7 +134,7 @@ def columns(shown: Shown) -> None:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
     ordered = is_ordered(shown.release.domain[column])
-    st.altair_chart(charts.one_way(frame_of_column, one_line(column, 40), ordered=ordered))
+    draw(charts.one_way(frame_of_column, one_line(column, 40), ordered=ordered), frame_of_column.zone)
 
 
 def pairs(shown: Shown) -> None:
@@ -156,13 +158,16 @@ def pairs(shown: Shown) -> None:
     if not counts:
         return
     limit = max(1.0, *(float(panel.value["count"].max()) for panel in counts if panel.zone is not Zone.CURATOR), 1.0)
-    drawn = [charts.two_way(panels[name], name, limit=limit) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    drawn = [
+        (charts.two_way(panels[name], name, limit=limit), panels[name].zone) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels
+    ]
     if DIFFERENCE in panels:
         most = max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))
-        drawn.append(charts.two_way_difference(panels[DIFFERENCE], DIFFERENCE, limit=most))
+        drawn.append((charts.two_way_difference(panels[DIFFERENCE], DIFFERENCE, limit=most), panels[DIFFERENCE].zone))
     places = st.columns(2) if len(drawn) > 1 else [st.container()]
-    for index, chart in enumerate(drawn):
-        places[index % len(places)].altair_chart(chart)
+    for index, (chart, zone) in enumerate(drawn):
+        with places[index % len(places)]:
+            draw(chart, zone)
 
 
 def rows(shown: Shown) -> None:
@@ -223,7 +228,7 @@ def downloads(shown: Shown) -> None:
                     on_click="ignore",
                     width="stretch",
                 )
-    st.caption("Every chart can be saved as a picture from its own menu (three dots, top right of the chart).")
+    st.caption("Every chart can be saved as a picture from its own toolbar (top right of the chart, when the pointer is on it).")
 
 
 @dataclass(frozen=True)

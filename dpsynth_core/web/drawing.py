@@ -1,0 +1,44 @@
+"""Put a chart on the page. A curator-only one is drawn without Streamlit's toolbar and without a data set that it could show or save."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.charts import Drawing
+from dpsynth_core.zones import Zone
+
+CURATOR_KEY = "curator_chart"
+"""Key of the container of a curator-only chart; the app's style sheet hides its toolbar. One such chart a page view."""
+
+
+def draw(chart: Drawing, zone: Zone) -> None:
+    """Draw it. zone: that of the frame the chart was made from."""
+    if zone is not Zone.CURATOR:
+        st.altair_chart(chart)
+        return
+    with st.container(key=CURATOR_KEY):
+        st.vega_lite_chart(self_contained(chart.to_dict()))
+
+
+def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification with its rows written into each layer.
+
+    Rows that stand there are part of the picture; rows in a named or top-level data set would be offered as a table with a download.
+    """
+    datasets, top = spec.get("datasets", {}), spec.get("data")
+    rest = {key: value for key, value in spec.items() if key not in ("datasets", "data")}
+    layers = [{"data": top, **layer} if top is not None else layer for layer in rest["layer"]]
+    return rest | {"layer": [_with_rows(layer, datasets) for layer in layers]}
+
+
+def _with_rows(layer: dict[str, Any], datasets: dict[str, Any]) -> dict[str, Any]:
+    """The layer, and the layers inside it, with rows instead of names of data sets."""
+    found = dict(layer)
+    if "layer" in found:
+        inherited = {"data": found.pop("data")} if "data" in found else {}
+        return found | {"layer": [_with_rows({**inherited, **inner}, datasets) for inner in found["layer"]]}
+    if (name := found.get("data", {}).get("name")) in datasets:
+        found["data"] = {"values": datasets[name]}
+    return found
