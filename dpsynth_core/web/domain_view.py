@@ -6,6 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def _download(here: Current) -> None:
     ready = bool(here.draft.get("domain")) and document.domain_zone(here.draft) is not Zone.CURATOR
     st.download_button(
         "Download",
-        data=_domain_json if ready else b"",
+        data=partial(_domain_json, here.draft) if ready else b"",
         file_name="domain.json",
         mime="application/json",
         icon=":material/download:",
@@ -119,8 +120,7 @@ def _download(here: Current) -> None:
     )
 
 
-def _domain_json() -> bytes:
-    draft = session.current().draft
+def _domain_json(draft: Draft) -> bytes:
     return json.dumps(publishable(Zoned(document.domain_zone(draft), draft["domain"]), "the domain"), indent=1).encode()
 
 

@@ -33,8 +33,11 @@ def literal(text: object, limit: int = 400) -> str:
 
 
 def code(text: object, limit: int = 60) -> str:
-    """The text as a Markdown code span. Its fence is longer than any run of backticks inside."""
-    line = one_line(text, limit) or " "
+    """The text as a Markdown code span. Its fence is longer than any run of backticks inside.
+
+    Streamlit looks for icon short codes before it parses Markdown, also inside code: those get a word joiner.
+    """
+    line = one_line(text, limit).replace(":material/", f":{_WORD_JOINER}material/") or " "
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
     return f"{fence} {line} {fence}"
 

@@ -41,7 +41,7 @@ def choice(here: Current) -> None:
             _picked(here, domain, now["marginals"])
         else:
             _combinations(domain, now["kind"])
-        _files()
+        _files(now)
         if said := st.session_state.pop(_SAID, None):
             frame.refused(said)
 
@@ -150,13 +150,13 @@ def _take_weights() -> None:
     _set_marginals([m for i, m in enumerate(marginals) if i not in gone])
 
 
-def _files() -> None:
+def _files(now: dict[str, Any]) -> None:
     with st.expander("Import or export", icon=":material/swap_vert:"):
         key = f"workload_{st.session_state.get(_LOADS, 0)}"
         st.file_uploader("Workload JSON", type=["json"], key=key, on_change=_take_file, args=(key,), help='Such as {"kind": "all", "k": 2}')
         st.download_button(
             "Download the workload",
-            data=lambda: json.dumps(session.current().draft["workload"], indent=1).encode(),
+            data=json.dumps(now, indent=1).encode(),
             file_name="workload.json",
             mime="application/json",
             icon=":material/download:",

@@ -1,0 +1,63 @@
+"""A fresh server answers every address through app.py: no page runs around the router, its headers, its cookie or its locks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsynth_core.web.security import OWNER_COOKIE
+from tests.browser.conftest import Server, opened
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("name", ["budget", "results"])
+def test_a_deep_link_into_a_fresh_server_goes_through_the_router(page: Page, start_server: Callable[..., Server], name: str) -> None:
+    opened(page, start_server(), f"/{name}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
+    expect(page.get_by_text("This step opens when the steps before it are done")).to_be_visible()
+    expect(page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger")).to_be_visible()
+    expect(page.get_by_label("Project").first).to_be_visible()
+    page.get_by_role("link", name="Go on with Data").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Data")
+
+
+def test_a_page_file_served_on_its_own_refuses(page: Page, start_server: Callable[..., Server]) -> None:
+    page.goto(start_server(script="pages/ledger.py").url)
+    expect(page.get_by_text("This page can only be opened through the wizard.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_count(0)
+
+
+def test_the_cookie_is_kept_from_scripts_and_the_headers_are_there(page: Page, server: Server) -> None:
+    answer = page.goto(server.url)
+    assert answer is not None
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    page.wait_for_selector("h1")
+    (cookie,) = [c for c in page.context.cookies() if c["name"] == OWNER_COOKIE]
+    assert cookie["httpOnly"]
+    assert OWNER_COOKIE not in page.evaluate("document.cookie")
+
+
+def test_nothing_is_fetched_from_another_host(page: Page, server: Server) -> None:
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if "Content Security Policy" in message.text else None)
+    opened(page, server)
+    assert hosts == {server.url.split("/")[2]}
+    assert complaints == []
+
+
+def test_browsers_share_projects_only_where_the_server_is_private(page: Page, start_server: Callable[..., Server]) -> None:
+    shared = start_server("--server.address=0.0.0.0")
+    opened(page, shared)
+    mine = page.url
+    other = page.context.browser.new_context().new_page()
+    opened(other, shared, mine.removeprefix(shared.url))
+    assert other.url.split("project=")[1] != mine.split("project=")[1]
+    opened(page, shared)
+    assert page.url == mine, "a reload finds the project again"
+    other.context.close()

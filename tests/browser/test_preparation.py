@@ -1,0 +1,235 @@
+"""The preparation pages in a real browser: nothing is lost on reload, hostile text stays text, real rows stay on the screen."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
+
+pytestmark = pytest.mark.browser
+
+PEOPLE = "id,age,sex,eye\n" + "".join(f"{i},{20 + i % 60},{'fm'[i % 2]},{('blue', 'brown', 'green')[i % 3]}\n" for i in range(300))
+HOSTILE = [
+    "<script>alert('x')</script>",
+    "<img src=x onerror=alert('y')>",
+    '=HYPERLINK("http://evil.example","x")',
+    "$E=mc^2$",
+    ":red[danger] :smile: :material/lock:",
+    "[link](http://evil.example) **bold**",
+    "http://evil.example/x",
+]
+
+
+def upload(page: Page, folder: Path, name: str, content: str | bytes) -> None:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    page.locator("input[type=file]").first.set_input_files(path)
+    settled(page)
+
+
+def main(page: Page) -> Locator:
+    return page.get_by_test_id("stMain")
+
+
+def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path: Path) -> None:
+    opened(page, server)
+    new_project(page, "Reload")
+    upload(page, tmp_path, "people.csv", PEOPLE)
+    fill(page, "Name of the population", "People of Springfield")
+    page.get_by_text("Whether a person's record was replaced").click()
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(page.get_by_text("people.csv")).to_be_visible()
+    expect(page.get_by_label("Name of the population", exact=True)).to_have_value("People of Springfield")
+    expect(page.get_by_role("radio", name="Whether a person's record was replaced")).to_be_checked()
+
+    press_continue(page, "Domain")
+    page.get_by_role("button", name="Load a codebook").click()
+    codebook = tmp_path / "codebook.csv"
+    codebook.write_text("column,value\nage,0..99\nsex,f\nsex,m\neye,blue\neye,brown\neye,*\n")
+    page.locator("input[type=file]").first.set_input_files(codebook)
+    expect(page.get_by_text("3 of 4 columns used")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("3 of 4 columns used")).to_be_visible()
+    settled(page)
+
+    press_continue(page, "Workload")
+    page.get_by_text("Around one column").click()
+    settled(page)
+    page.reload()
+    expect(page.get_by_text("Column of interest")).to_be_visible()
+    settled(page)
+
+    press_continue(page, "Budget")
+    fill(page, "ε (epsilon)", "0.7")
+    expect(page.get_by_text("67%")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("ε (epsilon)", exact=True)).to_have_value("0.7")
+    settled(page)
+    press_continue(page, "Mechanism")
+
+
+def test_a_second_tab_sees_the_same_draft(page: Page, server: Server) -> None:
+    opened(page, server)
+    new_project(page, "Two tabs")
+    use_demo(page)
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(second.get_by_text("simulated, 12 columns")).to_be_visible()
+    fill(second, "Name of the population", "Seen from both")
+    page.get_by_text("A person may have several rows").click()
+    settled(page)
+    expect(page.get_by_label("Name of the population", exact=True)).to_have_value("Seen from both")
+
+
+def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp_path: Path) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    opened(page, server)
+    new_project(page, HOSTILE[0])
+    quoted = ['"' + text.replace('"', '""') + '"' for text in HOSTILE]
+    lines = [quoted, *([list(reversed(quoted)), quoted[3:] + quoted[:3]] * 40)]
+    upload(page, tmp_path, "a $x$ :red[y] `z`.csv", "\n".join(",".join(line) for line in lines))
+    expect(page.get_by_text("a $x$ :red[y] `z`.csv")).to_be_visible()
+    fill(page, "Name of the population", HOSTILE[4])
+    page.get_by_text("Show the first rows").click()
+    settled(page)
+    press_continue(page, "Domain")
+    still_open = page.get_by_test_id("stBottom")
+    for name in HOSTILE[:3]:
+        expect(still_open.get_by_text(name, exact=False)).to_be_visible()
+    page.get_by_role("button", name="Read it from the data").click()
+    page.get_by_role("button", name="Read it all the same").click()
+    settled(page)
+    page.get_by_label("Why this domain gives nobody away").fill("Invented.")
+    page.get_by_label("Why this domain gives nobody away").press("Control+Enter")
+    settled(page)
+    press_continue(page, "Workload")
+    press_continue(page, "Budget")
+    expect(page.get_by_text("The largest table,")).to_be_visible()
+    inside = main(page)
+    shown = [text.replace("\u2060", "") for text in inside.locator("code").all_text_contents()]
+    assert HOSTILE[4] in shown
+    assert inside.locator("script, img[src='x'], .katex, a[href*='evil']").count() == 0
+    assert not [url for url in requests if "evil.example" in url or url.endswith("/x")]
+
+
+def test_an_error_about_a_hostile_column_shows_its_name_as_it_is(page: Page, server: Server, tmp_path: Path) -> None:
+    opened(page, server)
+    new_project(page, "Errors")
+    name = HOSTILE[4]
+    upload(page, tmp_path, "twice.csv", f'"{name}","{name}"\n1,2\n3,4\n')
+    alert = page.get_by_role("alert").first
+    expect(alert).to_contain_text("the name appears twice")
+    assert ":red[danger]" in (alert.text_content() or "").replace("\u2060", "")
+    assert ":smile:" in (alert.text_content() or "").replace("\u2060", "")
+    expect(page.get_by_test_id("stBottom").get_by_role("button", name="Continue")).to_be_disabled()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", b"", "the file is empty"),
+        ("photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "an image"),
+        ("unnamed.csv", b"age,,sex\n1,2,3\n4,5,6\n", "has no name"),
+    ],
+)
+def test_a_bad_file_is_explained(page: Page, server: Server, tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    opened(page, server)
+    new_project(page, f"Bad {name}")
+    upload(page, tmp_path, name, content)
+    expect(page.get_by_role("alert").first).to_contain_text(words)
+    expect(page.get_by_test_id("stBottom").get_by_role("button", name="Continue")).to_be_disabled()
+
+
+def test_latin_1_text_is_read(page: Page, server: Server, tmp_path: Path) -> None:
+    opened(page, server)
+    new_project(page, "Latin")
+    upload(page, tmp_path, "straße.csv", "Straße;Größe\nMünchner Straße;3\nÖlweg;4\n".encode("latin-1"))
+    expect(page.get_by_text("2 columns")).to_be_visible()
+    expect(page.get_by_text("Read as semicolon-separated, Western")).to_be_visible()
+
+
+def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Server, tmp_path: Path) -> None:
+    opened(page, server)
+    new_project(page, "Rows")
+    upload(page, tmp_path, "people.csv", PEOPLE)
+    assert page.get_by_test_id("stDataFrame").count() == 0
+    page.get_by_text("Show the first rows").click()
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table).to_be_visible()
+    mark = page.locator(".st-key-zone_curator").evaluate("e => getComputedStyle(e, '::after').backgroundImage")
+    assert "CURATOR-ONLY" in mark
+    expect(page.get_by_text("Curator-only").first).to_be_visible()
+    table.hover()
+    assert page.get_by_role("button", name=re.compile("download", re.I)).count() == 0
+
+
+def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Server) -> None:
+    opened(page, server)
+    new_project(page, "Edit")
+    use_demo(page)
+    press_continue(page, "Domain")
+    expect(page.get_by_text("96 cells").first).to_be_visible()
+    grid = page.get_by_test_id("stDataFrame").first
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.dblclick(box["x"] + 730, box["y"] + 50)  # Bins of the first row
+    page.keyboard.press("Control+a")
+    page.keyboard.type("8")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("88 cells").first).to_be_visible()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download").click()
+    domain = json.loads(Path(taken.value.path()).read_text())
+    assert domain["attributes"][0] == {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 8, "missing": False}
+    page.reload()
+    expect(page.get_by_text("88 cells").first).to_be_visible()
+
+
+def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Server) -> None:
+    opened(page, server)
+    new_project(page, "Budget")
+    use_demo(page)
+    for following in ("Domain", "Workload", "Budget"):
+        press_continue(page, following)
+    forward = page.get_by_test_id("stBottom").get_by_role("button", name="Continue")
+    for text, words in (("one", "is not a number"), ("nan", "is not a finite number"), ("0", "is not above 0")):
+        fill(page, "ε (epsilon)", text)
+        expect(page.get_by_text(words).first).to_be_visible()
+        expect(forward).to_be_disabled()
+    fill(page, "ε (epsilon)", "2")
+    fill(page, "δ (delta)", "0.001")
+    expect(page.get_by_text("whole records to be published").first).to_be_visible()
+    expect(forward).to_be_disabled()
+    fill(page, "δ (delta)", "1e-9")
+    expect(page.get_by_text("88%")).to_be_visible()
+    expect(forward).to_be_enabled()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_scrolls_sideways(page: Page, server: Server, width: int) -> None:
+    opened(page, server)
+    new_project(page, f"Width {width}")
+    use_demo(page)
+    page.set_viewport_size({"width": width, "height": 720})
+    for following in ("Domain", "Workload", "Budget", "Mechanism"):
+        settled(page)
+        wide = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMainBlockContainer').scrollWidth]")
+        assert max(wide) <= width, following
+        press_continue(page, following)
+
+
+def test_light_and_dark_follow_the_browser(page: Page, server: Server) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        opened(page, server)
+        grounds.append(page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor"))
+    assert grounds == ["rgb(255, 255, 255)", "rgb(16, 21, 28)"]
