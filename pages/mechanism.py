@@ -33,7 +33,7 @@ def main() -> None:
     if listed:
         watch.panel(here.owner, (active or listed[0]).id)
     if active is None:
-        with st.expander("Plan another run", icon=":material/replay:") if listed else st.container():
+        with st.expander("Plan another run", expanded=listed[0].state != "done", icon=":material/replay:") if listed else st.container():
             _plan(here)
     done = any(run.state == "done" for run in listed)
     frame.nav("mechanism", ready=done, why="Results open when a run is done.")

@@ -10,7 +10,7 @@ from dpsynth_core.release import Release
 READING = (
     "The rows are invented. No row is a person, and a row that looks like one is chance.",
     "Counts are noisy. A difference smaller than the noise of its table means nothing.",
-    "Tables marked “not measured” were never looked at: what the rows say there is the model's guess.",
+    "Tables marked “not measured” got no noisy counts of their own: what the rows say there is the model's guess.",
     "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
     "Small groups are the least reliable. Add cells up before you conclude.",
 )

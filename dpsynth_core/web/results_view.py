@@ -69,7 +69,7 @@ def warnings(shown: Shown) -> None:
 def headline(shown: Shown) -> None:
     """One sentence and four numbers."""
     found = comparison.headline(_released_tables(shown)).value
-    with frame.card("In one sentence", Zone.RELEASED):
+    with frame.card("In short", Zone.RELEASED):
         st.markdown(literal(report.sentence(found), 1000))
         places = st.columns(4)
         places[0].metric("Worst table", _percent(found.worst), help=_DOUBT + " In the table where it is most.")
