@@ -56,6 +56,9 @@ class Kernel(Protocol):
     def measure_total(self, sigma: float) -> float:
         """Number of rows + noise; free and exact (sigma ignored) when `total_is_public`."""
 
+    def measure_errors(self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float) -> dict[Clique, float]:
+        """||M_r(D) - answers_r||_1 + noise for each of k marginals, in counts. Costs k * marginal_l1^2 / (2 sigma^2)."""
+
     def select_worst_marginal(
         self,
         answers: Mapping[Clique, NDArray[np.float64]],

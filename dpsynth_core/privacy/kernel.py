@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
-from dpsynth_core.privacy.scores import check_answer, distance, offset_steps, score, sensitivity, weight_steps
+from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
 
 if TYPE_CHECKING:
@@ -77,6 +78,15 @@ class PrivacyKernel:
         """Every charge so far, in order."""
         return self.__meter.events
 
+    def part(self, rho: float) -> PrivacyKernel:
+        """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more.
+
+        What it charges is charged and listed here too. Nothing is read or charged by making it.
+        """
+        stage = copy(self)
+        stage.__meter = self.__meter.part(rho)
+        return stage
+
     def prepare(self, cliques: Collection[Clique]) -> None:
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing; without it each operation reads."""
         missing = [clique for clique in map(self.__canonical, cliques) if clique not in self.__counts]
@@ -121,6 +131,22 @@ class PrivacyKernel:
         # the largest score + Gumbel(2 * sensitivity / eps) is the exponential mechanism; a scale rounded up only hides more
         winner = self.__noise.noisy_max(np.array(scores, dtype=np.int64), math.nextafter(2 * bound / eps, math.inf))
         return candidates[winner]
+
+    def measure_errors(self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float) -> dict[Clique, float]:
+        """||M_r(D) - answers_r||_1 + discrete Gaussian noise for each of k marginals. Costs k * marginal_l1^2 / (2 sigma^2).
+
+        answers: counts, public, shaped like the marginals. One person changes each error by marginal_l1 at most, the k errors together
+        by sqrt(k) times that in L2 norm. As for scores, that holds exactly: answers are rounded to the grid of `scores`, errors are whole
+        numbers of its steps, and so is the noise, sigma * COUNT_STEPS of them wide.
+        """
+        cliques = tuple(answers)
+        for clique in cliques:
+            check_answer(answers[clique], self.__domain.sizes(self.__canonical(clique)))
+        self.__meter.charge(Gaussian(sigma, self.__unit.errors_l2(len(cliques))))
+        counts = self.__read(cliques)
+        steps = np.array([distance(counts[r], answers[r]) for r in cliques], dtype=np.int64)
+        noisy = self.__noise.discrete_gaussian(steps, sigma * COUNT_STEPS)  # a power of two: exact
+        return dict(zip(cliques, (noisy / COUNT_STEPS).tolist(), strict=True))
 
     def __canonical(self, clique: Clique) -> Clique:
         canonical = self.__domain.clique(clique)

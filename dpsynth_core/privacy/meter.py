@@ -6,6 +6,9 @@ fixed beforehand (fully adaptive composition of zCDP: Whitehouse et al. 2023, Th
 Floating point. Costs are added as whole multiples of 2^-256, each rounded up, and the sealed rho is rounded down, so that the meter
 never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is smaller than the sealed budget by a relative 2^-30: a
 mechanism that computes a noise level from `rho_left` in floats and so misses it by a few units in the last place is still served.
+
+Parts. `part(rho)` is a meter of its own for a stage of the work: it seals the stage's share, and everything it charges is charged here
+too, so that a stage can overspend neither its share nor the whole. A stage that holds a part cannot reach what others were promised.
 """
 
 from __future__ import annotations
@@ -22,13 +25,14 @@ _HEADROOM = Fraction(1, 2**30)
 
 
 class Meter:
-    """Counts what has been spent of `rho`; `events` lists every charge in order."""
+    """Counts what has been spent of `rho`; `events` lists every charge in order. within: the meter that this one is a part of."""
 
-    def __init__(self, rho: float) -> None:
+    def __init__(self, rho: float, within: Meter | None = None) -> None:
         if not 0 < rho < math.inf:
             raise ValueError("rho must be a positive number")
         self._sealed = math.floor(Fraction(rho) * _UNIT)
         self._advertised = math.floor(Fraction(rho) * (1 - _HEADROOM) * _UNIT)
+        self._within = within
         self._spent = 0
         self._events: list[Event] = []
 
@@ -48,10 +52,16 @@ class Meter:
     def rho_left(self) -> float:
         return max(0, self._advertised - self._spent) / _UNIT
 
+    def part(self, rho: float) -> Meter:
+        """A meter that seals `rho` of this one's budget for one stage."""
+        return Meter(rho, within=self)
+
     def charge(self, event: Event) -> None:
-        """Raises BudgetExceeded, and charges nothing, if the sealed budget does not cover the event."""
+        """Raises BudgetExceeded, and charges nothing, if the sealed budget, or that of the whole, does not cover the event."""
         cost = math.ceil(event.cost * _UNIT)
         if self._spent + cost > self._sealed:
             raise BudgetExceeded(f"this step would cost rho = {event.rho:.6g}, but {self.rho_left:.6g} of {self.rho_total:.6g} is left")
+        if self._within is not None:
+            self._within.charge(event)
         self._spent += cost
         self._events.append(event)

@@ -38,9 +38,11 @@ class Unit:
     @property
     def marginal_l2(self) -> float:
         """L2 sensitivity of one marginal, never rounded down: m in one cell, or m lost in one and gained in another."""
-        squared = self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1)
-        root = math.sqrt(squared)
-        return root if Fraction(root) ** 2 >= squared else math.nextafter(root, math.inf)
+        return _root(self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
+
+    def errors_l2(self, count: int) -> float:
+        """L2 sensitivity of `count` errors ||M_r(D) - v_r||_1 together, never rounded down: each changes by marginal_l1 at most."""
+        return _root(count * self.marginal_l1**2)
 
     @property
     def total_l2(self) -> int:
@@ -51,3 +53,9 @@ class Unit:
     def total_is_public(self) -> bool:
         """True when neighbours have the same number of rows: replace, and one row per person."""
         return self.relation == REPLACE and self.max_rows_per_person == 1
+
+
+def _root(squared: int) -> float:
+    """The square root as a float, not rounded down."""
+    root = math.sqrt(squared)
+    return root if Fraction(root) ** 2 >= squared else math.nextafter(root, math.inf)

@@ -16,6 +16,7 @@ from dpsynth_core.mechanisms.protocol import Kernel
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, table
@@ -56,8 +57,9 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_marginal(("a", "b"), 2.0), 1 / 8),
         (lambda kernel: kernel.measure_total(5.0), 1 / 50),
         (lambda kernel: select(kernel, 0.4), 0.16 / 8),
+        (lambda kernel: kernel.measure_errors(zeros(), 6.0), 3 / 72),
     ],
-    ids=["measure_marginal", "measure_total", "select"],
+    ids=["measure_marginal", "measure_total", "select", "measure_errors"],
 )
 
 
@@ -146,6 +148,11 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: select(kernel, 0.0),
         lambda kernel: select(kernel, math.nan),
         lambda kernel: select(kernel, 1.0, ()),
+        lambda kernel: kernel.measure_errors({}, 1.0),
+        lambda kernel: kernel.measure_errors(zeros(), 0.0),
+        lambda kernel: kernel.measure_errors({("a",): np.zeros(3)}, 1.0),
+        lambda kernel: kernel.measure_errors({("b", "a"): np.zeros((3, 4))}, 1.0),
+        lambda kernel: kernel.measure_errors(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1.0),
         lambda kernel: kernel.select_worst_marginal({("a",): np.zeros(3)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
         lambda kernel: kernel.select_worst_marginal({("a",): np.full(4, np.nan)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
         lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, -1.0), dict.fromkeys(PAIRS, 0.0), 1.0),
@@ -231,6 +238,72 @@ def test_offsets_and_weights_are_part_of_the_score() -> None:
     assert kernel.select_worst_marginal(zeros(), weights, dict.fromkeys(PAIRS, 9.0) | {("a", "c"): 0.0}, 1.0) == ("a", "c")
 
 
+def test_measured_errors_are_l1_distances_plus_noise() -> None:
+    source, rng = people(), np.random.default_rng(36)
+    answers = {clique: np.round(rng.uniform(-3, 90, DOMAIN.sizes(clique)), 2) for clique in PAIRS}
+    errors = kernel_of(source).measure_errors(answers, 3.0)  # GlassNoise adds nothing
+    true = {clique: np.abs(source.counts([clique])[clique] - answer).sum() for clique, answer in answers.items()}
+    assert list(errors) == list(PAIRS)
+    # answers are rounded to 2^-14 people, 2^-15 off at most in each of up to 20 cells
+    assert errors == pytest.approx(true, abs=20 * 2**-15)
+
+
+@SOURCES
+def test_measured_errors_have_independent_discrete_gaussian_noise_of_sigma_on_their_grid(noise: Noise) -> None:
+    source = people(60)
+    kernel = kernel_of(source, rho=1e12, noise=noise)
+    exact = np.array([source.counts([clique])[clique].sum() for clique in PAIRS])
+    sigma = 4 / COUNT_STEPS  # so narrow that steps of the grid show
+    drawn = np.array([list(kernel.measure_errors(zeros(), sigma).values()) for _ in range(3_000)]) - exact
+    steps = drawn * COUNT_STEPS
+    assert np.array_equal(steps, np.rint(steps))
+    assert p_value(steps.ravel().astype(np.int64), lambda x: np.exp(-((x / 4.0) ** 2) / 2), 50) > FALSE_ALARM
+    # Correlations of 3,000 independent pairs are normal with standard deviation 1/sqrt(3000); 5 of them are exceeded once in 1.7e6.
+    assert np.abs(np.corrcoef(steps.T)[np.triu_indices(3, 1)]).max() < 5 / math.sqrt(3_000)
+
+
+# Parts
+
+
+def test_a_part_spends_its_share_and_no_more() -> None:
+    source = people()
+    kernel = kernel_of(source, rho=1.0)
+    part = kernel.part(0.75)
+    part.measure_marginal(("a",), 1 / math.sqrt(2 * part.rho_left))
+    assert part.rho_total == part.rho_spent == pytest.approx(0.75)
+    assert kernel.rho_left == pytest.approx(0.25)
+    passes = len(source.passes)
+    with pytest.raises(BudgetExceeded):
+        part.measure_marginal(("b",), 10.0)
+    assert len(source.passes) == passes
+    assert kernel.events == part.events
+
+
+def test_what_a_part_may_not_spend_is_there_afterwards() -> None:
+    kernel = kernel_of(people(), rho=1.0)
+    for share in (0.95, 0.05):
+        part = kernel.part(share)
+        part.measure_marginal(("a",), 1 / math.sqrt(2 * part.rho_left))
+    assert kernel.rho_spent == pytest.approx(1.0)
+    assert kernel.rho_spent <= 1.0
+
+
+def test_a_part_cannot_overspend_the_whole() -> None:
+    kernel = kernel_of(people(), rho=1.0)
+    greedy = kernel.part(5.0)
+    with pytest.raises(BudgetExceeded):
+        greedy.measure_marginal(("a",), 0.5)
+    assert (kernel.rho_spent, greedy.rho_spent) == (0, 0)
+
+
+def test_a_part_shares_what_was_read() -> None:
+    source = people()
+    kernel = kernel_of(source)
+    kernel.prepare(PAIRS)
+    kernel.part(1.0).measure_marginal(("a", "b"), 1.0)
+    assert source.passes == [PAIRS]
+
+
 # Reading
 
 
@@ -267,11 +340,11 @@ def test_a_source_that_returns_the_wrong_shape_is_not_believed() -> None:
 def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> None:
     promised = {name for name in vars(Kernel) if not name.startswith("_")}
     offered = {name for name in dir(PrivacyKernel) if not name.startswith("_")}
-    assert offered == promised | {"prepare", "events"}
+    assert offered == promised | {"prepare", "events", "part"}
 
 
 def test_signatures_match_the_protocol() -> None:
-    for name in ("measure_marginal", "measure_total", "select_worst_marginal"):
+    for name in ("measure_marginal", "measure_total", "measure_errors", "select_worst_marginal"):
         assert inspect.signature(getattr(PrivacyKernel, name)) == inspect.signature(getattr(Kernel, name))
 
 

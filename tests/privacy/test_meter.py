@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -56,6 +57,20 @@ def test_everything_that_is_left_can_be_spent_at_once(rho: float, fractions: lis
 @given(rhos)
 def test_the_advertised_budget_is_the_sealed_one_but_for_a_billionth(rho: float) -> None:
     assert rho * (1 - 1e-9) <= Meter(rho).rho_total < rho
+
+
+@given(rhos, st.floats(0.01, 0.99), st.lists(events, max_size=20))
+def test_a_part_keeps_to_its_share_and_reports_to_the_whole(rho: float, share: float, attempts: list[Event]) -> None:
+    whole = Meter(rho)
+    part = whole.part(share * rho)
+    for event in attempts:
+        with suppress(BudgetExceeded):
+            part.charge(event)
+    assert whole.events == part.events
+    assert sum((event.cost for event in part.events), Fraction(0)) <= Fraction(share * rho)
+    rest = whole.part((1 - share) * rho)
+    rest.charge(Gaussian(math.sqrt(1 / (2 * rest.rho_left)), 1.0))  # what the first part was not given can always be spent
+    assert whole.rho_spent <= rho
 
 
 def test_one_part_in_a_million_over_budget_is_refused() -> None:

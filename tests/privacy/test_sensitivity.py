@@ -160,3 +160,39 @@ def test_some_neighbour_changes_a_score_by_what_a_selection_is_charged_for(unit:
     here, scale, event = scored(people, unit, *candidate)
     furthest = max(int(np.abs(here - scored(other, unit, *candidate)[0]).max()) for other in neighbours(people, unit))
     assert opendp_price(furthest, scale) == pytest.approx(event.rho, rel=1e-12)  # rounding of the price only
+
+
+def error_steps(people: People, unit: Unit, given_answers: dict) -> tuple[np.ndarray, float, Event]:
+    """The whole numbers that noise was added to when all errors were measured at once, the noise's width, and the charge."""
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.measure_errors(given_answers, 1.0)
+    return *glass.seen[0], kernel.events[0]
+
+
+def furthest_errors(people: People, unit: Unit, given_answers: dict) -> tuple[float, Event]:
+    """The L2 distance of the errors to those of the furthest neighbour, in units of sigma, and the charge for sigma = 1."""
+    here, width, event = error_steps(people, unit, given_answers)
+    there = [error_steps(other, unit, given_answers) for other in neighbours(people, unit)]
+    assert all(same == width for _, same, _ in there)  # the width is public
+    return max((float(np.linalg.norm(here - steps)) / width for steps, _, _ in there), default=0.0), event
+
+
+@UNITS
+def test_no_neighbour_changes_errors_by_more_than_they_are_charged_for(unit: Unit) -> None:
+    @given(tables(unit), answers)
+    @settings(max_examples=25, deadline=None)
+    def check(people: People, given_answers: dict) -> None:
+        distance, event = furthest_errors(people, unit, given_answers)
+        assert isinstance(event, Gaussian)
+        assert distance <= event.l2 * (1 + 1e-15)  # `distance` itself is a rounded square root
+
+    check()
+
+
+@UNITS
+def test_some_neighbour_changes_errors_by_what_they_are_charged_for(unit: Unit) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person,)
+    # every marginal is answered too high where the person is and too low elsewhere: moving adds to each distance at both ends
+    wrong = {clique: np.where(np.indices(DOMAIN.sizes(clique)).sum(axis=0) == 0, 9.0, -9.0) for clique in CLIQUES}
+    distance, event = furthest_errors(people, unit, wrong)
+    assert distance == pytest.approx(event.l2, rel=1e-15)
