@@ -79,12 +79,10 @@ def _switch(way: str) -> None:
 
 def _start(way: str, draft: Draft) -> dict[str, Any]:
     names = document.domain(draft).names
-    k = min(2, len(names))
-    return {
-        ALL: {"kind": ALL, "k": k},
-        TARGET: {"kind": TARGET, "column": names[-1], "k": k},
-        PICKED: {"kind": PICKED, "marginals": []},
-    }[way]
+    if way == PICKED:
+        return {"kind": PICKED, "marginals": []}
+    start = {"kind": way, "k": min(2, len(names))}
+    return start | {"column": names[-1]} if way == TARGET else start
 
 
 def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> None:
