@@ -78,15 +78,17 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
     sure = accounting.posterior_odds(epsilon, delta)
     question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
     st.markdown(
-        f"Someone who is **50:50** about {question} can end up at most **{_percent(sure)}** right, "
+        f"Someone who is **50:50** about {question} can end up {_at_most(sure)}, "
         "however much else they know and whatever they compute from the release."
     )
     for warning in accounting.check_budget(epsilon, delta, document.people(here.draft)):
-        st.warning(literal(warning), icon=":material/warning:")
+        st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if 0.01 <= share <= 0.99 else f"{share:.1%}" if share < 0.9995 else "almost 100%"
+def _at_most(share: float) -> str:
+    if share >= 0.9995:
+        return "**all but certain**"
+    return f"at most **{share:.0%}** right" if share <= 0.99 else f"at most **{share:.1%}** right"
 
 
 def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:

@@ -129,6 +129,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     person = draft["unit"]["person_column"]
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
+    _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
     unit(draft)
     if not str(draft.get("population", "")).strip():
         raise InputError("population", "it has no name", "say whose records these are")
@@ -147,7 +148,15 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
 
 
 def _check_budget(draft: Mapping[str, Any]) -> None:
+    _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
     rho(draft)
+
+
+def _check_typed(numbers: Mapping[str, Any]) -> None:
+    """A number is None while what was typed for it cannot be used; the page says why beside the field."""
+    for name, number in numbers.items():
+        if number is None:
+            raise InputError(name, "what is typed there cannot be used", "correct it")
 
 
 _CHECKS = {"data": _check_data, "domain": _check_domain, "workload": workload, "budget": _check_budget}

@@ -94,7 +94,7 @@ def number(label: str, path: str, parse: Callable[[str], Any], shown: Callable[[
 
 def problem(error: InputError) -> None:
     """What is wrong with the field above, in one quiet line."""
-    st.markdown(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
+    st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
 
 
 def _store_typed(path: str, entered: str, parse: Callable[[str], Any]) -> None:
