@@ -6,14 +6,12 @@ the kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.inference.estimation import estimate, estimate_total
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms import graphical
+from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
 from dpsynth_core.workload import Workload
 
 
@@ -36,13 +34,9 @@ class Independent:
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per column, one Fitted, then Finished."""
-        columns = kernel.domain.names
-        sigma = kernel.marginal_l2 * math.sqrt(len(columns) / (2 * kernel.rho_total))
-        measurements: list[Measurement] = []
-        for i, column in enumerate(columns, start=1):
-            measurements.append(kernel.measure_marginal((column,), sigma))
-            yield Measured(0, measurements[-1], kernel.rho_spent, i / (len(columns) + 1))
-        total = kernel.measure_total(sigma) if kernel.total_is_public else estimate_total(measurements)
-        model = estimate(kernel.domain, measurements, total)
-        yield Fitted(0, "product of the one-way marginals", kernel.rho_spent, 1.0)
+        columns = graphical.columns_of(kernel.domain)
+        sigma = graphical.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)
+        measurements = yield from graphical.measure(kernel, 0, columns, sigma)
+        model = graphical.fit(kernel, measurements)
+        yield graphical.fitted(kernel, 0, "product of the one-way marginals")
         yield Finished(model, model.total, {"sigma": sigma})

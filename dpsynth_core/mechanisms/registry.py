@@ -11,9 +11,12 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
 from dpsynth_core.mechanisms.gaussian import Gaussian
 from dpsynth_core.mechanisms.independent import Independent
+from dpsynth_core.mechanisms.mst import Mst
+from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
+from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Mechanism, Parameter
 
-_OFFERED: tuple[Mechanism, ...] = (Aim(), Independent(), Gaussian())
+_OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian())
 
 MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}
 """By name, the recommended one first."""

@@ -36,13 +36,13 @@ class Knobs:
 KNOBS: Any = Knobs()
 
 
-def test_the_three_mechanisms_are_there_and_the_recommended_one_is_first() -> None:
-    assert list(MECHANISMS) == ["aim", "independent", "gaussian"]
+def test_all_mechanisms_are_there_and_the_recommended_one_is_first() -> None:
+    assert list(MECHANISMS) == ["aim", "mwem_pgm", "mst", "privbayes", "independent", "gaussian"]
     assert all(get(name).name == name for name in MECHANISMS)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="'AIM2' is unknown; use one of aim, independent, gaussian"):
+    with pytest.raises(InputError, match=f"'AIM2' is unknown; use one of {', '.join(MECHANISMS)}"):
         get("AIM2")
 
 
@@ -86,7 +86,8 @@ def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, re
 def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(name: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 0.05)
     reports = [event for event in done.events if isinstance(event, Measured | Fitted)]
-    assert sum(isinstance(event, Measured) for event in reports) == sum(isinstance(e, Gaussian) for e in done.kernel.events)
+    unreported = sum(isinstance(e, Gaussian) for e in done.kernel.events) - sum(isinstance(event, Measured) for event in reports)
+    assert unreported in (0, 1)  # the number of rows, where a mechanism measures it, is part of the result
     for field in ("rho_spent", "done", "round"):
         values = [getattr(event, field) for event in reports]
         assert values == sorted(values), field

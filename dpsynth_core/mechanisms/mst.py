@@ -1,0 +1,96 @@
+"""MST: one-way marginals and the two-way marginals of one maximum spanning tree (McKenna, Miklau, Sheldon 2021, winner of NIST's 2018
+challenge).
+
+A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
+mechanism among the pairs that join two components; a third measures the tree. Knows no workload. The authors also merge rare values
+before the second measurement; that is not done here, so every pair is measured over all its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms import graphical
+from dpsynth_core.mechanisms.graphical import Capacity, Choice
+from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.workload import Workload
+
+THIRD = 1 / 3
+
+
+class Mst:
+    name: ClassVar[str] = "mst"
+    title: ClassVar[str] = "MST"
+    summary: ClassVar[str] = "Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload."
+    paper: ClassVar[str] = "McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3"
+    privacy: ClassVar[str] = (
+        "Measures each column with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
+        "exponential mechanism (rho = eps^2/8), and measures each edge with discrete Gaussian noise; a third of rho for each of the three. "
+        "The costs add up under zero-concentrated differential privacy."
+    )
+    makes_rows: ClassVar[bool] = True
+    parameters: ClassVar[Sequence[Parameter]] = (graphical.MAX_SIZE,)
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """Each selection compares the model with every pair that fits its capacity."""
+        pairs = [domain.cells(pair) for pair in _pairs(domain, _room(domain, settings))]
+        cells, edges = sum(pairs), len(domain) - 1
+        reason = graphical.columns_too_large(domain, settings["max_size_mb"])
+        if not reason and not pairs:
+            reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
+        if not reason and cells > graphical.MAX_CELLS:
+            reason = f"the pairs of columns have {cells:,} cells, more than {graphical.MAX_CELLS:,}; merge values or drop columns"
+        seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 1e-4 * len(pairs))
+        return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * settings["max_size_mb"], reason)
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+        """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
+        domain = kernel.domain
+        columns = graphical.columns_of(domain)
+        sigma = graphical.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.marginal_l2)
+        measurements = yield from graphical.measure(kernel, 0, columns, sigma)
+        model = graphical.fit(kernel, measurements)
+        yield graphical.fitted(kernel, 0, "product of the one-way marginals")
+
+        choices = _tree(kernel, model, _room(domain, settings), THIRD * kernel.rho_total)
+        sigma = graphical.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
+        tree = yield from graphical.measure(kernel, 1, [choice.clique for choice in choices], sigma)
+        model = graphical.fit(kernel, [*measurements, *tree], model, graphical.FINAL)
+        yield graphical.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
+        record = graphical.Record()
+        for choice, measurement in zip(choices, tree, strict=True):
+            record.add(choice, measurement)
+        size = Capacity(domain, settings["max_size_mb"]).used_mb(m.clique for m in tree)
+        details = {"edges": len(tree), "model_size_mb": size}
+        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+
+def _room(domain: Domain, settings: Mapping[str, Any]) -> float:
+    """Cells left for edges. The junction tree of a forest has its edges and the columns without one as nodes: no more than all columns."""
+    return Capacity(domain, settings["max_size_mb"]).cells - sum(domain.sizes(domain.names))
+
+
+def _pairs(domain: Domain, room: float) -> list[Clique]:
+    return [pair for pair in combinations(domain.names, 2) if domain.cells(pair) <= room]
+
+
+def _tree(kernel: Kernel, model: GraphicalModel, room: float, rho: float) -> list[Choice]:
+    """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the room is too small."""
+    domain = kernel.domain
+    component = {name: i for i, name in enumerate(domain.names)}
+    answers = {pair: model.marginal(pair) for pair in _pairs(domain, room)}
+    choices: list[Choice] = []
+    while answers:
+        choices.append(graphical.choose_worst(kernel, answers, graphical.eps_for(rho / (len(domain) - 1))))
+        a, b = choices[-1].clique
+        joined = {component[a], component[b]}
+        component.update((name, component[a]) for name, old in component.items() if old in joined)
+        room -= domain.cells((a, b))
+        answers = {(i, j): table for (i, j), table in answers.items() if component[i] != component[j] and table.size <= room}
+    return choices
+
