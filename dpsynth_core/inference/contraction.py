@@ -210,23 +210,38 @@ def _transposed_times(left: Table, outer: Table) -> Table:
     return np.matmul(left.swapaxes(1, 2), outer)
 
 
+WORTH_SEARCHING = 1e6
+"""Multiplications from which a better order pays for an exhaustive search (some milliseconds)."""
+SEARCHED_INPUTS = 10
+
+
 def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it."""
-    if len(inputs) == 1:
-        return [(0,)]
-    if len(inputs) == 2:
-        return [(0, 1)]
-    found = set().union(*inputs)
+    """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
+
+    Exhaustive for up to four tables; greedy beyond, and dynamic programming where greed would be expensive.
+    """
+    if len(inputs) <= 2:
+        return [tuple(range(len(inputs)))]
     sets = [frozenset(labels) for labels in inputs]
+    found = frozenset().union(*sets)
     size_of = {label: sizes[label] for label in found}
-    path = _optimizer(len(inputs))(sets, frozenset(keep & found), size_of)
+    if len(inputs) <= 4:
+        return _pairs(opt_einsum.paths.optimal(sets, keep & found, size_of), len(inputs))
+    greedy = _pairs(opt_einsum.paths.greedy(sets, keep & found, size_of), len(inputs))
+    if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < WORTH_SEARCHING:
+        return greedy
+    search = opt_einsum.paths.DynamicProgramming(minimize="flops")
+    return _pairs(search(sets, keep & found, size_of), len(inputs))
+
+
+def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
+    """The path with every step a pair: optimisers may return more than two at once when nothing is gained by pairing."""
     steps: list[tuple[int, ...]] = []
-    count = len(inputs)
-    for chosen in path:  # optimisers may return more than two at once when nothing is gained by pairing
-        chosen = tuple(sorted(chosen))
+    for step in path:
+        chosen = sorted(step)
         if len(chosen) == 1:
             continue
-        steps.append(chosen[-2:])
+        steps.append(tuple(chosen[-2:]))
         count -= 1
         for extra in reversed(chosen[:-2]):
             steps.append((extra, count - 1))
@@ -234,9 +249,15 @@ def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int]) 
     return steps
 
 
-def _optimizer(count: int):  # type: ignore[no-untyped-def]
-    """Exhaustive for a few tables, greedy beyond: better searches cost more than they save on tables of this size."""
-    return opt_einsum.paths.optimal if count <= 4 else opt_einsum.paths.greedy
+def _work(sets: Sequence[frozenset[int]], keep: frozenset[int], size_of: Mapping[int, int], path: Sequence[tuple[int, ...]]) -> float:
+    """Multiplications along a path."""
+    pending, work = list(sets), 0.0
+    for i, j in path:
+        both = pending[i] | pending[j]
+        pending = [s for k, s in enumerate(pending) if k not in (i, j)]
+        work += math.prod(size_of[x] for x in both)
+        pending.append(both & keep.union(*pending))
+    return work
 
 
 class Contractor:

@@ -1,12 +1,14 @@
 """Marginals of a calibrated model for any set of attributes, inside one node of the tree or across many.
 
-Attributes outside the node where a query is answered travel there as extra axes of the messages on the way (engine notes: path messages);
-such extended messages are shared by all queries on the same calibration.
+Across the tree there are two ways. Where a small separator S cuts the wanted attributes into A and B, p(A, B) is the sum over S of
+p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node where the query is answered as extra axes of the messages
+on the way (engine notes: path messages). Intermediate tables are shared by all queries on the same calibration.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,8 +16,31 @@ from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.junction_tree import bits, mask_of
 from dpsynth_core.inference.structure import Calibration, Structure
 
-MEMO_CELLS = 1_000_000
-"""Extended messages up to this many cells are kept for other queries; larger ones are rebuilt, so memory stays bounded."""
+CUT_CELLS = 50_000
+"""A separator is used as a cut when the query that it leaves behind has at most this many cells."""
+MEMO_CELLS = 30_000_000
+"""Intermediate tables of up to this many cells altogether are kept for other queries (240 MB); the oldest go first."""
+
+
+class _Memo:
+    """Tables by key, the oldest dropped when they hold more than MEMO_CELLS together."""
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[int, ...], Table] = {}
+        self._cells = 0
+
+    def __contains__(self, key: tuple[int, ...]) -> bool:
+        return key in self._tables
+
+    def get(self, key: tuple[int, ...], make: Callable[[], Table]) -> Table:
+        found = self._tables.get(key)
+        if found is None:
+            found = make()
+            self._cells += found.size
+            while self._cells > MEMO_CELLS and self._tables:
+                self._cells -= self._tables.pop(next(iter(self._tables))).size
+            self._tables[key] = found
+        return found
 
 
 class Queries:
@@ -32,19 +57,72 @@ class Queries:
             [*structure.children[u], *([structure.tree.parent[u]] if structure.tree.parent[u] >= 0 else [])]
             for u in range(len(structure.tree.nodes))
         ]
-        self._messages: dict[tuple[int, int, int], tuple[Table, Labels]] = {}
+        self._edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
+        self._memo = _Memo()
         self._masks = [mask_of(c) for c in structure.cliques]
 
     def marginal(self, labels: Labels) -> Table:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
-        wanted = mask_of(labels)
-        for i, mask in enumerate(self._masks):
+        return self._table(mask_of(labels))
+
+    def _table(self, wanted: int) -> Table:
+        for mask, clique, marginal in zip(self._masks, self._structure.cliques, self._calibration.marginals, strict=True):
             if wanted & mask == wanted:
-                clique = self._structure.cliques[i]
-                return self._calibration.marginals[i].sum(axis=tuple(k for k, a in enumerate(clique) if a not in labels))
-        node = min(range(len(self._neighbours)), key=lambda v: self._cost(v, wanted))
-        table = self._gather(node, None, wanted, labels)
+                return marginal.sum(axis=tuple(k for k, a in enumerate(clique) if not wanted >> a & 1))
+        cut = self._cut(wanted)
+        node, direct = self._best_node(wanted)
+        if cut is not None and self._cut_work(wanted, *cut) < direct:
+            return self._across(wanted, *cut)
+        table = self._gather(node, None, wanted, tuple(bits(wanted)))
         return table / table.sum()
+
+    def _work(self, wanted: int) -> float:
+        """Estimated multiplications to answer a query."""
+        if any(wanted & mask == wanted for mask in self._masks):
+            return 0.0
+        cut = self._cut(wanted)
+        direct = self._best_node(wanted)[1]
+        return direct if cut is None else min(direct, self._cut_work(wanted, *cut))
+
+    @functools.cache  # noqa: B019
+    def _cut_work(self, wanted: int, source: int, target: int) -> float:
+        separator, behind = self._separator(source, target), wanted & self._behind(source, target)
+        rest, far = (wanted & ~behind) | separator, behind | separator
+        parts = sum(0.0 if (part,) in self._memo else self._work(part) for part in (rest, far))
+        return parts + self._structure.program_cells(rest | far)
+
+    def _best_node(self, wanted: int) -> tuple[int, float]:
+        """Where to answer without a cut, and the work it takes."""
+        costs = [self._cost(v, wanted) for v in range(len(self._neighbours))]
+        node = min(range(len(costs)), key=costs.__getitem__)
+        return node, costs[node]
+
+    @functools.cache  # noqa: B019
+    def _cut(self, wanted: int) -> tuple[int, int] | None:
+        """The edge (source, target) whose separator divides the wanted attributes most cheaply, if one does so within CUT_CELLS."""
+        best, best_cells = None, CUT_CELLS + 1
+        for source, target in self._edges:
+            behind = self._behind(source, target)
+            separator = self._separator(source, target)
+            if wanted & behind and wanted & ~behind & ~separator:
+                cells = self._structure.program_cells((wanted & ~behind) | separator)
+                if cells < best_cells:
+                    best, best_cells = (source, target), cells
+        return best
+
+    def _across(self, wanted: int, source: int, target: int) -> Table:
+        """Sum over the separator S of p(behind the edge | S) * p(the rest, S)."""
+        separator, behind = self._separator(source, target), wanted & self._behind(source, target)
+        rest = (wanted & ~behind) | separator
+        near = self._memo.get((rest,), lambda: self._table(rest))
+        far = self._memo.get((behind | separator,), lambda: self._table(behind | separator))
+        axes = tuple(k for k, a in enumerate(bits(behind | separator)) if behind >> a & 1)
+        weight = far.sum(axis=axes, keepdims=True)
+        conditional = np.divide(far, weight, out=np.zeros_like(far), where=weight > 0)
+        return self._contract([near, conditional], [tuple(bits(rest)), tuple(bits(behind | separator))], tuple(bits(wanted)))
+
+    def _separator(self, one: int, other: int) -> int:
+        return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
     @functools.cache  # noqa: B019 - lives as long as the calibration
     def _behind(self, source: int, target: int) -> int:
@@ -57,17 +135,14 @@ class Queries:
 
     def _cost(self, node: int, wanted: int) -> float:
         """Cells of the extended messages needed to answer at `node`, and of the answer's own contraction."""
-        total = float(self._structure.program_cells(self._structure.tree.nodes[node]))
+        total = float(self._structure.program_cells(self._structure.tree.nodes[node] | wanted))
         stack = [(other, node) for other in self._neighbours[node]]
         while stack:
             source, target = stack.pop()
             extra = wanted & self._behind(source, target)
-            if extra:
-                both = self._structure.tree.nodes[source] & self._structure.tree.nodes[target]
-                known = (source, target, extra) in self._messages
-                total += 0.0 if known else float(self._structure.program_cells(self._structure.tree.nodes[source] | both | extra))
-                if not known:
-                    stack += [(other, source) for other in self._neighbours[source] if other != target]
+            if extra and (source, target, extra) not in self._memo:
+                total += float(self._structure.program_cells(self._structure.tree.nodes[source] | extra))
+                stack += [(other, source) for other in self._neighbours[source] if other != target]
         return total
 
     def _gather(self, node: int, towards: int | None, wanted: int, out: Labels) -> Table:
@@ -87,13 +162,9 @@ class Queries:
             node = source if self._structure.tree.parent[source] == target else target
             side = self._calibration.inward if node == source else self._calibration.outward
             return side[node], self._structure.message_labels(node)
-        key = (source, target, extra)
-        found = self._messages.get(key)
-        if found is None:
-            separator = self._structure.tree.nodes[source] & self._structure.tree.nodes[target]
-            out = tuple(bits(separator | extra))
-            table = np.ascontiguousarray(self._gather(source, target, extra, out))
-            found = (table / table.max(), out)
-            if table.size <= MEMO_CELLS:
-                self._messages[key] = found
-        return found
+        out = tuple(bits(self._separator(source, target) | extra))
+        return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra, out)), out
+
+    def _extended(self, source: int, target: int, extra: int, out: Labels) -> Table:
+        table = self._gather(source, target, extra, out)
+        return np.ascontiguousarray(table / table.max())
