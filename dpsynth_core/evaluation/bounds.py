@@ -1,0 +1,198 @@
+"""A-priori error bounds of published marginals, from what a mechanism released anyway: no extra budget (AIM, section 5 and appendix B).
+
+A marginal is *supported* when a measurement contains it. Its error is at most the distance of the published answer to an unbiased
+estimate, plus a quantile of that estimate's noise. Otherwise it is *unsupported*: all that is known is that the exponential mechanism
+preferred another candidate in some round, whose error was then measured.
+
+Both are given as printed (corrected, see `unsupported`) and in a tighter form. Bounds hold for each marginal on its own with the stated
+confidence, not for all together. Counts in the lower functions; `bounds` turns them into L1 on fractions (see `totals`). Approximations:
+rounding of weights and answers to the kernel's grids (a relative 2^-16), and discrete noise as in `quantiles`. Which marginals were
+measured, and how precisely, may depend on earlier noise; the theorems, like the paper's, hold for a choice fixed beforehand. Coverage
+over whole runs is tested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.combination import least_squares
+from dpsynth_core.evaluation.comparison import estimate
+from dpsynth_core.evaluation.quantiles import HALF_NORMAL, absolute_sum, largest_positive_parts, normal
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.mechanisms.protocol import Candidate, Selection
+
+CONFIDENCE = 0.95
+SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
+
+_TOTAL_SHARE = 0.04
+"""Share of the failure probability that is spent on the number of records where it is an estimate."""
+_PREFIX_STEP = 1.25
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """||M_r(D)/N - published_r||_1 is at most `paper`, and at most `tight`, each with the stated confidence. Fractions: 0 to 2 for rows.
+
+    support: SUPPORTED, UNSUPPORTED, or UNBOUNDED where no released value says anything (the bounds are then the largest possible).
+    """
+
+    support: str
+    paper: float
+    tight: float
+
+
+def bounds(
+    domain: Domain,
+    published: Mapping[Clique, Array],
+    total: Total,
+    measurements: Sequence[Measurement],
+    selections: Sequence[Selection] = (),
+    considered: Mapping[Clique, tuple[int, Candidate]] | None = None,
+    rows: bool = True,
+    confidence: float = CONFIDENCE,
+) -> dict[Clique, Bound]:
+    """Bounds for every marginal in `published`, as fractions of the records. rows: they are those of rows, so never negative and sum to 1.
+
+    selections, considered: as in `mechanisms.protocol.Finished`.
+    """
+    considered = considered or {}
+    alpha = 1 - confidence
+    share = _TOTAL_SHARE * alpha if total.sigma else 0.0
+    doubt, inner = total.doubt(1 - share), 1 - (alpha - share)
+    found: dict[Clique, Bound] = {}
+    for clique, fractions in published.items():
+        answer = fractions * total.value
+        pair = supported(domain, measurements, clique, answer, inner, doubt if rows else None)
+        support = SUPPORTED
+        if pair is None and clique in considered:
+            last, candidate = considered[clique]
+            pair, support = unsupported(selections[last], candidate, answer, inner), UNSUPPORTED
+        mass = float(np.abs(fractions).sum())
+        paper, tight = ((bound + doubt * mass) / max(total.value - doubt, 1e-300) for bound in pair or (math.inf, math.inf))
+        limit = 1 + mass
+        found[clique] = Bound(support if pair else UNBOUNDED, min(limit, paper), min(limit, tight))
+    return found
+
+
+def to_json(found: Mapping[Clique, Bound]) -> list[dict[str, Any]]:
+    """One entry per marginal, 95 % bounds: the paper's and the tight one; None where there is none."""
+    return [
+        {
+            "attributes": list(clique),
+            "support": bound.support,
+            "paper95": None if bound.support == UNBOUNDED else bound.paper,
+            "bound95": None if bound.support == UNBOUNDED else bound.tight,
+        }
+        for clique, bound in found.items()
+    ]
+
+
+def supported(
+    domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float, doubt: float | None
+) -> tuple[float, float] | None:
+    """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one; None where no measurement contains the marginal.
+
+    The paper's: AIM, Corollary 3, with lambda^2 = ln(1 / alpha) (1.73 at 95 %; the paper rounds to 1.7).
+    The tight one has the exact quantile of ||noise||_1 instead of the Chernoff constants. For answers of rows it is the smaller of that and
+    of `_one_sided`, which uses that counts are never negative; half the failure probability each.
+    doubt: how far the number of records may be from the answer's sum; None for answers that are not rows'.
+    """
+    average = estimate(domain, measurements, clique)
+    if average is None:
+        return None
+    cells, alpha = answer.size, 1 - confidence
+    distance = float(np.abs(answer - average.values).sum())
+    paper = distance + average.sigma * (math.sqrt(2 * math.log(2)) * cells + math.sqrt(math.log(1 / alpha) * 2 * cells))
+    if doubt is None:
+        return paper, distance + average.sigma * absolute_sum(cells, confidence)
+    two_sided = distance + average.sigma * absolute_sum(cells, 1 - alpha / 2)
+    return paper, min(two_sided, _one_sided(domain, measurements, clique, answer, 1 - alpha / 2) + doubt)
+
+
+def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float) -> float:
+    """A bound on 2 ||(answer - M_r(D))+||_1, which is the L1 distance for equal sums, and else short of it by the difference at most.
+
+    With y = M + Z the least-squares estimate, a cell contributes at most its answer, for M >= 0, and at most
+    (answer - y)+ + Z+. So for any set A of cells the sum is at most  sum over A of (answer - y)+  +  the sum of the |A| largest Z+
+    + sum of the answers outside A. A is chosen to make that small, after seeing the answers: the middle term does not mind which
+    cells A has, only how many, and is bounded for each number on a fixed grid (a union bound).
+    Most cells of a large marginal are empty; this is what keeps the noise in them from counting.
+    """
+    best = least_squares(domain, measurements, clique)
+    assert best is not None, "the marginal is supported"
+    over = np.maximum(answer - best.values, 0.0).ravel()
+    cells = answer.ravel()
+    order = np.argsort(over - cells, kind="stable")
+    inside = np.concatenate([[0.0], np.cumsum(over[order])])
+    outside = cells.sum() - np.concatenate([[0.0], np.cumsum(cells[order])])
+    numbers = _grid(cells.size)
+    noise = largest_positive_parts(cells.size, numbers, best.deviation, best.spread, 1 - (1 - confidence) / len(numbers))
+    sizes = np.minimum(numbers, np.count_nonzero(cells)).astype(int)  # empty cells cannot be answered too high
+    return 2 * float(min(np.min(inside[sizes] + outside[sizes] + noise), cells.sum()))
+
+
+def _grid(cells: int) -> Array:
+    """Numbers of cells, growing geometrically up to all of them."""
+    steps = np.ceil(_PREFIX_STEP ** np.arange(math.ceil(math.log(cells) / math.log(_PREFIX_STEP)) + 1))
+    return np.unique(np.minimum(steps, cells))
+
+
+def unsupported(selection: Selection, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:
+    """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one, for a candidate r of this round (AIM, Corollary 5).
+
+    With E_r = ||M_r(D) - p_r||_1, p the model before the round, r_t the marginal chosen and o_r the offsets of the scores
+    (sqrt(2/pi) sigma n_r in the paper), the exponential mechanism says  w_r (E_r - o_r) <= w_rt (E_rt - o_rt) + (2 Delta/eps) x.  Then
+    E_rt is bounded by its measurement, and the distance from p_r to the answer is added.
+
+    The paper's: E_rt <= ||p_rt - y||_1 + l1 sigma sqrt(n_rt) and x = ln|C| + l2 with l1^2 = 2 ln(2/alpha), l2 = ln(2/alpha) (2.7 and 3.7 at
+    95 %). It prints l1 without the factor w_rt that its proof has; without it the bound fails, as tests show, so it stands here.
+    The tight one knows how much of ||p_rt - y||_1 is noise (`_denoised`), and takes for x the exact tail for one candidate against all
+    others: ln(|C| - 1) + ln((1 - alpha') / alpha').
+    The round has to be chosen without looking at the bound: the last one in which r was a candidate.
+    """
+    half = (1 - confidence) / 2
+    chosen, taken = selection.chosen, selection.measurement
+    seen = float(np.abs(chosen.answer - taken.values).sum())
+    slack = 2 * selection.sensitivity / selection.eps
+    moved = float(np.abs(answer - candidate.answer).sum())
+
+    def transfer(error: float, surprise: float) -> float:
+        return candidate.offset + (chosen.weight * (error - chosen.offset) + slack * surprise) / candidate.weight
+
+    above = math.sqrt(2 * math.log(1 / half)) * taken.sigma * math.sqrt(taken.values.size)
+    paper = transfer(seen + above, math.log(selection.candidates) + math.log(1 / half))
+    others = max(1, selection.candidates - 1)
+    tight = transfer(_denoised(seen, taken.values.size, taken.sigma, 1 - half), math.log(others) + math.log((1 - half) / half))
+    return max(0.0, paper) + moved, max(0.0, tight) + moved
+
+
+def _denoised(seen: float, cells: int, sigma: float, confidence: float) -> float:
+    """An upper bound of ||d||_1 from seen = ||d + Z||_1, for d fixed before the noise Z was drawn.
+
+    In two ways, half the failure probability each. First, ||d + Z||_1 >= ||d||_1 + sum of sign(d) Z, a normal sum. Second,
+    ||d + Z||_1 is sqrt(n)-Lipschitz in Z and so hardly below its mean, sum f(|d_i|) with f(x) = E|x + Z|; f is convex, so that the mean is
+    at least n f(||d||_1 / n). Far above the noise the first is better, near it the second.
+    """
+    tail = (1 - confidence) / 2
+    root = sigma * math.sqrt(cells)
+    linear = seen - normal(tail) * root
+    mean = (seen + root * math.sqrt(2 * math.log(1 / tail))) / (cells * sigma)
+    if mean <= HALF_NORMAL:
+        return 0.0
+
+    def folded(x: float) -> float:
+        return 2 * math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) + x * (1 - 2 * float(ndtr(-x))) - mean
+
+    return min(linear, cells * sigma * float(brentq(folded, 0.0, mean + 1.0)))
