@@ -94,7 +94,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         },
         "domain": domain.to_json(),
         "workload": parse_workload(options.workload, domain).to_json(),
-        "budget": {"epsilon": _number(options.epsilon), "delta": _number(options.delta)},
+        "budget": {name: _number(getattr(options, name)) for name in ("epsilon", "delta", "certificate")},
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, _settings(options.set))},
         "output": {"rows": _number(options.rows), "seed": _number(options.seed)},
     }
@@ -141,6 +141,9 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
     for brand in made.brands:
         _say(f"note: {brand.sentence}")
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
+    if made.certificate is not None:
+        mean, most, tables = (made.certificate[name] for name in ("mean_error", "mean_bound95", "marginals"))
+        _say(f"certificate: mean error {mean:.4f} over {len(tables)} marginals, at most {most:.4f} with 95 % confidence")
     _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {made.timings['total']:.1f} s, written to {out}")
 
 
@@ -206,6 +209,8 @@ def _parser() -> argparse.ArgumentParser:
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True)
     make.add_argument("--delta", default="1e-9", help="default: %(default)s")
+    certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
+    make.add_argument("--certificate", metavar="SHARE", default="0.05", help=certificate)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")

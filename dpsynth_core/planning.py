@@ -23,6 +23,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy import accounting
 from dpsynth_core.privacy.accounting import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.spec import divided
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, public
 
@@ -75,8 +76,14 @@ def round_up(epsilon: float) -> float:
     return min(MAX_EPSILON, math.ceil(epsilon * 10**digits - 1e-9) / 10**digits)
 
 
-def budget_split(mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float) -> Zoned[pd.DataFrame]:
-    """How a mechanism divides rho: stage, share, rho. Planned shares; AIM may move budget from later rounds to fewer, better ones."""
+def budget_split(
+    mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float, certificate: float = 0.0
+) -> Zoned[pd.DataFrame]:
+    """How rho is divided: stage, share, rho. certificate: its share of the whole; the mechanism divides the rest.
+
+    Planned shares; AIM may move budget from later rounds to fewer, better ones. Raises InputError for a certificate out of range.
+    """
+    whole, measuring = divided(1.0, certificate)
     chosen = registry.settings(registry.get(mechanism), settings)
     columns = len({name for clique in workload.cliques for name in clique})
     stages = {"single columns": 1.0} if mechanism == "independent" else {"tables asked for": 1.0}
@@ -88,7 +95,10 @@ def budget_split(mechanism: str, settings: Mapping[str, Any], workload: Workload
             "choosing what to ask": (1 - alpha) * (1 - first),
             "chosen tables": alpha * (1 - first),
         }
-    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in stages.items()]))
+    shares = {stage: whole * share for stage, share in stages.items()}
+    if measuring:
+        shares["certificate"] = measuring
+    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in shares.items()]))
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:

@@ -75,6 +75,8 @@ class Release:
     codes: int32, shape (rows, columns of the domain); table: the same rows as real values. Both None for mechanisms that only answer.
     total: estimated number of records (exact only where it is public). charges: the kernel's events, each with its rho.
     statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
+    bounds: a-priori error bounds of the workload's marginals, as `evaluation.bounds.to_json` gives them.
+    certificate: the measured errors, as `evaluation.certificate.Certificate.to_json` gives them; None without one.
     """
 
     spec: Mapping[str, Any]
@@ -97,6 +99,8 @@ class Release:
     versions: Mapping[str, str]
     created: str
     ledger: Mapping[str, Any] = field(default_factory=dict)
+    bounds: tuple[Mapping[str, Any], ...] = ()
+    certificate: Mapping[str, Any] | None = None
 
     @property
     def rows(self) -> int:
@@ -125,6 +129,8 @@ def to_json(release: Release) -> dict[str, Any]:
         "charges": [dict(charge) for charge in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total},
+        "certificate": None if release.certificate is None else dict(release.certificate),
+        "bounds": [dict(bound) for bound in release.bounds],
         "measurements": [
             {"attributes": list(m.clique), "sigma": m.sigma, "values": _numbers(m.values)} for m in release.measurements
         ],
@@ -159,13 +165,14 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         versions=obj["versions"],
         created=obj["created"],
         ledger=obj["ledger"],
+        bounds=tuple(obj.get("bounds", ())),
+        certificate=obj.get("certificate"),
     )
 
 
 def document(release: Release) -> bytes:
     """release.json as bytes: readable by people, but one line for each measurement, charge and step, of which there may be thousands."""
-    parts = (f"{json.dumps(key)}: {_lines(value)}" for key, value in to_json(release).items())
-    return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
+    return (_lines(to_json(release)) + "\n").encode()
 
 
 def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:
@@ -240,11 +247,14 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in a release")
 
 
-def _lines(value: Any) -> str:
-    write = json.JSONEncoder(allow_nan=False, default=plain).encode
+def _lines(value: Any, depth: int = 1) -> str:
+    """JSON with one line for each entry of an object, at any depth, and for each element of a list."""
+    write, line = json.JSONEncoder(allow_nan=False, default=plain).encode, "\n" + " " * depth
+    if isinstance(value, dict) and value:
+        return "{" + ",".join(f"{line}{write(key)}: {_lines(item, depth + 1)}" for key, item in value.items()) + line[:-1] + "}"
     if isinstance(value, list) and value:
-        return "[\n " + ",\n ".join(map(write, value)) + "\n]"
-    return json.dumps(value, indent=1, allow_nan=False, default=plain)
+        return "[" + ",".join(line + write(item) for item in value) + line[:-1] + "]"
+    return write(value)
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -23,6 +23,9 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 
 MAX_ROWS = 100_000_000
+MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
+DEFAULT_CERTIFICATE = 0.05
+"""Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 
@@ -50,8 +53,11 @@ class UnitSpec(_Part):
 
 
 class BudgetSpec(_Part):
+    """certificate: share of rho that measures the error of what is published; 0 for no certificate."""
+
     epsilon: float
     delta: float
+    certificate: float = 0.0
 
 
 class MechanismSpec(_Part):
@@ -119,6 +125,7 @@ class Spec(_Part):
         """Check the meaning of every field and build what they describe. Raises InputError; opens no data."""
         self._check_names()
         check_budget(self.budget.epsilon, self.budget.delta)
+        divided(1.0, self.budget.certificate)
         rows = self.unit.max_rows_per_person
         if rows > 1 and self.unit.person_column is None:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
@@ -138,6 +145,14 @@ class Spec(_Part):
                 raise InputError(field, "it is empty or has control characters", "give a short name")
         if self.data.kind != DEMO and not self.data.path:
             raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
+
+
+def divided(rho: float, certificate: float) -> tuple[float, float]:
+    """What of a budget the mechanism gets, and what the certificate with this share. Raises InputError for a share out of range."""
+    if certificate != 0 and not MIN_CERTIFICATE <= certificate <= MAX_CERTIFICATE:
+        limits = f"use 0 for no certificate, or a share from {MIN_CERTIFICATE:g} to {MAX_CERTIFICATE:g}"
+        raise InputError("budget.certificate", f"{certificate:g} is out of range", limits)
+    return rho - certificate * rho, certificate * rho
 
 
 def load_spec(path: Path) -> Spec:

@@ -18,11 +18,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core import demo
 from dpsynth_core.codec import decode
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.evaluation.bounds import bounds
+from dpsynth_core.evaluation.bounds import to_json as bounds_json
+from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel
 from dpsynth_core.privacy.accounting import check_budget
@@ -34,7 +41,7 @@ from dpsynth_core.sources import files
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.spec import DEMO, Spec
+from dpsynth_core.spec import DEMO, Spec, divided
 from dpsynth_core.workload import Workload
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
@@ -44,13 +51,18 @@ NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever 
 
 @dataclass(frozen=True)
 class Plan:
-    """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits."""
+    """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits.
+
+    rho: the whole budget; rho_mechanism and rho_certificate: its two parts, the second 0 where there is no certificate.
+    """
 
     spec: Spec
     domain: Domain
     workload: Workload
     unit: Unit
     rho: float
+    rho_mechanism: float
+    rho_certificate: float
     mechanism: Mechanism
     settings: Mapping[str, Any]
     forecast: Forecast
@@ -62,15 +74,16 @@ def plan(spec: Spec) -> Plan:
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
     domain, workload, unit, rho = spec.resolved()
+    rho_mechanism, rho_certificate = divided(rho, spec.budget.certificate)
     mechanism = registry.get(spec.mechanism.name)
     settings = spec.settings()
     if spec.output.rows is not None and not mechanism.makes_rows:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
     _check_data(spec, domain)
-    forecast = mechanism.forecast(domain, workload, rho, settings)
+    forecast = mechanism.forecast(domain, workload, rho_mechanism, settings)
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
-    return Plan(spec, domain, workload, unit, rho, mechanism, settings, forecast)
+    return Plan(spec, domain, workload, unit, rho, rho_mechanism, rho_certificate, mechanism, settings, forecast)
 
 
 def noise_for(spec: Spec) -> Noise:
@@ -104,11 +117,12 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         on_event(progress)
 
     kernel = PrivacyKernel(source, plan.unit, plan.rho, noise)
+    stage = kernel.part(plan.rho_mechanism) if plan.rho_certificate else kernel  # sealed: a mechanism cannot spend the certificate's share
     tell(Progress("phase", clock.elapsed(), message="counting the marginals of the workload"))
     with clock.phase("read"):
         kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
 
-    finished = _drive(plan.mechanism.steps(kernel, plan.workload, plan.settings), clock, tell)
+    finished = _drive(plan.mechanism.steps(stage, plan.workload, plan.settings), clock, tell)
     tell(Progress("finished", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="the model is final"))
     measurements = tuple(step.measurement for step in history if step.measurement is not None)
 
@@ -121,6 +135,17 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
             codes = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
         with clock.phase("decode"):
             table = decode(plan.domain, codes, rng)
+
+    published = _published(plan, finished, codes)
+    total = known_total(measurements, finished.total if plan.unit.total_is_public else None)
+    with clock.phase("bounds"):
+        released = (measurements, finished.selections, finished.considered)
+        found = bounds(plan.domain, published, total, *released, rows=codes is not None) if total else {}
+    certificate = None
+    if plan.rho_certificate:
+        tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="measuring the errors of what is published"))
+        with clock.phase("certificate"):
+            certificate = certify(kernel.part(plan.rho_certificate), published, total, ROWS if codes is not None else ANSWERS)
 
     return Release(
         spec=plan.spec.published(),
@@ -140,9 +165,18 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         row_policy=_row_policy(plan),
         details={**finished.details, "settings": dict(plan.settings)},
         timings=clock.timings(),
+        bounds=tuple(bounds_json(found)),
+        certificate=certificate.to_json() if certificate else None,
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _published(plan: Plan, finished: Finished, codes: NDArray[np.int32] | None) -> dict[Clique, NDArray[np.float64]]:
+    """What is published of each marginal of the workload, as fractions: the rows', or the answers where there are no rows."""
+    if codes is None:
+        return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
+    return {r: counts / len(codes) for r, counts in row_marginals(plan.domain, codes, plan.workload.cliques).items()}
 
 
 def versions() -> dict[str, str]:
@@ -230,9 +264,10 @@ def _statement(plan: Plan, rho_spent: float, private: bool) -> str:
     change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
         "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
     )
+    kept = f" (of which {plan.rho_certificate:.6g} was kept for measuring the errors of the result)" if plan.rho_certificate else ""
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of rho = {plan.rho:.6g}"
-        f" under zero-concentrated differential privacy and spent {rho_spent:.6g}; the budget implies ({spec.budget.epsilon:g},"
+        f"{kept} under zero-concentrated differential privacy and spent {rho_spent:.6g}; the budget implies ({spec.budget.epsilon:g},"
         f" {spec.budget.delta:g})-differential privacy (accountant: zCDP, converted as in Canonne, Kamath and Steinke 2020)."
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"

@@ -72,6 +72,17 @@ def test_the_parts_of_every_mechanisms_budget_add_up(mechanism: str) -> None:
     assert (frame["share"] > 0).all()
 
 
+@pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
+def test_the_certificate_takes_its_share_of_the_whole_and_the_mechanism_divides_the_rest(mechanism: str) -> None:
+    alone = planning.budget_split(mechanism, {}, PAIRS, 0.3).value
+    frame = planning.budget_split(mechanism, {}, PAIRS, 0.3, certificate=0.05).value
+    assert frame["stage"].to_list() == [*alone["stage"], "certificate"]
+    assert frame["rho"].iloc[-1] == pytest.approx(0.05 * 0.3)
+    assert frame["rho"].iloc[:-1].to_list() == pytest.approx((0.95 * alone["rho"]).to_list())
+    with pytest.raises(InputError, match=r"budget\.certificate"):
+        planning.budget_split(mechanism, {}, PAIRS, 0.3, certificate=0.9)
+
+
 def test_the_split_of_aim_follows_its_settings() -> None:
     frame = planning.budget_split("aim", {"measure_share": 0.5, "rounds_per_attribute": 10}, PAIRS, 1.0).value
     shares = dict(zip(frame["stage"], frame["share"], strict=True))

@@ -12,7 +12,7 @@ import pytest
 
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.privacy.accounting import rho_from
-from dpsynth_core.spec import Spec, load_spec
+from dpsynth_core.spec import Spec, divided, load_spec
 
 GOOD: dict[str, Any] = {
     "version": 1,
@@ -46,6 +46,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("workload.k", 1),
     ("budget.epsilon", 2.0),
     ("budget.delta", 1e-8),
+    ("budget.certificate", 0.05),
     ("mechanism.name", "independent"),
     ("mechanism.settings", {}),
     ("output.rows", 10),
@@ -115,6 +116,11 @@ def test_a_good_spec_resolves_to_what_it_says() -> None:
         ("budget.delta", 1e-3, "budget.delta"),
         ("budget.delta", 0, "budget.delta"),
         ("budget.delta", KeyError, "budget.delta"),
+        ("budget.certificate", -0.05, "budget.certificate"),
+        ("budget.certificate", 0.0001, "budget.certificate"),
+        ("budget.certificate", 0.6, "budget.certificate"),
+        ("budget.certificate", float("nan"), "budget.certificate"),
+        ("budget.certificate", "0.05", "budget.certificate"),
         ("mechanism.name", "magic", "mechanism"),
         ("mechanism.settings", {"magic": 1}, "mechanism.magic"),
         ("mechanism.settings", {"max_size_mb": -1.0}, "mechanism.max_size_mb"),
@@ -131,6 +137,17 @@ def test_every_mistake_names_its_field(path: str, value: Any, field: str) -> Non
     assert caught.value.field == field
     assert "\n" not in str(caught.value)
     assert caught.value.remedy
+
+
+def test_without_a_word_on_it_there_is_no_certificate() -> None:
+    assert Spec.from_json(GOOD).budget.certificate == 0
+
+
+def test_the_parts_of_a_divided_budget_are_the_whole() -> None:
+    mechanism, certificate = divided(0.3, 0.05)
+    assert certificate == pytest.approx(0.015)
+    assert mechanism + certificate == pytest.approx(0.3, rel=1e-15)
+    assert divided(0.3, 0) == (0.3, 0)
 
 
 @pytest.mark.parametrize("obj", [None, [], "text", 3, {1, 2}])

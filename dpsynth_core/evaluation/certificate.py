@@ -1,0 +1,131 @@
+"""The certificate: the error of what is published, measured against the private table on a share of the budget of its own.
+
+After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
+rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
+sigma = Delta sqrt(k / (2 rho)). Divided by T they are the errors that the certificate states; their upper confidence bounds hold
+whatever the mechanism did, for it saw none of this noise. The mean of the k is sqrt(k) times more precise than each.
+
+Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
+with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
+For mechanisms that give answers and no rows, p_r is the answer divided by T, as a reader of the answers would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.quantiles import margin
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms.protocol import Kernel
+
+CONFIDENCE = 0.95
+ROWS, ANSWERS = "rows", "answers"
+
+_TOTAL_BUDGET = 0.1
+"""Share of the certificate's budget that measures the number of records where nothing else does."""
+_FLOOR_SHARE = 0.01
+"""Share of the failure probability for the lower bound of the number of records, by which errors are divided."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """One marginal, as L1 on fractions. error: unbiased, and so below 0 now and then where it is smaller than the noise.
+    bound95: the true error is not above it, with 95 % confidence. simultaneous95: the same for all marginals together."""
+
+    attributes: Clique
+    error: float
+    bound95: float
+    simultaneous95: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
+    of. sigma: noise of each measured error, in records. rho: what all of it cost."""
+
+    of: str
+    marginals: tuple[Certified, ...]
+    mean_error: float
+    mean_bound95: float
+    total: Total
+    sigma: float
+    rho: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "of": self.of,
+            "mean_error": self.mean_error,
+            "mean_bound95": self.mean_bound95,
+            "confidence": CONFIDENCE,
+            "sigma": self.sigma,
+            "rho": self.rho,
+            "total": {"value": self.total.value, "sigma": self.total.sigma},
+            "marginals": [{**vars(one), "attributes": list(one.attributes)} for one in self.marginals],
+        }
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Certificate:
+        """The inverse of `to_json`."""
+        return cls(
+            of=obj["of"],
+            marginals=tuple(Certified(**{**one, "attributes": tuple(one["attributes"])}) for one in obj["marginals"]),
+            mean_error=obj["mean_error"],
+            mean_bound95=obj["mean_bound95"],
+            total=Total(**obj["total"]),
+            sigma=obj["sigma"],
+            rho=obj["rho"],
+        )
+
+
+def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], known: Total | None, of: str) -> Certificate:
+    """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
+
+    known: the number of records as far as it was released before.
+    """
+    total = known or _measured(kernel)
+    sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * kernel.rho_left))
+    noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
+    masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
+    k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
+    mean = math.fsum(noisy.values()) / k
+
+    def bound(error: float, deviation: float, mass: float, count: int = 1) -> float:
+        return _bound(error, deviation, mass, total, count)
+
+    return Certificate(
+        of=of,
+        marginals=tuple(
+            Certified(r, error / total.value, bound(error, sigma, masses[r]), min(1 + masses[r], bound(error, sigma, widest, k)))
+            for r, error in noisy.items()
+        ),
+        mean_error=mean / total.value,
+        mean_bound95=bound(mean, sigma / math.sqrt(k), mean_mass),
+        total=total,
+        sigma=sigma,
+        rho=kernel.rho_spent,
+    )
+
+
+def _measured(kernel: Kernel) -> Total:
+    """The number of records, measured now; marginal_l2 is at least the sensitivity of the total."""
+    sigma = kernel.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)
+    return Total(max(1.0, kernel.measure_total(sigma)), sigma)
+
+
+def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
+    """The fraction that a true error stays below with confidence 95 % if it was measured as `error` records with noise sigma.
+
+    In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most, whatever it is.
+    """
+    failure = 1 - CONFIDENCE
+    share = _FLOOR_SHARE * failure if total.sigma else 0.0
+    floor = total.at_least(1 - share)
+    records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
+    return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass
