@@ -111,7 +111,8 @@ def _term(structure: Structure, labels: Labels, measurement: Measurement, total:
 
 
 def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:
-    loss, gradient = 0.0, {}
+    loss = 0.0
+    gradient: dict[int, Table] = {}
     for term in terms:
         marginal = marginals[term.clique]
         residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target

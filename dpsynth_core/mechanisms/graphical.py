@@ -43,6 +43,13 @@ class RoundBudget:
         """A round that costs exactly rho, `measure_share` of it for measuring."""
         return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho))
 
+    def cost(self, l2: float) -> float:
+        return l2**2 / (2.0 * self.sigma**2) + self.eps**2 / 8.0
+
+    def annealed(self) -> RoundBudget:
+        """Twice the eps, half the sigma: four times the cost."""
+        return RoundBudget(self.sigma / 2.0, self.eps * 2.0)
+
 
 def sigma_for(rho: float, l2: float) -> float:
     """Noise of a measurement of sensitivity l2 that costs rho."""

@@ -10,7 +10,7 @@ import pytest
 from dpsynth_core.evaluation.errors import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.aim import RoundBudget
+from dpsynth_core.mechanisms.graphical import RoundBudget
 from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
