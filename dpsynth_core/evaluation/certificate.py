@@ -114,7 +114,9 @@ def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], kno
 
 
 def _measured(kernel: Kernel) -> Total:
-    """The number of records, measured now; marginal_l2 is at least the sensitivity of the total."""
+    """The number of records, measured now, or read where it is public; marginal_l2 is at least the sensitivity of the total."""
+    if kernel.total_is_public:
+        return Total(kernel.measure_total(1.0), 0.0)
     sigma = kernel.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)
     return Total(max(1.0, kernel.measure_total(sigma)), sigma)
 

@@ -63,7 +63,7 @@ def test_the_largest_positive_parts_stay_below_their_bound_and_not_far_below(cor
 
 
 @pytest.mark.parametrize("count", [1, 30])
-@pytest.mark.parametrize("folded", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize("folded", [0.0, 0.1, 2.0, 90.0])
 def test_noise_beside_an_uncertain_total_stays_below_its_margin_as_often_as_stated(folded: float, count: int) -> None:
     rng = np.random.default_rng(4)
     worst = rng.standard_normal((DRAWS, count)).max(axis=1) * 1.5 + np.abs(rng.standard_normal(DRAWS)) * folded
