@@ -31,6 +31,7 @@ CONFIDENCE = 0.95
 """Share of cells whose noise stays within the half width that is shown."""
 
 TENTH = 0.1
+CERTIFICATE = "certificate"
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,13 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
     return _quantile() * sigma(rho, unit, tables)
 
 
-def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int) -> float:
-    """Smallest epsilon with which `half_width` is at most `wanted` people. Raises InputError where no usable epsilon is enough."""
-    rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2
+def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0) -> float:
+    """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
+
+    Raises InputError where no usable epsilon is enough.
+    """
+    measuring, _ = divided(1.0, certificate)
+    rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accounting.epsilon_from(rho, delta)
     if epsilon > MAX_EPSILON:
         raise InputError("accuracy", f"it would need an epsilon above {MAX_EPSILON:g}", "ask for less accuracy, or for fewer tables")
@@ -77,28 +82,18 @@ def round_up(epsilon: float) -> float:
 
 
 def budget_split(
-    mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float, certificate: float = 0.0
+    mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float, certificate: float = 0.0, unit: Unit | None = None
 ) -> Zoned[pd.DataFrame]:
     """How rho is divided: stage, share, rho. certificate: its share of the whole; the mechanism divides the rest.
 
-    Planned shares; AIM may move budget from later rounds to fewer, better ones. Raises InputError for a certificate out of range.
+    Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones. Raises InputError for a certificate
+    out of range.
     """
     whole, measuring = divided(1.0, certificate)
-    chosen = registry.settings(registry.get(mechanism), settings)
-    columns = len({name for clique in workload.cliques for name in clique})
-    stages = {"single columns": 1.0} if mechanism == "independent" else {"tables asked for": 1.0}
-    if mechanism == "aim":
-        alpha = chosen["measure_share"]
-        first = alpha * columns / (chosen["rounds_per_attribute"] * len(workload.domain))
-        stages = {
-            "single columns": first,
-            "choosing what to ask": (1 - alpha) * (1 - first),
-            "chosen tables": alpha * (1 - first),
-        }
-    shares = {stage: whole * share for stage, share in stages.items()}
-    if measuring:
-        shares["certificate"] = measuring
-    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in shares.items()]))
+    chosen = registry.get(mechanism)
+    stages = chosen.split(workload, registry.settings(chosen, settings), (unit or Unit()).total_is_public)
+    shares = [(stage, whole * share) for stage, share in stages] + [(CERTIFICATE, measuring)] * (measuring > 0)
+    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in shares]))
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:

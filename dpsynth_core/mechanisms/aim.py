@@ -32,7 +32,7 @@ from dpsynth_core.mechanisms.graphical import (
     fitted,
     measure,
 )
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.workload import Workload
 
 HALF_NORMAL = math.sqrt(2.0 / math.pi)
@@ -68,6 +68,12 @@ class Aim:
         rounds = min(settings["rounds_per_attribute"] * len(domain), 3 * len(domain))
         seconds = rounds * (0.1 + 4e-8 * closure_cells + settings["max_size_mb"] / 80.0 * min(1.0, 4 * rho))
         return Forecast(True, seconds, memory)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise."""
+        share, columns = settings["measure_share"], len({name for clique in workload.cliques for name in clique})
+        first = share * columns / (settings["rounds_per_attribute"] * len(workload.domain))
+        return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.measurement import Clique, Measurement
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms.protocol import ASKED, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
 from dpsynth_core.workload import Workload
 
 _SECONDS_PER_CELL = 1.5e-5
@@ -62,6 +62,10 @@ class Gaussian:
         cells = workload.cells
         reason = f"the workload has {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """All of it measures the workload."""
+        return ((ASKED, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per marginal of the workload, then Finished."""

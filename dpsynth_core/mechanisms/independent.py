@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms import graphical
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.mechanisms.protocol import SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.workload import Workload
 
 
@@ -31,6 +31,10 @@ class Independent:
         """Work grows with the number of cells of the one-way marginals only."""
         cells = sum(domain.sizes(domain.names))
         return Forecast(fits=True, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """All of it measures the columns."""
+        return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per column, one Fitted, then Finished."""

@@ -17,7 +17,7 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.workload import Workload
 
 THIRD = 1 / 3
@@ -47,6 +47,10 @@ class Mst:
             reason = f"the pairs of columns have {cells:,} cells, more than {graphical.MAX_CELLS:,}; merge values or drop columns"
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 1e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """A third each for the columns, the choice of the tree and its pairs."""
+        return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""

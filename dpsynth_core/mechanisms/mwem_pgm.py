@@ -18,7 +18,7 @@ from dpsynth_core.inference.model import GraphicalModel, uniform
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice, RoundBudget
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.workload import Workload
 
 TOTAL_SHARE = 0.01
@@ -52,6 +52,12 @@ class MwemPgm:
             reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
         seconds = 2.0 + _rounds(domain, settings) * (0.2 + 4e-8 * workload.cells + settings["max_size_mb"] / 80.0)
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """Where the number of rows is public, the rounds have all of it."""
+        share, rest = settings["measure_share"], 1.0 if total_is_public else 1 - TOTAL_SHARE
+        rounds = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
+        return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Algorithm 1. Yields a Fitted event, a Measured and a Fitted event per round, then Finished."""

@@ -23,7 +23,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Parameter
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.workload import Workload
 
 MOST_SETS = 10_000
@@ -63,6 +63,12 @@ class PrivBayes:
         seconds = 2.0 + len(domain) * (0.5 + settings["max_size_mb"] / 80.0 * min(1.0, 4 * rho))
         cells = min(MOST_CELLS, _table_cells(domain, settings["max_parents"] + 1))
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """Every column and every table of the network gets the same; a network that cannot grow leaves its part to the columns."""
+        share, columns = settings["measure_share"], len(workload.domain)
+        each = share / (2 * columns - 1)
+        return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """A Measured event per column, a Measured and a Fitted event per round, then Finished."""

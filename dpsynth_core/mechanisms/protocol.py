@@ -169,6 +169,19 @@ class Forecast:
     reason: str = ""
 
 
+SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING = (
+    "single columns",
+    "choosing what to ask",
+    "chosen tables",
+    "tables asked for",
+    "number of records",
+)
+"""What parts of a budget go to, as people are told."""
+
+Split = tuple[tuple[str, float], ...]
+"""Stages of a run in order, each with its share of the budget; the shares add up to 1."""
+
+
 class Mechanism(Protocol):
     """name: registry key. title, summary, paper, privacy: sentences for cards and reports."""
 
@@ -181,6 +194,9 @@ class Mechanism(Protocol):
     parameters: ClassVar[Sequence[Parameter]]
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:
+        """How a run divides its budget as planned; an adaptive mechanism may move some of it between the last stages."""
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.mechanisms.protocol import Fitted, Measured, Parameter
+from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Fitted, Measured, Parameter
 from dpsynth_core.mechanisms.registry import MECHANISMS, describe, get, settings
-from dpsynth_core.privacy.events import Gaussian
+from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -137,3 +137,30 @@ def test_unknown_parameters_are_refused_with_the_known_ones() -> None:
         settings(KNOBS, {"shares": 0.5})
     with pytest.raises(InputError, match="has no parameters"):
         settings(get("independent"), {"shares": 0.5})
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_the_planned_split_is_a_whole_budget(name: str, relation: str) -> None:
+    shares = [share for _, share in get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), Unit(relation).total_is_public)]
+    assert all(share > 0 for share in shares)
+    assert math.fsum(shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", ["mst", "mwem_pgm", "independent", "gaussian"])
+def test_the_planned_split_is_what_a_run_is_charged(name: str, relation: str) -> None:
+    done = run(name, all_kway(DOMAIN, 2), 1.0, relation)
+    planned = dict(get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), done.kernel.total_is_public))
+    selected = sum(event.rho for event in done.kernel.events if isinstance(event, Selection))
+    assert selected == pytest.approx(planned.get(CHOOSING, 0.0), rel=1e-6)
+    measured = sum(event.rho for event in done.kernel.events if not isinstance(event, Selection))
+    assert measured == pytest.approx(1 - planned.get(CHOOSING, 0.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["aim", "mst"])
+def test_single_columns_are_paid_as_planned(name: str) -> None:
+    done = run(name, all_kway(DOMAIN, 2), 1.0)
+    planned = dict(get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), total_is_public=False))
+    first = sum(event.rho for event in done.kernel.events[: len(DOMAIN)])
+    assert first == pytest.approx(planned[SINGLE], rel=1e-6)
