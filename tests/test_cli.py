@@ -19,6 +19,7 @@ from dpsynth_core import cli, synthesis
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.store import ledger
 
 Run = Callable[..., int]
@@ -76,6 +77,21 @@ def test_the_release_document_says_how_it_was_made() -> None:
     assert said["timings"]["total"] > 0
     assert said["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert said["ledger"] == {}
+
+
+def test_a_certificate_by_default_another_share_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize() == 0
+    said = release()
+    assert said["spec"]["budget"]["certificate"] == DEFAULT_CERTIFICATE
+    assert said["certificate"]["rho"] == pytest.approx(DEFAULT_CERTIFICATE * said["budget"]["rho"], rel=1e-6)
+    assert [one["attributes"] for one in said["certificate"]["marginals"]] == [["age", "sex"], ["age", "pay"], ["sex", "pay"]]
+    assert {"attributes", "error", "bound95"} <= said["certificate"]["marginals"][0].keys()
+    assert "certificate: mean error " in capsys.readouterr().err
+    assert synthesize("--certificate", "0.25") == 0
+    assert release()["certificate"]["rho"] == pytest.approx(0.25 * said["budget"]["rho"], rel=1e-6)
+    assert synthesize("--certificate", "0") == 0
+    assert release()["certificate"] is None
+    assert "certificate" not in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_one_line_of_progress_for_each_measurement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,6 +156,8 @@ MISTAKES: dict[str, Callable[[], int]] = {
     "no command": lambda: cli.main([]),
     "unknown command": lambda: cli.main(["make"]),
     "missing option": lambda: cli.main(["synthesize", "people.csv"]),
+    "certificate of all": lambda: synthesize("--certificate", "1"),
+    "certificate in words": lambda: synthesize("--certificate", "none"),
     "unknown option": lambda: synthesize("--colour", "red"),
     "abbreviated option": lambda: synthesize("--work", "all-1way"),
     "missing file": lambda: synthesize(data="nowhere.csv"),

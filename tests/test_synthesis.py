@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dpsynth_core import planning, synthesis
 from dpsynth_core import release as releases
-from dpsynth_core import synthesis
-from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.errors import BudgetExceeded, CapacityError, InputError
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
 from dpsynth_core.synthesis import Plan
@@ -77,6 +81,7 @@ CONTROLS: list[dict[str, Any]] = [
     {"workload": {"kind": "target", "column": "a", "k": 2}},
     {"budget": {"epsilon": 1.0, "delta": 1e-9}},
     {"budget": {"epsilon": 2.0, "delta": 1e-6}},
+    {"budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.05}},
     {"mechanism": {"name": "independent"}},
     {"mechanism": {"name": "aim", "settings": {"measure_share": 0.5}}},
     {"mechanism": {"name": "aim", "settings": {"rounds_per_attribute": 3}}},
@@ -221,6 +226,106 @@ def test_answers_without_rows(make_spec: Make) -> None:
     assert {m.clique for m in made.measurements} == {("a", "b"), ("a", "c"), ("b", "c")}
     with pytest.raises(InputError, match=r"output\.rows"):
         synthesis.plan(make_spec(mechanism={"name": "gaussian"}, output={"rows": 5}))
+
+
+# The certificate and the bounds
+
+
+def certified(share: float = 0.05) -> dict[str, Any]:
+    return {"budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": share}}
+
+
+def truth(spec: Spec) -> dict[tuple[str, ...], Any]:
+    plan = synthesis.plan(spec)
+    counts = synthesis.open_source(plan).counts(plan.workload.cliques)
+    return {clique: table / table.sum() for clique, table in counts.items()}
+
+
+@pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_what_runs_is_the_split_that_is_shown(make_spec: Make, mechanism: str, relation: str) -> None:
+    spec = make_spec(**certified(0.2), mechanism={"name": mechanism}, unit={"relation": relation})
+    plan, made = synthesis.plan(spec), run(spec)
+    shown = planning.budget_split(mechanism, {}, plan.workload, plan.rho, certificate=0.2).value.set_index("stage")["rho"]
+    assert made.certificate["rho"] == pytest.approx(shown["certificate"], rel=1e-6)
+    assert made.rho_spent - made.certificate["rho"] <= shown.drop("certificate").sum()
+    assert made.rho_spent <= made.rho
+
+
+@pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
+def test_every_mechanism_runs_as_if_the_certificate_s_share_did_not_exist(make_spec: Make, mechanism: str) -> None:
+    """With the noise it would have at 80 % of rho and without a certificate: it cannot even see that there is more."""
+    spec = make_spec(**certified(0.2), mechanism={"name": mechanism})
+    with_certificate, plan = run(spec), synthesis.plan(spec)
+    smaller = replace(plan, rho=plan.rho_mechanism, rho_certificate=0.0)
+    alone = synthesis.synthesize(smaller, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
+    assert with_certificate.measurements
+    for one, other in zip(with_certificate.measurements, alone.measurements, strict=True):
+        assert one.sigma == pytest.approx(other.sigma, rel=1e-8)  # the meter's headroom is a relative 1e-9
+        assert np.array_equal(one.values, other.values)
+
+
+def test_a_mechanism_that_asks_for_more_than_its_part_is_stopped(make_spec: Make) -> None:
+    class Greedy:
+        title, makes_rows = "Greedy", True
+
+        def steps(self, kernel: Any, *_: Any) -> Any:
+            kernel.measure_marginal(("a",), kernel.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)
+            yield
+
+    plan = synthesis.plan(make_spec(**certified()))
+    with pytest.raises(BudgetExceeded):
+        synthesis.synthesize(replace(plan, mechanism=Greedy()), synthesis.open_source(plan), SeededNoise(1), lambda _: None)
+
+
+@pytest.mark.parametrize("mechanism", ["aim", "gaussian"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: str, relation: str) -> None:
+    budget = {"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5}
+    spec = make_spec(budget=budget, mechanism={"name": mechanism}, unit={"relation": relation})
+    made, true = run(spec), truth(spec)
+    if made.codes is None:
+        published = {m.clique: m.values / made.total for m in made.measurements}
+    else:
+        published = {r: counts / made.rows for r, counts in row_marginals(made.domain, made.codes, true).items()}
+    assert made.certificate["of"] == ("rows" if mechanism == "aim" else "answers")
+    assert {tuple(one["attributes"]) for one in made.certificate["marginals"]} == true.keys()
+    for one in made.certificate["marginals"]:
+        error = np.abs(true[tuple(one["attributes"])] - published[tuple(one["attributes"])]).sum()
+        # a Gaussian of sigma, 6 of which are exceeded once in 5e8, and the doubt of the total
+        allowed = (6 * made.certificate["sigma"] + 6 * made.certificate["total"]["sigma"]) / N
+        assert one["error"] == pytest.approx(error, abs=allowed)
+        assert one["bound95"] <= one["simultaneous95"]
+
+
+def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Make) -> None:
+    """Seven rows cannot be right, and the certificate says so; the answers behind them could be."""
+    many, few = (run(make_spec(**certified(0.5), output={"seed": 1, "rows": rows})) for rows in (4000, 7))
+    assert few.certificate["mean_error"] > many.certificate["mean_error"] + 0.2
+
+
+def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_same(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    assert made.certificate is None
+    assert releases.to_json(made)["certificate"] is None
+    assert {tuple(bound["attributes"]) for bound in made.bounds} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {bound["support"] for bound in made.bounds} <= {"supported", "unsupported"}
+    assert all(0 < bound["bound95"] <= 2 for bound in made.bounds)
+
+
+def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_path: Path) -> None:
+    made = run(make_spec(**certified(), mechanism={"name": "aim"}))
+    (tmp_path / "kept").mkdir()
+    releases.save(made, tmp_path / "kept")
+    again = releases.load(tmp_path / "kept")
+    assert again.certificate == made.certificate
+    assert again.bounds == made.bounds
+    assert json.loads(releases.document(made))["certificate"]["mean_error"] == made.certificate["mean_error"]
+
+
+def test_the_statement_says_what_was_kept_for_the_certificate(make_spec: Make) -> None:
+    assert "kept for measuring the errors" in run(make_spec(**certified())).statement
+    assert "kept for measuring the errors" not in run(make_spec()).statement
 
 
 def test_phases_are_timed_and_versions_recorded(make_spec: Make) -> None:
