@@ -62,6 +62,12 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
     return _quantile() * sigma(rho, unit, tables)
 
 
+def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
+    """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
+    in a wrong cell (half of the L1 error). The mean over all tables is known sqrt(tables) times better."""
+    return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * rho)) / 2
+
+
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0) -> float:
     """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
 

@@ -19,12 +19,13 @@ def main() -> None:
         budget_view.amount(here)
         budget_view.accuracy(here, unit, shares)
         if error is None:
-            rho = document.rho(here.draft)
-            budget_view.noise(here, workload, unit, rho, shares)
+            rho, (measuring, certifying) = document.rho(here.draft), document.rho_parts(here.draft)
+            budget_view.certificate(here, workload, unit, certifying)
+            budget_view.noise(here, workload, unit, measuring, shares)
             error = budget_view.account(here, unit.relation, rho)
     with right:
         if document.problem(here.draft, "budget") is None:
-            budget_view.pictures(here.draft["mechanism"], workload, **here.draft["budget"], rho=document.rho(here.draft))
+            budget_view.pictures(here.draft, workload, unit, document.rho(here.draft))
     frame.nav_checked("budget", error)
 
 

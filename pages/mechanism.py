@@ -12,7 +12,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
 from dpsynth_core.privacy.accounting import epsilon_from, rho_from
-from dpsynth_core.spec import DataSpec, Spec
+from dpsynth_core.spec import DataSpec, Spec, divided
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
 from dpsynth_core.web import document, frame, launch, plan_view, watch
@@ -51,7 +51,7 @@ def _plan(here: Current) -> None:
         plan_view.parameters(mechanism)
         return
     account, people = _account(here, spec.population), document.people(here.draft)
-    plan_view.verdict(feasibility.assess(workload, rho, unit, people), people)
+    plan_view.verdict(feasibility.assess(workload, document.rho_parts(here.draft)[0], unit, people), people)
     plan_view.leaks(leaks.find(spec, people, account.releases, _same_file_elsewhere(here.owner, spec)))
     text = spec.model_dump_json()
     forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
@@ -78,7 +78,7 @@ def _forecast(spec_text: str, name: str) -> Forecast | InputError:
     domain, workload, _, rho = spec.resolved()
     mechanism = registry.get(name)
     try:
-        return mechanism.forecast(domain, workload, rho, registry.settings(mechanism, given))
+        return mechanism.forecast(domain, workload, divided(rho, spec.budget.certificate)[0], registry.settings(mechanism, given))
     except InputError as error:
         return error
 

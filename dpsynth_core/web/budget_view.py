@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import streamlit as st
 
 from dpsynth_core import charts, planning
 from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import Sharing
 from dpsynth_core.privacy import accounting
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
@@ -20,12 +22,18 @@ from dpsynth_core.web.text import code, literal
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zone
 
-EPSILON, DELTA = "budget.epsilon", "budget.delta"
+EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
+"""Shares of the budget offered for the certificate."""
 USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
 EPSILON_HELP = (
     "How far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
 )
 DELTA_HELP = "The chance, at worst, that the promise of ε fails. Far below one in the number of people: 1e-9 is customary here."
+CERTIFICATE_HELP = (
+    "When the rows are final, this share of the budget measures how far every table of them is from the private one. "
+    "The measured errors, each with the bound that it stays below, are published with the rows."
+)
 RHO_HELP = "The same budget in zero-concentrated differential privacy, the currency in which the pieces of a run add up."
 
 
@@ -105,7 +113,7 @@ def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
         if wanted is None or delta is None:
             return
         try:
-            epsilon = planning.round_up(planning.epsilon_for(wanted, delta, unit, tables))
+            epsilon = planning.round_up(planning.epsilon_for(wanted, delta, unit, tables, fields.value(CERTIFICATE, 0.0)))
         except InputError as error:
             fields.problem(error)
             return
@@ -124,6 +132,29 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
         average = f", about {numbers.count(people / cells)} people in each" if people else ""
         largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
         st.caption(f"People per cell; 95 % of the cells are this close. {largest}")
+
+
+def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
+    """How much is kept for measuring the errors of the result. rho: what that comes to."""
+    with frame.card("How will readers know how good the rows are?", Zone.PUBLIC, CERTIFICATE_HELP):
+        chosen = fields.value(CERTIFICATE, 0.0)
+        options = sorted({*SHARES, chosen})
+        names = {share: f"{100 * share:g} %" if share else "no certificate" for share in options}
+        fields.choice("Share of the budget for a certificate", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
+        if not chosen:
+            st.caption(
+                ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
+                "were not measured hardly at all."
+            )
+            return
+        tables, people = len(workload.cliques), document.people(here.draft)
+        each = planning.certificate_margin(rho, unit, tables)
+        mean = each / math.sqrt(tables)
+        if people:
+            told = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
+        else:
+            told = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
+        st.caption(f"It will tell how many people are in a wrong cell: {told}.")
 
 
 def _capital(shared: Sharing) -> str:
@@ -169,8 +200,10 @@ def account(here: Current, relation: str, rho: float) -> InputError | None:
         return error
 
 
-def pictures(mechanism: Mapping[str, Any], workload: Workload, epsilon: float, delta: float, rho: float) -> None:
-    """The attacker's trade-off, and how the mechanism divides the budget."""
-    st.altair_chart(charts.tradeoff(planning.attacker(epsilon, delta)))
-    st.altair_chart(charts.split(planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho)))
-    st.caption(f"In all ρ = {rho:.4g}.", help=RHO_HELP)
+def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
+    """The attacker's trade-off, and how the budget is divided when this plan runs."""
+    budget, mechanism = draft["budget"], draft["mechanism"]
+    st.altair_chart(charts.tradeoff(planning.attacker(budget["epsilon"], budget["delta"])))
+    share = budget.get("certificate", 0.0)
+    st.altair_chart(charts.split(planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit)))
+    st.caption(f"In all ρ = {rho:.4g}. Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)

@@ -26,14 +26,14 @@ from dpsynth_core.domain import Domain, column_field
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy import accounting
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.spec import Spec
+from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec, divided
 from dpsynth_core.store import ledger
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zone
 
 Draft = dict[str, Any]
 
-DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9}
+DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
 DEFAULT_CAP = dict(zip(("epsilon", "delta"), ledger.DEFAULT_CAP, strict=True))
 
 
@@ -106,6 +106,11 @@ def rho(draft: Mapping[str, Any]) -> float:
     return accounting.rho_from(budget["epsilon"], budget["delta"])
 
 
+def rho_parts(draft: Mapping[str, Any]) -> tuple[float, float]:
+    """The budget in zCDP as the mechanism and the certificate get it. Raises InputError for a budget that cannot be used."""
+    return divided(rho(draft), draft["budget"].get("certificate", 0.0))
+
+
 def spec(draft: Mapping[str, Any], name: str) -> Spec:
     """The complete document of the release. Raises InputError naming the first thing that is missing or wrong."""
     for step in _CHECKS:
@@ -149,7 +154,7 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
 
 def _check_budget(draft: Mapping[str, Any]) -> None:
     _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
-    rho(draft)
+    rho_parts(draft)
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:

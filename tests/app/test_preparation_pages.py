@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core import synthesis
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web import document
@@ -134,7 +137,7 @@ def test_two_tabs_that_edit_different_fields_keep_both() -> None:
     first, second = open_page("budget", one), open_page("budget", one)
     field(first, "text_input", "ε").set_value("0.25").run()
     field(second, "text_input", "δ").set_value("1e-7").run()
-    assert stored()["budget"] == {"epsilon": 0.25, "delta": 1e-7}
+    assert stored()["budget"] == {"epsilon": 0.25, "delta": 1e-7, "certificate": 0.05}
 
 
 @pytest.mark.parametrize("text", ["one", "nan", "0", "-1", "", "1,5", "inf", "2000"])
@@ -176,6 +179,43 @@ def test_a_wanted_accuracy_sets_epsilon() -> None:
     assert chosen != 1.0
     assert field(app, "text_input", "ε").value == f"{chosen:g}"
     assert any(metric.value in ("± 40", "± 39") for metric in app.metric)
+
+
+def stages(app: AppTest) -> dict[str, float]:
+    """The split bar as drawn: share by stage."""
+    specs = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    rows = pyarrow.ipc.open_stream(
+        next(
+            data.data.data
+            for chart, spec in zip(app.get("vega_lite_chart"), specs, strict=True)
+            if spec["title"]["text"] == "Where does the budget go?"
+            for data in chart.proto.datasets
+        )
+    ).read_pandas()
+    return dict(zip(rows["stage"], rows["share"], strict=True))
+
+
+def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() -> None:
+    one = project()
+    app = open_page("budget", one)
+    assert stages(app) == pytest.approx({"single columns": 0.95, "certificate": 0.05})
+    with_it = document.spec(stored(), "Trial")
+    field(app, "button_group", "Share of the budget").set_value(0.0).run()
+    assert not app.exception
+    assert stages(app) == pytest.approx({"single columns": 1.0})
+    without = document.spec(stored(), "Trial")
+    assert (with_it.budget.certificate, without.budget.certificate) == (0.05, 0.0)
+    assert with_it.digest() != without.digest()
+    planned = synthesis.plan(without)
+    assert (planned.rho_mechanism, planned.rho_certificate) == (planned.rho, 0.0)
+    assert "± " in words(open_page("budget", project()))
+
+
+def test_a_certificate_takes_from_the_tables() -> None:
+    app = open_page("budget", project())
+    before = [metric.value for metric in app.metric][:1]
+    field(app, "button_group", "Share of the budget").set_value(0.2).run()
+    assert [metric.value for metric in app.metric][:1] != before
 
 
 def test_a_budget_above_the_populations_limit_stops_continue() -> None:
