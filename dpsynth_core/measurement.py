@@ -1,4 +1,4 @@
-"""A noisy marginal: the only thing that mechanisms ever learn about the private table's counts, apart from selections."""
+"""A noisy marginal, or the residual of one: all that mechanisms ever learn about the private table's counts, apart from selections."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ class Measurement:
             raise ValueError("values needs one axis per attribute of the clique")
         if not self.sigma > 0:
             raise ValueError("sigma must be positive")
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """`values` = M_clique(D) + noise of standard deviation `sigma` per cell, projected on what no smaller marginal says.
+
+    values: float64 counts, shaped like the marginal, summing to zero along every axis.
+    """
+
+    clique: Clique
+    values: NDArray[np.float64]
+    sigma: float

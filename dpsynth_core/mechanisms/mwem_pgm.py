@@ -39,7 +39,7 @@ class MwemPgm:
     parameters: ClassVar[Sequence[Parameter]] = (
         graphical.MAX_SIZE,
         Parameter("rounds_per_attribute", "float", 1.0, 0.1, 20.0, "Number of rounds T, as a multiple of the number of columns."),
-        Parameter("measure_share", "float", 0.5, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
+        Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
     )
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.workload import Workload
 
 
@@ -52,6 +52,12 @@ class Kernel(Protocol):
 
     def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
         """Costs marginal_l2^2 / (2 sigma^2)."""
+
+    def residual_l2(self, clique: Clique, sigma: float) -> float:
+        """L2 sensitivity of the residual of a marginal when it is measured at sigma, of (): of the number of rows. Public, free."""
+
+    def measure_residual(self, clique: Clique, sigma: float) -> Residual:
+        """Costs residual_l2^2 / (2 sigma^2). Every column of the clique must have two values or more."""
 
     def measure_total(self, sigma: float) -> float:
         """Number of rows + noise; free and exact (sigma ignored) when `total_is_public`."""

@@ -34,6 +34,14 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
+class Residual(Gaussian):
+    """Discrete Gaussian noise of `sigma` people per cell on a fine lattice, of which only the residual is released.
+
+    The cost is Gaussian noise's; l2 is the sensitivity of the residual, smaller than the marginal's: `privacy.residuals`, Proposition.
+    """
+
+
+@dataclass(frozen=True)
 class Selection:
     """The exponential mechanism at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
@@ -76,7 +84,7 @@ class Laplace:
         return float(self.cost)
 
 
-Event = Gaussian | Selection | Laplace
+Event = Gaussian | Residual | Selection | Laplace
 
 
 def _check_positive(**values: float) -> None:

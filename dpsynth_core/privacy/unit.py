@@ -40,6 +40,15 @@ class Unit:
         """L2 sensitivity of one marginal, never rounded down: m in one cell, or m lost in one and gained in another."""
         return _root(self.max_rows_per_person**2 * (2 if self.relation == REPLACE else 1))
 
+    def residual_l2(self, one_row: Fraction, one_row_elsewhere: Fraction) -> float:
+        """L2 sensitivity of a residual, never rounded down, from the squares that `privacy.residuals` has for one row.
+
+        The worst of m rows are the same row m times. A person with fewer rows after the replacement than before is no worse: a row
+        that is only taken away costs less than one that moves.
+        """
+        squared = one_row_elsewhere if self.relation == REPLACE else one_row
+        return _root(self.max_rows_per_person**2 * squared)
+
     def errors_l2(self, count: int) -> float:
         """L2 sensitivity of `count` errors ||M_r(D) - v_r||_1 together, never rounded down: each changes by marginal_l1 at most."""
         return _root(count * self.marginal_l1**2)
@@ -55,7 +64,9 @@ class Unit:
         return self.relation == REPLACE and self.max_rows_per_person == 1
 
 
-def _root(squared: int) -> float:
+def _root(squared: int | Fraction) -> float:
     """The square root as a float, not rounded down."""
     root = math.sqrt(squared)
-    return root if Fraction(root) ** 2 >= squared else math.nextafter(root, math.inf)
+    while Fraction(root) ** 2 < squared:
+        root = math.nextafter(root, math.inf)
+    return root

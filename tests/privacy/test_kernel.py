@@ -344,7 +344,7 @@ def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> N
 
 
 def test_signatures_match_the_protocol() -> None:
-    for name in ("measure_marginal", "measure_total", "measure_errors", "select_worst_marginal"):
+    for name in ("measure_marginal", "measure_residual", "residual_l2", "measure_total", "measure_errors", "select_worst_marginal"):
         assert inspect.signature(getattr(PrivacyKernel, name)) == inspect.signature(getattr(Kernel, name))
 
 

@@ -1,0 +1,94 @@
+"""The residual of a marginal, what it costs to release it, and how its noise is drawn: whole numbers throughout.
+
+The residual is what a marginal x over columns of n_1, ..., n_k values says beyond all smaller marginals (Xiao, He, Zhang, Kifer 2023,
+"An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions"): R x, with R the Kronecker product over the
+columns of the operator (w_0, ..., w_{n-1}) -> (w_0 - w_1, ..., w_0 - w_{n-1}). R forgets every table that is constant along some axis. With
+continuous Gaussian noise, R (x + N(0, sigma^2)) costs prod (1 - 1/n_i) times what x + N(0, sigma^2) costs. That proof shifts the noise by
+fractions of a row, which discrete Gaussian noise on whole numbers does not allow. On a finer lattice it does, nearly:
+
+Proposition. Let s = 2^b, and let r_i be a whole multiple of 1/s_i, where the product of the s_i divides s. Let Z be discrete Gaussian of
+parameter sigma * s in each cell. One row more in cell c moves x by e_c. Then releasing R (s x + Z) costs, for tables that differ by this
+row, rho = ||w_c||^2 / (2 sigma^2) with w_c = the Kronecker product of e_{c_i} - r_i 1, for every choice of the r_i.
+
+Proof. Multiplied out, w_c is e_c plus terms that have r_i 1 as a factor for some i and are constant along that axis: R w_c = R e_c. All
+its entries are whole multiples of 1/s. So R (s (x + e_c) + Z) = R (s x + (Z + s w_c)), and this is the map w -> R (s x + w) applied to Z
+shifted by a vector of whole numbers; without the row it is the same map applied to Z. A shift t of discrete Gaussians of parameter tau
+costs ||t||^2 / (2 tau^2) (Canonne, Kamath, Steinke 2020, Proposition 5, added up over independent cells), here
+||s w_c||^2 / (2 sigma^2 s^2); a map applied afterwards costs nothing. For several rows, and for rows that go elsewhere, the w add up and
+subtract likewise.
+
+r_i = 1/n_i would make ||w_c||^2 = prod (1 - 1/n_i); the nearest multiple of 1/s_i is used. Norms are computed exactly from the very r_i.
+
+Machine integers. Multiplying, adding and subtracting 64-bit integers that wrap around is exact modulo 2^64, and R still forgets what it
+should: wrapping costs no privacy. Noise is drawn around zero, so that only noise beyond 2^13 sigma, of probability below exp(-2^24), would
+be cut off by the sampler. No floating-point operation sees anything but R (s x + Z): averages of private numbers, rounded, would tell more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_BITS = 24
+"""Counts keep 39 bits: 2^38 people, as in `scores`."""
+NOISE_BITS = 50
+"""sigma * 2^b stays below 2^50, and so must sigma."""
+
+
+def lattice_bits(sigma: float) -> int:
+    """b: noise is drawn in steps of 2^-b people. ValueError unless sigma is a positive number that leaves room for the noise."""
+    if not 0 < sigma < 2**NOISE_BITS:
+        raise ValueError(f"sigma must be a positive number below 2^{NOISE_BITS}")
+    return min(MOST_BITS, NOISE_BITS - math.frexp(sigma)[1])
+
+
+def one_row(sizes: Sequence[int], bits: int) -> Fraction:
+    """||w_c||^2, the same for every cell: what one row more or less is charged for. About prod (1 - 1/n_i), and never above 1."""
+    return math.prod((equal for equal, _ in _factors(sizes, bits)), start=Fraction(1))
+
+
+def one_row_elsewhere(sizes: Sequence[int], bits: int) -> Fraction:
+    """The largest ||w_c - w_d||^2 over two cells: what one row that moves is charged for. At least twice `one_row`, at most 2.
+
+    It is 2 ||w_c||^2 - 2 <w_c, w_d>, and <w_c, w_d> is a product over the columns of one of two factors: where c and d agree, and where
+    they differ. Its smallest value is found by keeping the smallest and the largest product of the columns so far.
+    """
+    smallest = largest = Fraction(1)
+    for equal, different in _factors(sizes, bits):
+        reached = [product * factor for product in (smallest, largest) for factor in (equal, different)]
+        smallest, largest = min(reached), max(reached)
+    return 2 * (one_row(sizes, bits) - smallest)
+
+
+def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fraction]]:
+    """||e_c - r 1||^2 and <e_c - r 1, e_d - r 1> for c != d, per column: 1 - 2r + n r^2 > 0 and -2r + n r^2 <= 0.
+
+    Every column gets the same share of the bits. r is at most 2/n: 1/n is rounded to 0, or to a step that is at most twice as large.
+    """
+    if not sizes or min(sizes) < 2:
+        raise ValueError("a residual needs one or more columns, each of two values or more")
+    steps = 2 ** (bits // len(sizes))
+    for size in sizes:
+        r = Fraction(round(Fraction(steps, size)), steps)
+        yield 1 - 2 * r + size * r**2, -2 * r + size * r**2
+
+
+def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """R: along every axis, the first entry minus each of the others. Exact, also where it wraps around."""
+    for axis in range(table.ndim):
+        first, others = np.split(table, [1], axis=axis)
+        table = first - others
+    return table
+
+
+def centred(released: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table w with R w = `released` that sums to zero along every axis: for R x, x projected on what R does not forget."""
+    table = released
+    for axis in range(released.ndim):
+        first = table.sum(axis=axis, keepdims=True) / (table.shape[axis] + 1)
+        table = np.concatenate([first, first - table], axis=axis)
+    return table
