@@ -277,8 +277,12 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:
-    columns = [_quoted(column) if pa.types.is_string(column.type) else column for column in table.columns]
+    columns = [_quoted(column) if _is_text(column.type) else column for column in table.columns]
     return pa.table(columns, names=list(_quoted_names(table.column_names)))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.quantiles import margin
+from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms.protocol import Kernel
@@ -48,12 +49,19 @@ class Certified:
 @dataclass(frozen=True)
 class Certificate:
     """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
-    of. sigma: noise of each measured error, in records. rho: what all of it cost."""
+    of. sigma: noise of each measured error, in records. rho: what all of it cost.
+
+    sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
+    mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
+    sample would be large enough.
+    """
 
     of: str
     marginals: tuple[Certified, ...]
     mean_error: float
     mean_bound95: float
+    sample: float | None
+    sample95: float | None
     total: Total
     sigma: float
     rho: float
@@ -63,6 +71,8 @@ class Certificate:
             "of": self.of,
             "mean_error": self.mean_error,
             "mean_bound95": self.mean_bound95,
+            "sample": self.sample,
+            "sample95": self.sample95,
             "confidence": CONFIDENCE,
             "sigma": self.sigma,
             "rho": self.rho,
@@ -78,6 +88,8 @@ class Certificate:
             marginals=tuple(Certified(**{**one, "attributes": tuple(one["attributes"])}) for one in obj["marginals"]),
             mean_error=obj["mean_error"],
             mean_bound95=obj["mean_bound95"],
+            sample=obj["sample"],
+            sample95=obj["sample95"],
             total=Total(**obj["total"]),
             sigma=obj["sigma"],
             rho=obj["rho"],
@@ -99,18 +111,27 @@ def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], kno
     def bound(error: float, deviation: float, mass: float, count: int = 1) -> float:
         return _bound(error, deviation, mass, total, count)
 
+    mean_error, mean_bound = mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
+    cells = gather(published.values()) if of == ROWS else None
     return Certificate(
         of=of,
         marginals=tuple(
             Certified(r, error / total.value, bound(error, sigma, masses[r]), min(1 + masses[r], bound(error, sigma, widest, k)))
             for r, error in noisy.items()
         ),
-        mean_error=mean / total.value,
-        mean_bound95=bound(mean, sigma / math.sqrt(k), mean_mass),
+        mean_error=mean_error,
+        mean_bound95=mean_bound,
+        sample=_sample(cells, mean_error),
+        sample95=_sample(cells, mean_bound),
         total=total,
         sigma=sigma,
         rho=kernel.rho_spent,
     )
+
+
+def _sample(cells: Cells | None, error: float) -> float | None:
+    records = sample_size(cells, error) if cells is not None else math.inf
+    return records if math.isfinite(records) else None
 
 
 def _measured(kernel: Kernel) -> Total:

@@ -13,7 +13,7 @@ import pandas as pd
 from dpsynth_core import workload as workloads
 from dpsynth_core.evaluation.comparison import Evidence, marginal_table
 from dpsynth_core.release import Release, parquet_bytes
-from dpsynth_core.report import marginals
+from dpsynth_core.report import errors, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, sentence
 from dpsynth_core.report.page import html
@@ -22,6 +22,7 @@ from dpsynth_core.zones import Zoned, combine, released
 __all__ = ["CARD", "REPORT", "ROWS", "SPEC", "card", "evidence", "facts", "html", "parts", "sentence", "tables"]
 
 REPORT, CARD, SPEC, ROWS, MARGINALS = "report.html", "DATA_CARD.md", "spec.json", "synthetic.parquet", "marginals.parquet"
+ERRORS = "errors.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
@@ -43,6 +44,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         CARD: combine(lambda t: card(release, t).encode(), table),
         SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
         MARGINALS: released(marginals.parquet(release)),
+        ERRORS: released(errors.csv(release)),
     }
     found |= {name: released(content) for name, content in marginals.csv_files(release).items()}
     if release.table is not None:

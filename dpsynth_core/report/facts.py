@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
 from dpsynth_core.evaluation.comparison import Headline
 from dpsynth_core.release import Release
 
@@ -63,10 +64,29 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Neighbouring tables", f"{unit['relation']}; at most {unit['max_rows_per_person']} row(s) per person"),
         ("Mechanism", spec["mechanism"]["name"]),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
+        ("Certificate", certified(release)),
         ("Where the domain came from", _ORIGIN[spec["domain_origin"]]),
         ("Made", release.created),
         ("SHA-256 of the spec", release.digest),
     ]
+
+
+def certified(release: Release) -> str:
+    """What the certificate says, in a few short sentences."""
+    if release.certificate is None:
+        return "none: no budget was set aside to measure the errors"
+    said = Certificate.from_json(release.certificate)
+    what = "answers" if said.of == ANSWERS else "synthetic rows"
+    sample = ""
+    if said.sample is not None:
+        share = min(1.0, said.sample / said.total.value)
+        sample = f" That is as accurate as publishing a random {said.sample:,.0f} of the records would be ({share:.0%} of them)."
+    mean, most = max(0.0, said.mean_error) / 2, said.mean_bound95 / 2
+    return (
+        f"{release.spec['budget']['certificate']:.0%} of the budget measured how far the {what} are from the private table: on average"
+        f" over the {len(said.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at most."
+        f"{sample}"
+    )
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:

@@ -14,7 +14,8 @@ import pandas as pd
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.comparison import headline
 from dpsynth_core.release import Release
-from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sentence
+from dpsynth_core.report import errors
+from dpsynth_core.report.facts import NOT_PROTECTED, READING, certified, facts, first, sentence
 from dpsynth_core.zones import released
 
 _FRAME = Path(__file__).with_name("page.html")
@@ -33,6 +34,8 @@ def html(release: Release, table: pd.DataFrame) -> str:
         brands=_html_list("warnings", [brand.sentence for brand in release.brands]) if release.brands else "<p>None.</p>",
         facts=_html_pairs(facts(release)),
         tables=_html_tables(table),
+        certified=escape(certified(release)),
+        errors=_html_errors(errors.table(release)),
         columns=_html_columns(release.domain),
         reading=_html_list("reading", READING),
         limits=_html_list("limits", NOT_PROTECTED),
@@ -56,6 +59,23 @@ def _html_tables(table: pd.DataFrame) -> str:
     body = "".join(_html_table_row(row, scale) for row in shown.itertuples())
     more = f"<p>{len(table) - len(shown):,} further tables are in release.json.</p>" if len(table) > len(shown) else ""
     return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _html_errors(table: pd.DataFrame) -> str:
+    """Measured errors and bounds, as shares of people in a wrong cell: half the L1 distance."""
+    shown = table.head(_TABLES_SHOWN)
+    bounds = shown["measured_bound95"].fillna(shown["prior_bound95"])
+    scale = float(bounds.max() / 2) if bounds.notna().any() else 1.0
+    heads = ("Table", "Measured error", "At most (95 %)", "All together at most (95 %)", "Known beforehand: at most (95 %)", "Support")
+    rows = (
+        f"<tr><td>{escape(row.attributes)}</td><td class=n>{_number(max(0.0, row.measured_error / 2), '.1%')}</td>"
+        f"<td>{_bar(row.measured_bound95 / 2, scale)}</td><td class=n>{_number(row.measured_simultaneous95 / 2, '.1%')}</td>"
+        f"<td class=n>{_number(row.prior_bound95 / 2, '.1%')}</td><td>{'–' if pd.isna(row.support) else escape(row.support)}</td></tr>"
+        for row in shown.itertuples()
+    )
+    more = f"<p>{len(table) - len(shown):,} further tables are in errors.csv.</p>" if len(table) > len(shown) else ""
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
 
 
 def _html_table_row(row: Any, scale: float) -> str:

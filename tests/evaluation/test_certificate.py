@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
 from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.subsampling import gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.privacy.events import Gaussian
@@ -131,6 +132,16 @@ def test_a_secret_number_of_records_widens_every_bound() -> None:
         assert one.error == other.error
         assert one.bound95 < other.bound95
     assert sharp.mean_bound95 < vague.mean_bound95
+
+
+def test_the_rows_are_read_as_a_sample_that_would_be_as_accurate() -> None:
+    """A sample's error falls with the root of its size, so that 6 standard deviations of the mean error count twice."""
+    made = certify(kernel_for(Unit("replace"), 3, rho=0.01), rows(), None, ROWS)
+    records = sample_size(gather(rows().values()), np.mean(list(true_errors(rows()).values())))
+    assert made.sample == pytest.approx(records, rel=6 * 2 * made.sigma / len(PAIRS) ** 0.5 / N / made.mean_error)
+    assert made.sample95 < made.sample
+    answers = certify(kernel_for(Unit("replace"), 3), rows(), None, ANSWERS)
+    assert (answers.sample, answers.sample95) == (None, None)
 
 
 def test_a_total_that_says_nothing_certifies_nothing() -> None:

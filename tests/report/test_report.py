@@ -144,6 +144,39 @@ def test_no_cell_of_the_tables_for_people_starts_a_formula(made: Release) -> Non
                 assert not any(cell.startswith(("=", "@", "\t")) for cell in row), name
 
 
+CERTIFIED = {"budget": {"epsilon": 50.0, "delta": 1e-9, "certificate": 0.2}}
+
+
+def test_measured_errors_and_bounds_are_there_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(monkeypatch, **CERTIFIED)
+    frame = pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))
+    said = sorted((one["bound95"] for one in made.certificate["marginals"]), reverse=True)
+    assert frame["measured_bound95"].to_list() == pytest.approx(said)
+    assert set(frame["support"]) == {"unbounded"}  # single columns were measured, pairs were asked for
+    assert frame["prior_bound95"].isna().all()
+    words = Page(report.html(made, report.tables(made).value)).words
+    # as shares of people, which is half the L1 distance
+    assert f"{made.certificate['mean_bound95'] / 2:.1%} at most" in words
+    assert all(f"{bound / 2:.1%}" in words for bound in said)
+    assert "as accurate as publishing a random" in dict(report.facts(made))["Certificate"]
+
+
+def test_without_a_certificate_the_report_says_so(made: Release) -> None:
+    assert dict(report.facts(made))["Certificate"].startswith("none")
+    frame = pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))
+    assert len(frame) == 3
+    assert frame["measured_error"].isna().all()
+
+
+def test_a_certificate_of_answers_speaks_of_answers_and_of_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(monkeypatch, **CERTIFIED, mechanism={"name": "gaussian"}, output={"seed": 1})
+    said = dict(report.facts(made))["Certificate"]
+    assert "how far the answers are" in said
+    assert "sample" not in said
+    assert "random" not in said
+    assert set(pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))["support"]) == {"supported"}
+
+
 def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(monkeypatch, first="noisy_count")
     header = report.parts(made)["marginals/0001.csv"].value.decode().splitlines()[0]
