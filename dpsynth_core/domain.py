@@ -1,4 +1,4 @@
-"""The domain: the columns of the release in order, each with its public set of cells.
+"""The domain: the columns of the release in order, each with its public set of cells, and the combinations that cannot occur.
 
 A domain knows nothing of any record. It comes from the curator's typing, from our JSON, from the benchmark form {"age": 32} of
 already coded data, or from a codebook table; whatever is wrong in those is an InputError that names the column and the remedy.
@@ -20,6 +20,9 @@ from dpsynth_core.attribute import Attribute
 from dpsynth_core.bins import column_field, day_of, equal_edges
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique
+from dpsynth_core.zeros import Cells, StructuralZeros, checked
+from dpsynth_core.zeros import from_json as zeros_from_json
+from dpsynth_core.zeros import to_json as zeros_json
 
 __all__ = ["Attribute", "Domain", "column_field", "domain_from_codebook", "load_domain", "outside_rule", "parse_domain"]
 
@@ -37,9 +40,10 @@ _NUMBERS: dict[str, Callable[..., Attribute]] = {"integer": Attribute.integer, "
 
 @dataclass(frozen=True)
 class Domain:
-    """Attributes in the order of the released columns."""
+    """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`)."""
 
     attributes: tuple[Attribute, ...]
+    impossible: tuple[StructuralZeros, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -49,6 +53,14 @@ class Domain:
             if attribute.name in seen:
                 raise InputError(column_field(attribute.name), "the name is used twice", "rename or drop one of the columns")
             seen.add(attribute.name)
+        known = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
+        object.__setattr__(self, "impossible", tuple(known))
+        checked(self.impossible, self.attributes)
+
+    @cached_property
+    def zeros(self) -> dict[Clique, Cells]:
+        """The impossible cells: for each set of attributes with rules, a table of its shape that is True where no record can be."""
+        return checked(self.impossible, self.attributes)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -94,18 +106,22 @@ class Domain:
         return math.prod(self.sizes(clique))
 
     def keep(self, names: Collection[str]) -> Domain:
-        """The same domain with only these columns, order unchanged."""
+        """The same domain with only these columns, order unchanged, and the rules that speak of no other."""
         kept = set(self.clique(names))
-        return Domain(tuple(a for a in self.attributes if a.name in kept))
+        return Domain(
+            tuple(a for a in self.attributes if a.name in kept), tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
+        )
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
         """The same attributes in the order of a file's columns; those that the file lacks come last."""
         place = {name: i for i, name in enumerate(columns)}
-        return Domain(tuple(sorted(self.attributes, key=lambda a: place.get(a.name, len(place)))))
+        return Domain(tuple(sorted(self.attributes, key=lambda a: place.get(a.name, len(place)))), self.impossible)
 
     def to_json(self) -> dict[str, Any]:
         """Our JSON form; `from_json` reads it back to an equal domain."""
-        return {"version": VERSION, "attributes": [_attribute_json(a) for a in self.attributes]}
+        obj: dict[str, Any] = {"version": VERSION, "attributes": [_attribute_json(a) for a in self.attributes]}
+        by_name = {a.name: a for a in self.attributes}
+        return obj | ({"impossible": [zeros_json(rule, by_name) for rule in self.impossible]} if self.impossible else {})
 
     @classmethod
     def from_json(cls, obj: object) -> Domain:
@@ -119,7 +135,11 @@ class Domain:
             return cls(tuple(Attribute.coded(str(name), size) for name, size in obj.items()))
         if obj.get("version", VERSION) != VERSION:
             raise InputError("domain.version", "this version is not known", f"use version {VERSION}")
-        return cls(tuple(_attribute_from_json(item) for item in listed))
+        rules = obj.get("impossible", [])
+        if not isinstance(rules, list):
+            raise InputError("domain.impossible", "it is not a list", "list one rule per object")
+        attributes = tuple(_attribute_from_json(item) for item in listed)
+        return cls(attributes, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)))
 
 
 def _attribute_json(attribute: Attribute) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """A graphical model: what Private-PGM estimates from noisy marginals (McKenna, Sheldon, Miklau 2019).
 
-One log-potential per maximal measured clique; the model is the distribution proportional to the exponential of their sum, times a total.
+One log-potential per maximal clique among the measured ones and the structural zeros; the model is the distribution proportional to the
+exponential of their sum, times a total.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,15 +31,23 @@ def labels_of(domain: Domain, clique: Clique) -> Labels:
     return tuple(domain.names.index(name) for name in clique)
 
 
+def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
+    """The shape of a model with potentials for `cliques` and for the domain's structural zeros."""
+    zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
+    return Structure([labels_of(domain, clique) for clique in cliques], domain.sizes(domain.names), zeros)
+
+
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts)."""
+    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: how fast the fit that made it could
+    go in the end, where a later fit begins (see estimation)."""
 
     domain: Domain
     structure: Structure
     log_potentials: tuple[Table, ...]
     total: float
     contractor: Contractor
+    pace: float = 1.0
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -63,7 +72,7 @@ class GraphicalModel:
         wanted = self._refinable(marginals)
         targets = {labels_of(self.domain, clique): self.marginal(clique) / self.total for clique in wanted}
         weights = {labels_of(self.domain, clique): marginals[clique] for clique in wanted}
-        return refine(codes, targets, weights, self.structure.sizes, rng)
+        return refine(codes, targets, weights, self.structure.sizes, rng, self.structure.zeros)
 
     def _refinable(self, marginals: Mapping[Clique, float]) -> list[Clique]:
         """The smallest of the marginals, up to REFINED_CELLS cells together."""
@@ -80,6 +89,6 @@ def uniform(domain: Domain, total: float) -> GraphicalModel:
 
 def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contractor: Contractor) -> GraphicalModel:
     """A model with potentials for these cliques, all zero."""
-    structure = Structure([labels_of(domain, c) for c in cliques], domain.sizes(domain.names))
+    structure = structure_of(domain, cliques)
     zeros = tuple(np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques)
     return GraphicalModel(domain, structure, zeros, total, contractor)

@@ -70,15 +70,20 @@ def refine(
     weights: Mapping[Labels, float],
     sizes: Sequence[int],
     rng: np.random.Generator,
+    zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.int32]:
     """A copy of `codes` (rows, attributes) whose marginals are at least as close to rows * targets[r] in weighted L1.
 
     targets: probabilities per marginal, axes in ascending attribute order.  weights: c_r > 0.  A cell whose target is zero in some
-    marginal is never entered.  passes: sweeps over all rows and attributes; most of the gain comes with the first.
+    marginal is never entered.  zeros: cells of further marginals that are never entered (True).
+    passes: sweeps over all rows and attributes; most of the gain comes with the first.
     """
     if not len(codes) or not targets:
         return codes.copy()
+    for labels, impossible in (zeros or {}).items():  # a marginal of weight zero asks for nothing and only forbids
+        targets = {**targets, labels: np.where(impossible, 0.0, targets.get(labels, 1.0))}
+        weights = {labels: 0.0, **weights}
     # A dummy attribute with one value pads all marginals to the same number of attributes.
     padded = np.concatenate([codes, np.zeros((len(codes), 1), dtype=codes.dtype)], axis=1).astype(np.int64).T.copy()
     tables = _tables(padded, targets, weights, [*sizes, 1])

@@ -2,18 +2,21 @@
 
 Attributes are assigned one by one against the elimination order. Within each group of rows that agree on everything the next attribute
 depends on, value v is given to floor(n_group * p_v) rows and the remainders are drawn at random, so that the rows follow the model's
-marginals more closely than independent sampling would (Private-PGM's synthetic data procedure; engine notes, point 9).
+marginals more closely than independent sampling would (Private-PGM's synthetic data procedure; engine notes, point 9). A row never falls
+into a cell where a potential is zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import Labels, Program, Table
 from dpsynth_core.inference.structure import Structure
+
+_Bucket = tuple[int, list[tuple[Table, Labels]]]
 
 GATHER_CELLS = 4_000_000
 """Conditional probabilities are looked up for at most this many (row, value) pairs at a time."""
@@ -22,18 +25,34 @@ GATHER_CELLS = 4_000_000
 def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Codes, shape (n, attributes)."""
     codes = np.zeros((n, len(structure.sizes)), dtype=np.int32)
-    for attribute, tables in reversed(_buckets(structure, potentials)):
+    support: list[_Bucket] = []
+    for attribute, tables in reversed(_buckets(structure, potentials, _scaled)):
         parents = sorted({a for _, labels in tables for a in labels} - {attribute})
         groups, members = _groups(codes[:, parents])
-        conditional = _conditional(attribute, tables, parents, groups, structure.sizes)
-        codes[:, attribute] = _round(conditional, members, rng)
+        products = _products(attribute, tables, parents, groups, structure.sizes)
+        lost = ~products.any(axis=1)
+        if lost.any():  # a group whose mass is too small for a number gets all its possible values alike
+            support = support or _buckets(structure, [_positive(table) for table in potentials], _positive)
+            possible = dict(support)[attribute]
+            products[lost] = _products(attribute, possible, parents, groups[lost], structure.sizes)
+        codes[:, attribute] = _round(products / products.sum(axis=1, keepdims=True), members, rng)
     return codes
 
 
-def _buckets(structure: Structure, potentials: Sequence[Table]) -> list[tuple[int, list[tuple[Table, Labels]]]]:
+def _scaled(table: Table) -> Table:
+    return table / table.max()
+
+
+def _positive(table: Table) -> Table:
+    """One where something is possible, else zero."""
+    return (table > 0).astype(np.float64)
+
+
+def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[[Table], Table]) -> list[_Bucket]:
     """For each attribute in elimination order, the tables that mention it once all earlier attributes are summed out.
 
     The product of those tables, at fixed values of the other attributes in them, is proportional to the attribute's conditional.
+    scale: applied to every sum, which matters up to a factor only.
     """
     pool: list[tuple[Table, Labels]] = list(zip(potentials, structure.cliques, strict=True))
     buckets = []
@@ -46,7 +65,7 @@ def _buckets(structure: Structure, potentials: Sequence[Table]) -> list[tuple[in
         slot = program.contract(range(len(bucket)), keep)
         message = program.forward([table for table, _ in bucket])[slot]
         if message.ndim:
-            pool.append((message / message.max(), program.labels[slot]))
+            pool.append((scale(message), program.labels[slot]))
     return buckets
 
 
@@ -58,10 +77,10 @@ def _groups(parents: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
     return groups, members.reshape(-1)
 
 
-def _conditional(
+def _products(
     attribute: int, tables: list[tuple[Table, Labels]], parents: list[int], groups: NDArray[np.int32], sizes: Sequence[int]
 ) -> NDArray[np.float64]:
-    """p(attribute | parents = group), shape (groups, size)."""
+    """The product of the tables at each group, proportional to p(attribute | parents = group), shape (groups, size)."""
     size = sizes[attribute]
     product = np.ones((len(groups), size))
     step = max(1, GATHER_CELLS // size)
@@ -70,9 +89,7 @@ def _conditional(
         for table, labels in tables:
             index = tuple(slice(None) if a == attribute else groups[block, parents.index(a)] for a in labels)
             product[block] *= _lookup(table, labels, attribute, index)
-    mass = product.sum(axis=1, keepdims=True)
-    # A group that the rounding reached although the model gives it no mass gets the uniform distribution.
-    return np.where(mass > 0, product / np.where(mass > 0, mass, 1.0), 1.0 / size)
+    return product
 
 
 def _lookup(table: Table, labels: Labels, attribute: int, index: tuple[slice | NDArray[np.int32], ...]) -> Table:
@@ -89,8 +106,9 @@ def _round(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.
     whole = np.floor(expected)
     cumulative = np.cumsum(expected - whole, axis=1)
     whole_remainder = np.rint(cumulative[:, -1:])  # the remainders of a group add up to a whole number of rows
-    cumulative = np.minimum(cumulative, whole_remainder)
-    cumulative[:, -1:] = whole_remainder
+    # They do so from the last value with a remainder on: rounding errors of the sum must not give a row to a value that has none.
+    complete = np.arange(conditional.shape[1]) >= _last_positive(expected - whole)[:, None]
+    cumulative = np.where(complete, whole_remainder, np.minimum(cumulative, whole_remainder))
     start = rng.random((len(conditional), 1))
     # Systematic sampling: value v gets a row whenever the running sum of remainders passes start + an integer; every value's
     # expectation is exactly its remainder and the group's total is met.
@@ -102,3 +120,8 @@ def _round(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.
     codes = np.empty(len(members), dtype=np.int32)
     codes[order] = values
     return codes
+
+
+def _last_positive(table: NDArray[np.float64]) -> NDArray[np.intp]:
+    """For each line, the position of its last positive entry; its end where there is none."""
+    return table.shape[1] - 1 - (table[:, ::-1] > 0).argmax(axis=1)

@@ -2,17 +2,21 @@
 
 One potential per measured clique (maximal ones only) is all that is ever stored; a maximal clique of the junction tree is never built as
 a table. Messages towards the root are slots of the program; messages away from it are their derivatives.
+
+Structural zeros belong to the shape: their cliques are cliques of the model, and in their cells a potential is minus infinity whatever
+the table of log-potentials says there (AIM paper, appendix D).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpsynth_core.inference.contraction import Labels, Program, Table
+from dpsynth_core.inference.contraction import Labels, Program, Table, align
 from dpsynth_core.inference.junction_tree import bits, junction_tree, mask_of, maximal
 
 
@@ -29,13 +33,20 @@ class Calibration:
     outward: tuple[Table, ...]
 
 
-class Structure:
-    """cliques: labels (sorted attribute indices) of the potentials.  Raises nothing; sizes and cliques are trusted."""
+Impossible = NDArray[np.bool_]
+"""True in the cells of a clique where no record can be."""
 
-    def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int]) -> None:
+
+class Structure:
+    """cliques: labels (sorted attribute indices) of the potentials.  zeros: cells that are impossible, by labels.
+    Raises nothing; sizes, cliques and zeros are trusted."""
+
+    def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int], zeros: Mapping[Labels, Impossible] | None = None) -> None:
         self.sizes = tuple(sizes)
-        masks = [mask_of(c) for c in cliques] + [1 << a for a in range(len(sizes))]
+        self.zeros = zeros or {}
+        masks = [mask_of(c) for c in (*cliques, *self.zeros)] + [1 << a for a in range(len(sizes))]
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
+        self.possible = tuple(self.possible_in(c) for c in self.cliques)
         self.tree = junction_tree((mask_of(c) for c in self.cliques), sizes)
         self.home = tuple(self._smallest_node(mask_of(c)) for c in self.cliques)
         self.children: tuple[tuple[int, ...], ...] = tuple(
@@ -48,6 +59,11 @@ class Structure:
             separator = frozenset(bits(self.tree.separator(node)))
             self.message_slot[node] = self.program.contract(inputs, separator)
         self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
+
+    def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
+        """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""
+        inside = [~align(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
+        return functools.reduce(np.logical_and, inside) if inside else None
 
     def _smallest_node(self, clique: int) -> int:
         cells = self.program_cells
@@ -63,7 +79,7 @@ class Structure:
 
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
         """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
-        potentials = tuple(_exponential(t) for t in log_potentials)
+        potentials = tuple(_exponential(t, possible) for t, possible in zip(log_potentials, self.possible, strict=True))
         values = self.program.forward(potentials, self._normalise)
         adjoint = self.program.backward(values, self.message_slot[0], self._normalise)
         marginals = []
@@ -81,8 +97,10 @@ class Structure:
         return np.broadcast_to(adjoint[slot], [self.sizes[x] for x in self.program.labels[slot]])
 
 
-def _exponential(log_potential: Table) -> Table:
-    """exp, scaled so that the largest entry is one."""
+def _exponential(log_potential: Table, possible: NDArray[np.bool_] | None) -> Table:
+    """exp, scaled so that the largest entry is one; zero where it is not possible."""
+    if possible is not None:
+        log_potential = np.where(possible, log_potential, -np.inf)
     top = log_potential.max()
     if not np.isfinite(top):
         raise FloatingPointError("potentials are too extreme: one forbids every cell or is not finite")

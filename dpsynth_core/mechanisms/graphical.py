@@ -62,21 +62,28 @@ def eps_for(rho: float) -> float:
 
 
 class Capacity:
-    """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell."""
+    """How large a model may become: cells of its junction tree's maximal cliques. JT-SIZE (AIM, section 4) is eight bytes a cell.
+
+    The domain's structural zeros are part of every model (AIM, appendix D), and so of its size.
+    """
 
     def __init__(self, domain: Domain, max_size_mb: float) -> None:
         self.cells = max_size_mb * MEGABYTE / BYTES_PER_CELL
         self._domain = domain
         self._sizes = SizeOracle(domain.sizes(domain.names))
+        self._zeros = [self._mask(clique) for clique in domain.zeros]
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
         """Whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or is no larger than it was (a subset)."""
-        present, wanted = [self._mask(clique) for clique in measured], self._mask(candidate)
+        present, wanted = self._present(measured), self._mask(candidate)
         return any(wanted & other == wanted for other in present) or self._sizes.fits(present, wanted, fraction * self.cells)
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
         """JT-SIZE of a model of `measured`, in megabytes."""
-        return self._sizes.cells(self._mask(clique) for clique in measured) * BYTES_PER_CELL / MEGABYTE
+        return self._sizes.cells(self._present(measured)) * BYTES_PER_CELL / MEGABYTE
+
+    def _present(self, measured: Iterable[Clique]) -> list[int]:
+        return [*self._zeros, *(self._mask(clique) for clique in measured)]
 
     def _mask(self, clique: Clique) -> int:
         return mask_of(labels_of(self._domain, clique))
@@ -161,7 +168,8 @@ def columns_of(domain: Domain) -> list[Clique]:
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:
-    """Why not even the one-way marginals fit the model, or ""."""
-    if sum(domain.sizes(domain.names)) * BYTES_PER_CELL / MEGABYTE > max_size_mb:
-        return "the one-way marginals alone are larger than the model's capacity; raise max_size_mb or merge values"
-    return ""
+    """Why not even the one-way marginals and the structural zeros fit the model, or ""."""
+    if Capacity(domain, max_size_mb).used_mb(columns_of(domain)) <= max_size_mb:
+        return ""
+    least = "one-way marginals and the impossible combinations" if domain.zeros else "one-way marginals"
+    return f"the {least} alone are larger than the model's capacity; raise max_size_mb or merge values"

@@ -38,14 +38,14 @@ class Mst:
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
         """Each selection compares the model with every pair that fits its capacity."""
-        pairs = [domain.cells(pair) for pair in _pairs(domain, _room(domain, settings))]
+        pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, settings["max_size_mb"]))]
         cells, edges = sum(pairs), len(domain) - 1
         reason = graphical.columns_too_large(domain, settings["max_size_mb"])
         if not reason and not pairs:
             reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
         if not reason and cells > graphical.MAX_CELLS:
             reason = f"the pairs of columns have {cells:,} cells, more than {graphical.MAX_CELLS:,}; merge values or drop columns"
-        seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 1e-4 * len(pairs))
+        seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * settings["max_size_mb"], reason)
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
@@ -61,7 +61,8 @@ class Mst:
         model = graphical.fit(kernel, measurements)
         yield graphical.fitted(kernel, 0, "product of the one-way marginals")
 
-        choices = _tree(kernel, model, _room(domain, settings), THIRD * kernel.rho_total)
+        capacity = Capacity(domain, settings["max_size_mb"])
+        choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
         sigma = graphical.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
         tree = yield from graphical.measure(kernel, 1, [choice.clique for choice in choices], sigma)
         model = graphical.fit(kernel, [*measurements, *tree], model, graphical.FINAL)
@@ -69,32 +70,26 @@ class Mst:
         record = graphical.Record()
         for choice, measurement in zip(choices, tree, strict=True):
             record.add(choice, measurement)
-        size = Capacity(domain, settings["max_size_mb"]).used_mb(m.clique for m in tree)
-        details = {"edges": len(tree), "model_size_mb": size}
+        details = {"edges": len(tree), "model_size_mb": capacity.used_mb(m.clique for m in tree)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
 
-def _room(domain: Domain, settings: Mapping[str, Any]) -> float:
-    """Cells left for edges. The junction tree of a forest has its edges and the columns without one as nodes: no more than all columns."""
-    return Capacity(domain, settings["max_size_mb"]).cells - sum(domain.sizes(domain.names))
+def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
+    return [pair for pair in combinations(domain.names, 2) if capacity.allows((), pair)]
 
 
-def _pairs(domain: Domain, room: float) -> list[Clique]:
-    return [pair for pair in combinations(domain.names, 2) if domain.cells(pair) <= room]
-
-
-def _tree(kernel: Kernel, model: GraphicalModel, room: float, rho: float) -> list[Choice]:
-    """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the room is too small."""
+def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[Choice]:
+    """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
     domain = kernel.domain
     component = {name: i for i, name in enumerate(domain.names)}
-    answers = {pair: model.marginal(pair) for pair in _pairs(domain, room)}
+    answers = {pair: model.marginal(pair) for pair in _pairs(domain, capacity)}
     choices: list[Choice] = []
     while answers:
         choices.append(graphical.choose_worst(kernel, answers, graphical.eps_for(rho / (len(domain) - 1))))
         a, b = choices[-1].clique
         joined = {component[a], component[b]}
         component.update((name, component[a]) for name, old in component.items() if old in joined)
-        room -= domain.cells((a, b))
-        answers = {(i, j): table for (i, j), table in answers.items() if component[i] != component[j] and table.size <= room}
+        tree = [choice.clique for choice in choices]
+        answers = {(i, j): t for (i, j), t in answers.items() if component[i] != component[j] and capacity.allows(tree, (i, j))}
     return choices
 
