@@ -1,0 +1,177 @@
+"""What the certificate is worth and what it costs, on a table whose answers are known.
+
+Makes releases with a certificate and without one, each with fresh noise. Of the first it asks: how far above the true errors are the
+bounds, and how often are they below; of both: how much larger is the error when a share of the budget goes elsewhere. Looks at true
+counts without noise: for public tables only.
+
+    python -m benchmarks.certificate --data ../shared/data/adult-binned.csv --domain ../shared/data/adult-binned-domain.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core import synthesis
+from dpsynth_core.cli import parse_workload
+from dpsynth_core.domain import load_domain
+from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
+from dpsynth_core.measurement import Clique
+from dpsynth_core.release import Release
+from dpsynth_core.sources.files import sniff
+from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec
+
+ROOT = Path(__file__).resolve().parent.parent
+ADULT = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Certified:
+    """One release with a certificate; errors and bounds as L1 on fractions, ratios are medians over the marginals.
+
+    coverage: share of the marginals whose bound holds. simultaneous: whether all simultaneous bounds hold. off: mean absolute difference of
+    measured and true errors. prior_ratio: the a-priori bounds' median ratio, and the paper's. sample: as the certificate reads.
+    """
+
+    error: float
+    mean_error: float
+    mean_bound: float
+    mean_holds: bool
+    ratio: float
+    coverage: float
+    simultaneous_ratio: float
+    simultaneous: bool
+    off: float
+    prior_ratio: float
+    paper_ratio: float
+    prior_coverage: float
+    sample: float | None
+    seconds: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    for path in (options.data, options.domain):
+        if not path.exists():
+            print(f"{path} does not exist; name the table and its domain with --data and --domain", file=sys.stderr)
+            return 2
+    plans = {share: synthesis.plan(_spec(options, share)) for share in (options.certificate, 0.0)}
+    true = synthesis.open_source(plans[0.0]).counts(plans[0.0].workload.cliques)
+    carrying, without = [], []
+    for number in range(options.runs):
+        for share, plan in plans.items():
+            print(f"run {number + 1}, certificate {share:g}", file=sys.stderr)
+            made = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+            if share:
+                carrying.append(_judge(made, true))
+            else:
+                without.append(statistics.fmean(_errors(made, true).values()))
+    print(_table(carrying, without))
+    _write(options, carrying, without)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Measure the certificate: bounds against true errors, coverage, and its cost.")
+    parser.add_argument("--data", type=Path, default=ADULT / "adult-binned.csv")
+    parser.add_argument("--domain", type=Path, default=ADULT / "adult-binned-domain.json")
+    parser.add_argument("--workload", default="all-3way")
+    parser.add_argument("--mechanism", default="aim")
+    parser.add_argument("--relation", default="add-remove")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--delta", type=float, default=1e-9)
+    parser.add_argument("--certificate", type=float, default=DEFAULT_CERTIFICATE)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    return parser
+
+
+def _spec(options: argparse.Namespace, share: float) -> Spec:
+    domain, form = load_domain(options.domain), sniff(options.data)
+    return Spec.from_json(
+        {
+            "name": options.data.stem,
+            "population": "benchmark",
+            "data": {"path": str(options.data), "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding},
+            "unit": {"relation": options.relation},
+            "domain": domain.to_json(),
+            "workload": parse_workload(options.workload, domain).to_json(),
+            "budget": {"epsilon": options.epsilon, "delta": options.delta, "certificate": share},
+            "mechanism": {"name": options.mechanism},
+        }
+    )
+
+
+def _errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Clique, float]:
+    if made.codes is None:
+        raise SystemExit("this mechanism writes no rows; choose another one")
+    return marginal_errors(true, row_marginals(made.domain, made.codes, tuple(true)))
+
+
+def _judge(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> Certified:
+    assert made.certificate is not None
+    errors = _errors(made, true)
+    said = {tuple(one["attributes"]): one for one in made.certificate["marginals"]}
+    prior = {tuple(one["attributes"]): one for one in made.bounds if one["bound95"] is not None}
+    mean = statistics.fmean(errors.values())
+    return Certified(
+        error=mean,
+        mean_error=made.certificate["mean_error"],
+        mean_bound=made.certificate["mean_bound95"],
+        mean_holds=made.certificate["mean_bound95"] >= mean,
+        ratio=statistics.median(said[r]["bound95"] / errors[r] for r in errors),
+        coverage=statistics.fmean(said[r]["bound95"] >= errors[r] for r in errors),
+        simultaneous_ratio=statistics.median(said[r]["simultaneous95"] / errors[r] for r in errors),
+        simultaneous=all(said[r]["simultaneous95"] >= errors[r] for r in errors),
+        off=statistics.fmean(abs(said[r]["error"] - errors[r]) for r in errors),
+        prior_ratio=statistics.median(one["bound95"] / errors[r] for r, one in prior.items()),
+        paper_ratio=statistics.median(one["paper95"] / errors[r] for r, one in prior.items()),
+        prior_coverage=statistics.fmean(one["bound95"] >= errors[r] for r, one in prior.items()),
+        sample=made.certificate["sample"],
+        seconds=made.timings["bounds"] + made.timings["certificate"],
+    )
+
+
+def _table(carrying: Sequence[Certified], without: Sequence[float]) -> str:
+    """One line per release with a certificate, then medians, then the cost."""
+    names = ("error", "mean_error", "mean_bound", "ratio", "coverage", "simultaneous_ratio", "prior_ratio", "paper_ratio", "seconds")
+    lines = [f"| run | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    lines += [f"| {i + 1} | " + " | ".join(f"{getattr(one, name):.4g}" for name in names) + " |" for i, one in enumerate(carrying)]
+    lines += ["| median | " + " | ".join(f"{statistics.median(getattr(one, name) for one in carrying):.4g}" for name in names) + " |"]
+    coverage = statistics.fmean(one.coverage for one in carrying)
+    together, means = sum(one.simultaneous for one in carrying), sum(one.mean_holds for one in carrying)
+    cost = statistics.fmean(one.error for one in carrying) / statistics.fmean(without) - 1
+    held = f"bounds of single marginals hold in {coverage:.2%}; all simultaneous ones in {together}, the mean's in {means}"
+    price = f"error without a certificate: {statistics.fmean(without):.4f} on average; carrying it costs {cost:+.2%}"
+    return "\n".join([*lines, f"{held} of {len(carrying)} runs", price])
+
+
+def _write(options: argparse.Namespace, carrying: Sequence[Certified], without: Sequence[float]) -> None:
+    names = ("workload", "mechanism", "relation", "epsilon", "delta", "certificate")
+    record = {
+        "table": options.data.name,
+        **{name: getattr(options, name) for name in names},
+        "cores": os.cpu_count(),
+        "versions": synthesis.versions(),
+        "with_certificate": [asdict(one) for one in carrying],
+        "errors_without": list(without),
+    }
+    options.results.mkdir(parents=True, exist_ok=True)
+    workload = options.workload.replace(":", "-").replace("/", "-")
+    plan = f"{workload}_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
+    path = options.results / f"certificate_{options.data.stem}_{plan}.json"
+    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(f"\nwritten to {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
