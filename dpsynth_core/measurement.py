@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,20 +14,28 @@ Clique = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """`values` = M_clique(D) + noise of standard deviation `sigma` per cell.
+    """`values` = M_clique(D) + noise of standard deviation `sigma` per cell. The empty clique is the number of rows.
 
     values: float64 counts, one axis per attribute of `clique`, in that order (C order when flattened).
+    spread: None where the noise is independent, from cell to cell and of other measurements. Otherwise the values already combine all
+    that was measured about this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
     """
 
     clique: Clique
     values: NDArray[np.float64]
     sigma: float
+    spread: float | None = None
 
     def __post_init__(self) -> None:
         if self.values.ndim != len(self.clique):
             raise ValueError("values needs one axis per attribute of the clique")
         if not self.sigma > 0:
             raise ValueError("sigma must be positive")
+
+
+def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:
+    """The measurement that already combines all that was measured about this marginal, if there is one: others add nothing to it."""
+    return next((m for m in measurements if m.spread is not None and m.clique == clique), None)
 
 
 @dataclass(frozen=True, eq=False)

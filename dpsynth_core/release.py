@@ -36,7 +36,7 @@ ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = "synthetic.csv", "synthetic.parquet", 
 class Progress:
     """One line of a run's history; nothing in it but public and released values.
 
-    kind: "phase" (message names it) | "measured" (attributes, sigma and `measurement`) | "fitted" | "finished".
+    kind: "phase" (message names it) | "measured" (attributes, sigma, spread and `measurement`) | "fitted" | "finished".
     done: fraction of the mechanism's work in [0, 1]. seconds: since the run began.
     """
 
@@ -48,6 +48,7 @@ class Progress:
     rho_spent: float = 0.0
     done: float = 0.0
     message: str = ""
+    spread: float | None = None
     measurement: Measurement | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,9 +132,7 @@ def to_json(release: Release) -> dict[str, Any]:
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total},
         "certificate": None if release.certificate is None else dict(release.certificate),
         "bounds": [dict(bound) for bound in release.bounds],
-        "measurements": [
-            {"attributes": list(m.clique), "sigma": m.sigma, "values": _numbers(m.values)} for m in release.measurements
-        ],
+        "measurements": [_measurement_json(m) for m in release.measurements],
         "history": [step.to_json() for step in release.history],
         "details": dict(release.details),
         "timings": dict(release.timings),
@@ -271,9 +270,14 @@ def _numbers(values: NDArray[np.float64]) -> list[Any]:
     return (whole if np.array_equal(whole, values) else values).ravel().tolist()
 
 
+def _measurement_json(measurement: Measurement) -> dict[str, Any]:
+    spread = {} if measurement.spread is None else {"spread": measurement.spread}
+    return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **spread, "values": _numbers(measurement.values)}
+
+
 def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
     clique = tuple(item["attributes"])
-    return Measurement(clique, np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique)), item["sigma"])
+    return Measurement(clique, np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique)), item["sigma"], item.get("spread"))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

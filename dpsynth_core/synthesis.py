@@ -232,7 +232,9 @@ def _progress(event: Measured | Fitted, seconds: float) -> Progress:
     if isinstance(event, Fitted):
         return Progress("fitted", seconds, event.round, rho_spent=event.rho_spent, done=event.done, message=event.message)
     taken = event.measurement
-    return Progress("measured", seconds, event.round, taken.clique, taken.sigma, event.rho_spent, event.done, measurement=taken)
+    return Progress(
+        "measured", seconds, event.round, taken.clique, taken.sigma, event.rho_spent, event.done, spread=taken.spread, measurement=taken
+    )
 
 
 def _check_data(spec: Spec, domain: Domain) -> None:

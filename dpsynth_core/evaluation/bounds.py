@@ -28,7 +28,7 @@ from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.quantiles import HALF_NORMAL, absolute_sum, largest_positive_parts, normal
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import Clique, Measurement, final
 from dpsynth_core.mechanisms.protocol import Candidate, Selection
 
 CONFIDENCE = 0.95
@@ -108,7 +108,12 @@ def supported(
     The tight one has the exact quantile of ||noise||_1 instead of the Chernoff constants. For answers of rows it is the smaller of that and
     of `_one_sided`, which uses that counts are never negative; half the failure probability each.
     doubt: how far the number of records may be from the answer's sum; None for answers that are not rows'.
+    A marginal that some measurement gives finally, with correlated noise, has one bound for both.
     """
+    whole = final(measurements, clique)
+    if whole is not None:
+        bound = float(np.abs(answer - whole.values).sum()) + _correlated(whole, confidence)
+        return bound, bound
     average = estimate(domain, measurements, clique)
     if average is None:
         return None
@@ -119,6 +124,16 @@ def supported(
         return paper, distance + average.sigma * absolute_sum(cells, confidence)
     two_sided = distance + average.sigma * absolute_sum(cells, 1 - alpha / 2)
     return paper, min(two_sided, _one_sided(domain, measurements, clique, answer, 1 - alpha / 2) + doubt)
+
+
+def _correlated(measurement: Measurement, confidence: float) -> float:
+    """A quantile of ||noise||_1 where the noise is normal but correlated: its mean, sqrt(2/pi) sigma n, plus what it exceeds it by.
+
+    ||noise||_1 is sqrt(n) * spread-Lipschitz in independent standard normals, so it exceeds its mean by t with probability at most
+    exp(-t^2 / (2 n spread^2)).
+    """
+    cells, spread = measurement.values.size, measurement.spread or measurement.sigma
+    return HALF_NORMAL * measurement.sigma * cells + spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
 
 
 def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float) -> float:

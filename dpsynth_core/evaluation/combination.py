@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import Clique, Measurement, final
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,9 @@ class Combined:
 
 def least_squares(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Combined | None:
     """The best estimate of the marginal; None where no measurement contains all of it."""
+    known = final(measurements, clique)
+    if known is not None and known.spread is not None:
+        return Combined(known.values, known.sigma, known.spread)
     sizes, cells = domain.sizes(clique), domain.cells(clique)
     lifted: dict[Clique, NDArray[np.float64]] = {}
     precision: dict[Clique, float] = {}
@@ -45,11 +48,11 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
     values, variance, widest = np.zeros(sizes), 0.0, 0.0
     for part in _subsets(clique):
         seen = [shared for shared in lifted if set(part) <= set(shared)]
-        known = math.fsum(precision[shared] for shared in seen)
-        mean = np.asarray(sum(lifted[shared] for shared in seen) / known)
+        weight = math.fsum(precision[shared] for shared in seen)
+        mean = np.asarray(sum(lifted[shared] for shared in seen) / weight)
         values = values + _project(mean, [name in part for name in clique])
-        variance += math.prod(domain[name].size - 1 for name in part) / (known * cells)
-        widest = max(widest, 1 / known)
+        variance += math.prod(domain[name].size - 1 for name in part) / (weight * cells)
+        widest = max(widest, 1 / weight)
     return Combined(values, math.sqrt(variance), math.sqrt(widest))
 
 

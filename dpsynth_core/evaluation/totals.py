@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.measurement import Measurement, final
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
     """
     if public is not None:
         return Total(public, 0.0)
+    counted = final(measurements, ())
+    if counted is not None:
+        return Total(max(1.0, float(counted.values)), counted.sigma)
     if not measurements:
         return None
     return Total(estimate_total(measurements), math.sqrt(1 / math.fsum(1 / (m.values.size * m.sigma**2) for m in measurements)))

@@ -51,7 +51,7 @@ def _file(number: int) -> str:
 
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
     """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
-    index = np.indices(measurement.values.shape).reshape(len(measurement.clique), -1)
+    index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
     return [[domain[name].cell_labels()[code] for code in codes] for name, codes in zip(measurement.clique, index, strict=True)]
 
 

@@ -151,10 +151,9 @@ def measurements(owner: str, run: str) -> tuple[Measurement, ...]:
     """The noisy marginals that the run has stored so far, in order; also of a run that failed or was lost."""
     folder = run_folder(get(owner, run).project, run) / "measurements"
     taken = [event for event in events(owner, run) if event.progress.kind == "measured"]
-    return tuple(
-        Measurement(event.progress.attributes, np.load(folder / f"{event.number}.npy", allow_pickle=False), event.progress.sigma)
-        for event in taken
-    )
+    cells = [np.load(folder / f"{event.number}.npy", allow_pickle=False) for event in taken]
+    steps = [event.progress for event in taken]
+    return tuple(Measurement(step.attributes, values, step.sigma, step.spread) for step, values in zip(steps, cells, strict=True))
 
 
 def release(owner: str, run: str) -> Release:
