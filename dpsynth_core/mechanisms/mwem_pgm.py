@@ -18,7 +18,7 @@ from dpsynth_core.inference.model import GraphicalModel, uniform
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice, RoundBudget
-from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
 from dpsynth_core.workload import Workload
 
 TOTAL_SHARE = 0.01
@@ -60,11 +60,13 @@ class MwemPgm:
         return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
-        """Algorithm 1. Yields a Fitted event, a Measured and a Fitted event per round, then Finished."""
+        """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
         capacity = Capacity(kernel.domain, settings["max_size_mb"])
         rounds = _rounds(kernel.domain, settings)
         counted = _count(kernel)
-        model = uniform(kernel.domain, float(counted.values))
+        if not kernel.total_is_public:
+            yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
+        model = uniform(kernel.domain, max(1.0, float(counted.values)))
         yield graphical.fitted(kernel, 0, "every record equally likely")
 
         measurements: list[Measurement] = []
@@ -87,9 +89,9 @@ def _rounds(domain: Domain, settings: Mapping[str, Any]) -> int:
 
 
 def _count(kernel: Kernel) -> Measurement:
-    """The number of rows, at least 1, as a measurement of the empty clique."""
+    """The number of rows, as a measurement of the empty clique; exact where it is public."""
     sigma = graphical.sigma_for(TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
-    return Measurement((), np.array(max(1.0, kernel.measure_total(sigma))), sigma)
+    return Measurement((), np.array(kernel.measure_total(sigma)), sigma)
 
 
 def _select(

@@ -15,8 +15,9 @@ from dpsynth_core.mechanisms.mst import Mst
 from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Mechanism, Parameter
+from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
 
-_OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian())
+_OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian(), ResidualPlanner())
 
 MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}
 """By name, the recommended one first."""
