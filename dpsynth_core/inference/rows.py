@@ -40,7 +40,8 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
 
 
 def _scaled(table: Table) -> Table:
-    return table / table.max()
+    top = table.max()
+    return table / top if top > 0 else table
 
 
 def _positive(table: Table) -> Table:

@@ -1,0 +1,118 @@
+"""Structural zeros in whole runs: whatever the records are, no mechanism writes an impossible row or outgrows its capacity."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.inference.junction_tree import junction_tree, mask_of
+from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.graphical import BYTES_PER_CELL, MEGABYTE, Capacity
+from dpsynth_core.mechanisms.protocol import Finished, Measured
+from dpsynth_core.mechanisms.registry import MECHANISMS, get
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.zeros import StructuralZeros
+from tests.mechanisms.runs import DOMAIN
+from tests.privacy.tables import ArraySource
+
+WRITERS = [name for name, mechanism in MECHANISMS.items() if mechanism.makes_rows]
+CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Domain:
+    """The columns a, b, c, d of the other tests with a third of the cells of some pairs and triples impossible."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    chosen = draw(st.lists(st.sampled_from(CLIQUES), min_size=1, max_size=3, unique=True))
+    cells = {clique: np.argwhere(rng.random(DOMAIN.sizes(clique)) < 0.3) for clique in chosen}
+    rules = [StructuralZeros(c, tuple(tuple((int(code),) for code in cell) for cell in found)) for c, found in cells.items() if len(found)]
+    try:
+        return Domain(DOMAIN.attributes, tuple(rules))
+    except InputError:  # nothing is possible
+        assume(False)
+        raise
+
+
+def violations(domain: Domain, codes: np.ndarray) -> int:
+    return sum(int(zeros[tuple(codes[:, a] for a in labels_of(domain, clique))].sum()) for clique, zeros in domain.zeros.items())
+
+
+def finished(name: str, domain: Domain, seed: int, relation: str, workload, **given_settings: float) -> Finished:
+    """A run over records that pay no heed to the zeros."""
+    rng = np.random.default_rng(seed)
+    source = ArraySource(domain, rng.integers(0, domain.sizes(domain.names), (2000, len(domain))).astype(np.int32))
+    kernel = PrivacyKernel(source, Unit(relation), 0.05, SeededNoise(seed))
+    mechanism = get(name)
+    settled = registry.settings(mechanism, {}) | given_settings
+    assert mechanism.forecast(domain, workload, 0.05, settled).fits
+    last = list(mechanism.steps(kernel, workload, settled))[-1]
+    assert isinstance(last, Finished)
+    return last
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", WRITERS)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+@given(domains(), st.integers(0, 2**32 - 1))
+def test_no_synthetic_row_is_impossible(name: str, relation: str, domain: Domain, seed: int) -> None:
+    workload = hand_picked(domain, {("a", "d"): 1.0, ("b", "c"): 2.0, ("a", "b", "c"): 1.0})
+    codes = finished(name, domain, seed, relation, workload).model.rows(300, workload.weights, np.random.default_rng(seed))
+    assert len(codes) == 300
+    assert violations(domain, codes) == 0
+
+
+@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privbayes"])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+@given(domains(), st.floats(1.0, 3.0), st.integers(0, 2**32 - 1))
+def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain, room: float, seed: int) -> None:
+    workload = all_kway(domain, 2)
+    columns = [(column,) for column in domain.names]
+    least = Capacity(domain, 80.0).used_mb(columns)
+    pairs = [pair for pair in workload.cliques if Capacity(domain, room * least).allows(columns, pair)]
+    assume(pairs)
+    last = finished(name, domain, seed, "add-remove", workload, max_size_mb=room * least)
+    tree = junction_tree([mask_of(labels) for labels in last.model.structure.cliques], domain.sizes(domain.names))
+    assert tree.cells(domain.sizes(domain.names)) * BYTES_PER_CELL / MEGABYTE <= room * least * (1 + 1e-9)
+    assert all(any(set(zero) <= set(clique) for clique in last.model.cliques) for zero in domain.zeros)
+    assert last.details["model_size_mb"] >= least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privbayes"])
+def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: str) -> None:
+    everywhere = Domain(DOMAIN.attributes, (StructuralZeros(DOMAIN.names, (((0,), (0,), (0,), (0,)),)),))
+    needed = DOMAIN.cells(DOMAIN.names) * BYTES_PER_CELL / MEGABYTE
+    chosen = registry.settings(get(name), {}) | {"max_size_mb": 0.99 * needed}
+    forecast = get(name).forecast(everywhere, all_kway(everywhere, 2), 0.05, chosen)
+    assert not forecast.fits
+    assert "impossible combinations" in forecast.reason
+    assert get(name).forecast(everywhere, all_kway(everywhere, 2), 0.05, chosen | {"max_size_mb": needed}).fits
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_records_that_contradict_the_domain_are_counted_where_they_are(name: str, relation: str) -> None:
+    """Every record is impossible: no error, the same measurements as without the zeros, and the budget is spent just the same."""
+    limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1), (0, 1, 2)),)), StructuralZeros(("c", "d"), (((0,), (0,)),))))
+    records = np.zeros((500, 4), dtype=np.int32)
+    taken = {}
+    for domain in (DOMAIN, limited):
+        kernel = PrivacyKernel(ArraySource(domain, records), Unit(relation), 0.05, SeededNoise(3))
+        mechanism = get(name)
+        events = list(mechanism.steps(kernel, all_kway(domain, 2), registry.settings(mechanism, {})))
+        first = next(event.measurement for event in events if isinstance(event, Measured))
+        taken[domain] = (first.clique, first.values.tolist(), kernel.rho_spent)
+        if mechanism.makes_rows and domain is limited:
+            assert violations(domain, events[-1].model.rows(200, {("a", "b"): 1.0}, np.random.default_rng(0))) == 0
+    if name != "mwem_pgm":  # its first measurement is chosen with the model's answers, which know the zeros
+        assert taken[DOMAIN][:2] == taken[limited][:2]
+    assert taken[DOMAIN][2] == pytest.approx(taken[limited][2], rel=1e-8)
