@@ -12,12 +12,13 @@ BENCH   ?=
 
 VENV := .venv
 PY   := $(VENV)/bin/python
+PEER := .venv-dpmm
 URL  := http://127.0.0.1:$(PORT)
 
 # Hashes of every file are checked, and nothing is ever compiled on this machine.
-PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all:
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all:
 # `make lock UPGRADE=--upgrade` moves to the newest versions that requirements*.in allow; without it, pins stay.
-UV_COMPILE  := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --annotation-style line \
+UV_COMPILE  := $(PY) -m uv pip compile --quiet --python-version 3.11 --generate-hashes --annotation-style line \
                --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
 
 help: ## Show this list
@@ -38,15 +39,16 @@ lint: $(VENV)/.test-ready ## Check style, import rules and types only
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) -m mypy --no-error-summary
 
-bench: $(VENV)/.run-ready ## Measure AIM on Adult and write benchmarks/results (BENCH="--epsilon 1 --runs 3")
-	$(PY) -m benchmarks.aim_adult $(BENCH)
+bench: $(VENV)/.run-ready $(PEER)/.ready ## Measure ours and dpmm on Adult, hours by default (BENCH="--epsilon 1 --runs 1 --programs aim dpmm-mst")
+	$(PY) -m benchmarks.compare $(BENCH)
 
-lock: $(VENV)/.test-ready ## Write both lock files anew from requirements.in and requirements-dev.in
-	$(UV_COMPILE) requirements-dev.in --output-file requirements-dev.txt
-	$(UV_COMPILE) --constraints requirements-dev.txt requirements.in --output-file requirements.txt
+lock: $(VENV)/.test-ready ## Write the lock files anew from requirements.in, requirements-dev.in and benchmarks/dpmm.in
+	$(UV_COMPILE) --universal requirements-dev.in --output-file requirements-dev.txt
+	$(UV_COMPILE) --universal --constraints requirements-dev.txt requirements.in --output-file requirements.txt
+	$(UV_COMPILE) benchmarks/dpmm.in --output-file benchmarks/dpmm.txt
 
 clean: ## Remove the environment and everything generated; projects and results in DPSYNTH_HOME stay
-	rm -rf $(VENV) build test-artifacts .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEER) build test-artifacts .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a step is repeated only when the lock file it came from is newer.
@@ -62,13 +64,22 @@ $(VENV)/.created:
 
 $(VENV)/.run-ready: requirements.txt | $(VENV)/.created
 	@echo "Installing the packages of requirements.txt"
-	@$(PIP_INSTALL) -r requirements.txt
+	@$(PY) $(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
 $(VENV)/.test-ready: requirements-dev.txt | $(VENV)/.created
 	@echo "Installing the packages of requirements-dev.txt"
-	@$(PIP_INSTALL) -r requirements-dev.txt
+	@$(PY) $(PIP_INSTALL) -r requirements-dev.txt
 	@touch $@ $(VENV)/.run-ready
+
+# dpmm pins other versions of what we use, and needs Python 3.10 or 3.11; elsewhere ours is measured without it.
+$(PEER)/.ready: benchmarks/dpmm.txt | $(VENV)/.created
+	@rm -rf $(PEER)
+	@if $(PY) -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then \
+	  echo "Installing dpmm in $(PEER)"; \
+	  $(PY) -m venv $(PEER) && $(PEER)/bin/python $(PIP_INSTALL) -r benchmarks/dpmm.txt; \
+	else mkdir $(PEER); fi
+	@touch $@
 
 $(VENV)/.chromium: | $(VENV)/.test-ready
 	@.ci/chromium $(PY) > $@

@@ -20,6 +20,7 @@ CORE = ROOT / "dpsynth_core"
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LOCKS = ("requirements.txt", "requirements-dev.txt")
+PEER_LOCK = "benchmarks/dpmm.txt"
 OURS_AND_STANDARD = {"dpsynth_core", "pages", "tests", "benchmarks", "app"} | set(sys.stdlib_module_names)
 
 
@@ -73,14 +74,33 @@ def test_every_runtime_dependency_has_its_reason(package: str) -> None:
     assert re.search(rf"^\| {re.escape(package)} \| \w.{{10,}} \|$", ARCHITECTURE, flags=re.MULTILINE)
 
 
+def imported_by(*paths: Path) -> set[str]:
+    """Canonical names of the packages that these files import, without ours and Python's."""
+    names = {"markdown_it": "markdown-it-py", "opt_einsum": "opt-einsum"}
+    found: set[str] = set()
+    for path in paths:
+        found |= set(re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    return {canonicalize_name(names.get(name, name)) for name in found - OURS_AND_STANDARD}
+
+
+def names_asked_for(name: str) -> set[str]:
+    return {canonicalize_name(requirement.name) for requirement in asked_for(name)}
+
+
 def test_every_imported_package_was_asked_for() -> None:
-    names = {"opt_einsum": "opt-einsum"}
-    imported = set()
-    for path in [*CORE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
-        found = re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        imported |= {canonicalize_name(names.get(name, name)) for name in found if name not in OURS_AND_STANDARD}
+    program = imported_by(*CORE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py")
     # starlette comes with streamlit, whose own middleware interface is written in its types.
-    assert imported <= {canonicalize_name(requirement.name) for requirement in asked_for("requirements.in")} | {"starlette"}
+    assert program <= names_asked_for("requirements.in") | {"starlette"}
+
+
+def test_every_package_that_tests_and_benchmarks_import_was_asked_for() -> None:
+    measuring = imported_by(*(ROOT / "benchmarks").glob("*.py")) - names_asked_for("benchmarks/dpmm.in")
+    assert measuring <= names_asked_for("requirements.in")
+    tests = list((ROOT / "tests").rglob("*.py"))
+    beside = {path.stem for path in tests}  # test folders without an __init__ import the file beside them by its name alone
+    assert imported_by(*tests) - {canonicalize_name(name) for name in beside} <= (
+        names_asked_for("requirements.in") | names_asked_for("requirements-dev.in") | {"starlette"}
+    )
 
 
 @pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "benchmarks/README.md"])
@@ -152,7 +172,13 @@ def test_style_is_clean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "lock"), [("requirements.in", LOCKS[0]), ("requirements.in", LOCKS[1]), ("requirements-dev.in", LOCKS[1])]
+    ("wanted", "lock"),
+    [
+        ("requirements.in", LOCKS[0]),
+        ("requirements.in", LOCKS[1]),
+        ("requirements-dev.in", LOCKS[1]),
+        ("benchmarks/dpmm.in", PEER_LOCK),
+    ],
 )
 def test_lock_pins_everything_that_was_asked_for(wanted: str, lock: str) -> None:
     pins = locked(lock)
@@ -161,7 +187,7 @@ def test_lock_pins_everything_that_was_asked_for(wanted: str, lock: str) -> None
         assert all(requirement.specifier.contains(version) for version in versions), requirement.name
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, PEER_LOCK])
 def test_every_pin_is_exact_and_hashed(lock: str) -> None:
     entries = re.split(r"\n(?=[A-Za-z0-9])", (ROOT / lock).read_text(encoding="utf-8"))[1:]
     assert entries
@@ -170,7 +196,7 @@ def test_every_pin_is_exact_and_hashed(lock: str) -> None:
         assert "--hash=sha256:" in entry
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, PEER_LOCK])
 def test_lock_names_no_place_to_download_from(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert not re.search(r"://|--(extra-)?index-url|--find-links|file:|^/", text, flags=re.MULTILINE)

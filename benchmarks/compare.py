@@ -1,0 +1,135 @@
+"""How good, how fast and how large programs for private synthetic rows are, on the same machine, table, budget and error function.
+
+    python -m benchmarks.compare --epsilon 1 10 --runs 3 --programs aim dpmm-aim dpmm-mst
+
+Each run is a process of its own with fresh noise, and the programs take turns, so that what else happens on the machine
+happens to all of them. Everything measured so far is written after every run: interrupt it, and go on with --append.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.programs import DPMM, DPMM_PYTHON, Program, execute, programs, versions
+from benchmarks.show import write_charts, write_markdown
+from benchmarks.table import RESULTS, Table, add_table_options, load_table
+from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.mechanisms.registry import MECHANISMS
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        table = load_table(options)
+        chosen = _chosen(options.programs)
+        record = _record(options, table)
+    except InputError as error:
+        print(f"benchmarks.compare: {error}", file=sys.stderr)
+        return 2
+    for name, epsilon in _turns(chosen, options.epsilon, options.runs):
+        print(f"{name}, epsilon {epsilon:g}", file=sys.stderr)
+        run = measure(name, table, epsilon, options.delta)
+        print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
+        record["runs"].append(run)
+        _write(record, options)
+    print((options.results / f"{options.name}.md").read_text(encoding="utf-8"))
+    return 0
+
+
+def measure(name: str, table: Table, epsilon: float, delta: float) -> dict[str, Any]:
+    """One run. error: AIM Definition 2 of the rows, in counts, against the table they stand for."""
+    program = programs()[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        began = datetime.now(UTC).isoformat(timespec="seconds")
+        cost = execute(program.command(table, epsilon, delta, folder))
+        rows = table.counts(program.rows_file(folder), codes=program.codes)
+        error = workload_error(table.workload, table.true, rows, table.rows)
+        release = folder / "release.json"
+        phases = json.loads(release.read_text(encoding="utf-8"))["timings"] if release.exists() else {}
+    return {
+        **{"program": name, "title": program.title, "epsilon": epsilon, "delta": delta, "error": round(error, 5), **asdict(cost)},
+        **{"phases": phases, "began": began, "versions": versions(program.maker)},
+    }
+
+
+def _turns(chosen: Mapping[str, int | None], epsilons: Sequence[float], runs: int) -> Iterator[tuple[str, float]]:
+    """(program, epsilon), one run of every program before the second run of any."""
+    most = max(own or runs for own in chosen.values())
+    for epsilon in epsilons:
+        for number in range(most):
+            yield from ((name, epsilon) for name, own in chosen.items() if number < (own or runs))
+
+
+def _chosen(asked: Sequence[str] | None) -> dict[str, int | None]:
+    """Programs by name with their own number of runs, if they have one. Raises InputError for a program that is not there."""
+    known, peer = programs(), DPMM_PYTHON.exists()
+    if asked is None:
+        if not peer:
+            print("dpmm is not installed (`make bench` does it where Python is 3.10 or 3.11); measuring without it", file=sys.stderr)
+        return dict.fromkeys([next(iter(MECHANISMS)), *(("dpmm-aim", "dpmm-mst") if peer else ())])
+    chosen: dict[str, int | None] = {}
+    for text in asked:
+        name, colon, runs = text.partition(":")
+        if name not in known or (colon and not (runs.isdigit() and int(runs) > 0)):
+            raise InputError("--programs", f"{text!r} is not a program", f"use NAME or NAME:RUNS with one of {', '.join(known)}")
+        if _is_missing(known[name]):
+            raise InputError("--programs", f"{name} needs dpmm, which is not installed", "use make bench, with Python 3.10 or 3.11")
+        chosen[name] = int(runs) if colon else None
+    return chosen
+
+
+def _is_missing(program: Program) -> bool:
+    return program.maker == DPMM and not DPMM_PYTHON.exists()
+
+
+def _record(options: argparse.Namespace, table: Table) -> dict[str, Any]:
+    """What is written, without runs, or with those of before. Raises InputError if those were made elsewhere or of something else."""
+    path = options.results / f"{options.name}.json"
+    about = {
+        **{"table": table.data.name, "rows": table.rows, "columns": len(table.domain)},
+        **{"workload": table.workload_name, "marginals": len(table.workload.cliques), "cells": table.workload.cells},
+        "cores": os.cpu_count(),
+    }
+    if not (options.append and path.exists()):
+        return {**about, "runs": []}
+    before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if {name: before.get(name) for name in about} != about:
+        raise InputError("--append", f"{path.name} is about another table, workload or machine", "choose another --name")
+    return before
+
+
+def _write(record: Mapping[str, Any], options: argparse.Namespace) -> None:
+    options.results.mkdir(parents=True, exist_ok=True)
+    place = options.results / options.name
+    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_markdown(record, place.with_suffix(".md"))
+    write_charts(record, place)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_table_options(parser)
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
+    parser.add_argument("--delta", type=float, default=1e-9)
+    parser.add_argument("--runs", type=int, choices=range(1, 101), metavar="N", default=3, help="of each program and epsilon")
+    some = f"NAME or NAME:RUNS, of {', '.join(programs())} (default: ours, then dpmm's)"
+    parser.add_argument("--programs", nargs="+", metavar="NAME", help=some)
+    parser.add_argument("--name", default="comparison", help="of the files that are written (default: %(default)s)")
+    parser.add_argument("--append", action="store_true", help="keep the runs that were written before")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

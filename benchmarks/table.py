@@ -1,0 +1,81 @@
+"""The table that a benchmark measures, and its answers without noise: right for a public table, and for nothing else.
+
+Adult as the field codes it, where it lies in ../shared/data, or any table and domain that are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsynth_core.cli import parse_workload
+from dpsynth_core.codec import encode
+from dpsynth_core.domain import Domain, load_domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.measurement import Clique
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.workload import Workload
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+_ADULT = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Table:
+    """workload_name: as the command line writes it."""
+
+    data: Path
+    domain_file: Path
+    domain: Domain
+    workload_name: str
+    workload: Workload
+
+    @cached_property
+    def true(self) -> Mapping[Clique, NDArray[np.int64]]:
+        """Counts of every marginal of the workload and, under (), the number of rows."""
+        return self.counts(self.data)
+
+    @property
+    def rows(self) -> int:
+        return int(self.true[()])
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Cells of each column: the domain of `codes`."""
+        return {attribute.name: attribute.size for attribute in self.domain}
+
+    def counts(self, data: Path, *, codes: bool = False) -> Mapping[Clique, NDArray[np.int64]]:
+        """The same counts of another table, such as synthetic rows; codes: it is written as `codes` would be."""
+        domain = Domain.from_json(self.sizes) if codes else self.domain
+        return ArrowSource(domain, data, sniff(data)).counts([*self.workload.cliques, ()])
+
+    def codes(self) -> pd.DataFrame:
+        """The table as whole numbers 0, 1, 2, ..., for programs that know no other domain."""
+        form = sniff(self.data)
+        batches = open_batches(self.data, form, self.domain.names)
+        return pd.concat([pd.DataFrame(encode(self.domain, batch, form.missing_markers)) for batch in batches], ignore_index=True)
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, default=_ADULT / "adult-binned.csv", help="a public table (default: Adult)")
+    parser.add_argument("--domain", type=Path, default=_ADULT / "adult-binned-domain.json", help="its columns and their values")
+    parser.add_argument("--workload", default="all-3way", help="as on the command line (default: %(default)s)")
+
+
+def load_table(options: argparse.Namespace) -> Table:
+    """Raises InputError if there is no such table."""
+    for option, path in (("--data", options.data), ("--domain", options.domain)):
+        if not path.exists():
+            raise InputError(option, f"{path} does not exist", "name a public table and its domain with --data and --domain")
+    domain = load_domain(options.domain)
+    return Table(options.data.resolve(), options.domain.resolve(), domain, options.workload, parse_workload(options.workload, domain))
