@@ -21,17 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.table import RESULTS, Table, add_table_options, load_table
 from dpsynth_core import synthesis
-from dpsynth_core.cli import parse_workload
-from dpsynth_core.domain import load_domain
 from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
 from dpsynth_core.measurement import Clique
 from dpsynth_core.release import Release
-from dpsynth_core.sources.files import sniff
+from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec
-
-ROOT = Path(__file__).resolve().parent.parent
-ADULT = ROOT.parent / "shared" / "data"
 
 
 @dataclass(frozen=True)
@@ -59,13 +55,11 @@ class Certified:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    for path in (options.data, options.domain):
-        if not path.exists():
-            print(f"{path} does not exist; name the table and its domain with --data and --domain", file=sys.stderr)
-            return 2
-    plans = {share: synthesis.plan(_spec(options, share)) for share in (options.certificate, 0.0)}
-    true = synthesis.open_source(plans[0.0]).counts(plans[0.0].workload.cliques)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    table = load_table(parser, options)
+    plans = {share: synthesis.plan(_spec(options, table, share)) for share in (options.certificate, 0.0)}
+    true = {r: table.true[r] for r in table.workload.cliques}
     carrying, without = [], []
     for number in range(options.runs):
         for share, plan in plans.items():
@@ -82,29 +76,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure the certificate: bounds against true errors, coverage, and its cost.")
-    parser.add_argument("--data", type=Path, default=ADULT / "adult-binned.csv")
-    parser.add_argument("--domain", type=Path, default=ADULT / "adult-binned-domain.json")
-    parser.add_argument("--workload", default="all-3way")
+    add_table_options(parser)
     parser.add_argument("--mechanism", default="aim")
     parser.add_argument("--relation", default="add-remove")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-9)
     parser.add_argument("--certificate", type=float, default=DEFAULT_CERTIFICATE)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
 
 
-def _spec(options: argparse.Namespace, share: float) -> Spec:
-    domain, form = load_domain(options.domain), sniff(options.data)
+def _spec(options: argparse.Namespace, table: Table, share: float) -> Spec:
+    form = sniff(table.data)
     return Spec.from_json(
         {
-            "name": options.data.stem,
+            "name": table.data.stem,
             "population": "benchmark",
-            "data": {"path": str(options.data), "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding},
+            "data": {"path": str(table.data), "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding},
             "unit": {"relation": options.relation},
-            "domain": domain.to_json(),
-            "workload": parse_workload(options.workload, domain).to_json(),
+            "domain": table.domain.to_json(),
+            "workload": table.workload.to_json(),
             "budget": {"epsilon": options.epsilon, "delta": options.delta, "certificate": share},
             "mechanism": {"name": options.mechanism},
         }

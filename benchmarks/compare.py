@@ -3,7 +3,7 @@
     python -m benchmarks.compare --epsilon 1 10 --runs 3 --programs aim dpmm-aim dpmm-mst
 
 Each run is a process of its own with fresh noise, and the programs take turns, so that what else happens on the machine
-happens to all of them. Everything measured so far is written after every run: interrupt it, and go on with --append.
+happens to all of them. What was measured so far is written after every run, charts at the end: interrupt it, and go on with --append.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from dpsynth_core.mechanisms.registry import MECHANISMS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    table = load_table(parser, options)
     try:
-        table = load_table(options)
-        chosen = _chosen(options.programs)
-        record = _record(options, table)
+        chosen, record = _chosen(options.programs), _record(options, table)
     except InputError as error:
-        print(f"benchmarks.compare: {error}", file=sys.stderr)
-        return 2
+        parser.error(str(error))
     for name, epsilon in _turns(chosen, options.epsilon, options.runs):
         print(f"{name}, epsilon {epsilon:g}", file=sys.stderr)
         run = measure(name, table, epsilon, options.delta)
         print(f"  error {run['error']:.4f}, {run['seconds']:.0f} s, {run['peak_mb']:.0f} MB", file=sys.stderr)
         record["runs"].append(run)
         _write(record, options)
+    write_charts(record, options.results / options.name)
     print((options.results / f"{options.name}.md").read_text(encoding="utf-8"))
     return 0
 
@@ -114,7 +114,6 @@ def _write(record: Mapping[str, Any], options: argparse.Namespace) -> None:
     place = options.results / options.name
     place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     write_markdown(record, place.with_suffix(".md"))
-    write_charts(record, place)
 
 
 def _parser() -> argparse.ArgumentParser:

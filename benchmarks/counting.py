@@ -23,13 +23,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.demo import demo_domain, simulate
 from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.files import sniff
+from dpsynth_core.sources.sniff import sniff
 
-ROOT = Path(__file__).resolve().parent.parent
-ADULT = ROOT.parent / "shared" / "data"
 CHUNK_ROWS = 250_000
 
 
@@ -101,9 +100,9 @@ def _peak_mb() -> float:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5_000_000, help="of the simulated people")
-    parser.add_argument("--data", type=Path, default=ADULT / "adult-binned.csv")
-    parser.add_argument("--domain", type=Path, default=ADULT / "adult-binned-domain.json")
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult-binned.csv")
+    parser.add_argument("--domain", type=Path, default=ADULT_FOLDER / "adult-binned-domain.json")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
 
 

@@ -26,18 +26,14 @@ from typing import Any
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import RESULTS, ROOT, add_table_options, load_table
 from dpsynth_core import cli
-from dpsynth_core.errors import InputError
 
 _STANDARD = Path(sysconfig.get_path("stdlib"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
-    try:
-        table = load_table(options)
-    except InputError as error:
-        print(f"benchmarks.profile: {error}", file=sys.stderr)
-        return 2
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    table = load_table(parser, options)
     began = datetime.now(UTC).isoformat(timespec="seconds")
     command = ours(options.mechanism, *(part for pair in options.set for part in ("--set", pair)))
     with tempfile.TemporaryDirectory() as place:

@@ -27,7 +27,7 @@ from dpsynth_core.workload import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-_ADULT = ROOT.parent / "shared" / "data"
+ADULT_FOLDER = ROOT.parent / "shared" / "data"
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,19 @@ class Table:
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, default=_ADULT / "adult-binned.csv", help="a public table (default: Adult)")
-    parser.add_argument("--domain", type=Path, default=_ADULT / "adult-binned-domain.json", help="its columns and their values")
+    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult-binned.csv", help="a public table (default: Adult)")
+    parser.add_argument("--domain", type=Path, default=ADULT_FOLDER / "adult-binned-domain.json", help="its columns and their values")
     parser.add_argument("--workload", default="all-3way", help="as on the command line (default: %(default)s)")
 
 
-def load_table(options: argparse.Namespace) -> Table:
-    """Raises InputError if there is no such table."""
-    for option, path in (("--data", options.data), ("--domain", options.domain)):
+def load_table(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Table:
+    """The table that the options name; ends the program with one line, as argparse does, if there is none."""
+    for path in (options.data, options.domain):
         if not path.exists():
-            raise InputError(option, f"{path} does not exist", "name a public table and its domain with --data and --domain")
-    domain = load_domain(options.domain)
-    return Table(options.data.resolve(), options.domain.resolve(), domain, options.workload, parse_workload(options.workload, domain))
+            parser.error(f"{path} does not exist; name a public table and its domain with --data and --domain")
+    try:
+        domain = load_domain(options.domain)
+        workload = parse_workload(options.workload, domain)
+    except InputError as error:
+        parser.error(str(error))
+    return Table(options.data.resolve(), options.domain.resolve(), domain, options.workload, workload)
