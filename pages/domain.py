@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsynth_core.web import document, domain_table, domain_view, frame
+from dpsynth_core.web import document, domain_table, domain_view, frame, zeros_view
 from dpsynth_core.web.text import names
 
 
@@ -16,6 +16,7 @@ def main() -> None:
     domain_view.summary(rows)
     domain_view.editor(rows)
     domain_view.detail(here, rows)
+    zeros_view.section(here, rows)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row["use"] for row in rows) else "Use at least one column."
     frame.nav_checked("domain", document.problem(here.draft, "domain"), why)

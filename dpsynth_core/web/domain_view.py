@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ import streamlit as st
 from dpsynth_core.attribute import KINDS, LABEL_DTYPES
 from dpsynth_core.domain import outside_rule, parse_domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import document, domain_table, fields, frame, numbers, session, table
+from dpsynth_core.web import document, domain_table, fields, frame, numbers, session, table, zeros_table
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.domain_table import Row
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import literal
+from dpsynth_core.web.zeros_table import Rule
 from dpsynth_core.zones import Zone, Zoned, publishable
 
 Change = Callable[[list[Row]], list[Row]]
@@ -53,14 +54,17 @@ def prefill(here: Current) -> Current:
     return session.current()
 
 
-def _save(change: Change, origin: str = "") -> None:
-    """Store changed rows, and the domain they mean if they are complete. origin: where it now comes from, if that changed."""
+def _save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
+    """Store changed rows, and the domain they mean if they are complete. origin: where it now comes from, if that changed.
+    rules: new ones about what cannot occur."""
 
     def apply(draft: Draft) -> None:
         rows = change(rows_of(draft))
         complete = any(row["use"] for row in rows) and not domain_table.problems(rows)
         draft["wizard"]["rows"] = rows
+        kept = zeros_table.rules_of(draft) if rules is None else rules()
         draft["domain"] = domain_table.domain_of(rows).to_json() if complete else None
+        zeros_table.keep(draft, kept)
         draft["domain_origin"] = origin or draft.get("domain_origin", "typed")
         if origin:
             draft["domain_justification"] = ""
@@ -68,11 +72,11 @@ def _save(change: Change, origin: str = "") -> None:
     session.edit(apply)
 
 
-def _load(change: Change, origin: str) -> None:
+def _load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> None:
     """Replace the whole domain, or keep what is wrong for the next run of the page. Closes the popover it came from."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
     try:
-        _save(change, origin)
+        _save(change, origin, rules)
     except InputError as error:
         st.session_state[_SAID] = error
 
@@ -127,7 +131,8 @@ def _domain_json(draft: Draft) -> bytes:
 def _load_codebook() -> None:
     file = st.session_state.get(_key("codebook"))
     if file is not None:
-        _load(lambda rows: domain_table.with_domain(rows, parse_domain(_decoded(file.getvalue()))), "codebook")
+        read = cache(lambda: parse_domain(_decoded(file.getvalue())))
+        _load(lambda rows: domain_table.with_domain(rows, read()), "codebook", lambda: zeros_table.rules_of({"domain": read().to_json()}))
 
 
 def _decoded(content: bytes) -> str:

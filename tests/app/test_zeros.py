@@ -1,0 +1,114 @@
+"""Combinations that cannot occur on the Domain page: stated, listed, deleted, and part of what is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core import demo
+from dpsynth_core.store import projects, runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web import document, domain_table
+from tests.app.demo_project import COLUMNS, draft, open_page, words
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(runs, "_launch", lambda _: None)
+
+
+def opened(**fields: Any) -> AppTest:
+    ready = draft(**fields)
+    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in demo.demo_domain().keep(COLUMNS)]
+    return open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
+
+
+def stored() -> dict[str, Any]:
+    return dict(projects.list(LOCAL_OWNER)[0].draft)
+
+
+def plain(app: AppTest) -> str:
+    """The words on the page without what keeps them from being read as Markdown."""
+    return words(app).replace("\\", "").replace("\u2060", "")
+
+
+def choose(app: AppTest, side: str, column: str, values: list[str]) -> None:
+    """Fill one side of the sentence."""
+    select = {"if": "If", "then": "then"}[side]
+    next(box for box in app.selectbox if box.label == select).set_value(column).run()
+    picker = next(w for w in app.multiselect if f":zeros:{side}:{column}" in w.key)
+    picker.set_value(values).run()
+
+
+def test_a_sentence_becomes_a_rule_of_the_spec_and_can_be_deleted() -> None:
+    app = opened()
+    assert app.button(key="zeros_add").disabled
+    choose(app, "if", "sex", ["female"])
+    choose(app, "then", "health", ["bad", "missing"])
+    next(box for box in app.text_input if box.label.startswith("In your words")).set_value("An *invented* rule").run()
+    app.button(key="zeros_add").click().run()
+    assert not app.exception
+    assert stored()["domain"]["impossible"] == [{"never": {"sex": ["female"], "health": ["bad", "missing"]}, "note": "An *invented* rule"}]
+    assert "sex “female” never goes with health “bad” or “missing”" in plain(app)
+    assert document.spec(stored(), "x").resolved().domain.zeros["sex", "health"].sum() == 2
+    app.button(key="zeros_delete_0").click().run()
+    assert "impossible" not in stored()["domain"]
+
+
+def test_ages_are_chosen_as_a_range_and_must_be_is_a_condition() -> None:
+    app = opened()
+    next(s for s in app.select_slider if ":zeros:if:age" in s.key).set_range("16 to 20", "21 to 25").run()
+    choose(app, "then", "sex", ["male"])
+    next(g for g in app.get("button_group") if g.key.endswith("zeros:verb")).set_value("must be").run()
+    app.button(key="zeros_add").click().run()
+    assert stored()["domain"]["impossible"] == [{"if": {"age": ["16 to 20", "21 to 25"]}, "then": {"sex": ["male"]}}]
+    assert "If age is “16 to 25”, then sex must be “male”" in plain(app)
+
+
+def test_a_rule_that_leaves_nothing_is_refused_and_not_stored() -> None:
+    app = opened()
+    choose(app, "if", "sex", ["female", "male"])
+    choose(app, "then", "region", list(demo.REGION))
+    app.button(key="zeros_add").click().run()
+    assert "leaves no combination of its columns possible" in words(app)
+    assert "impossible" not in stored()["domain"]
+
+
+def test_a_rule_about_a_column_that_is_dropped_is_shown_and_stops_until_it_is_deleted() -> None:
+    rule = {"never": {"sex": ["female"], "health": ["bad"]}}
+    limited = demo.demo_domain().keep(COLUMNS).to_json() | {"impossible": [rule]}
+    assert not opened(domain=limited).button(key="next_domain").disabled
+    projects.delete(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id)
+
+    left = demo.demo_domain().keep([name for name in COLUMNS if name != "health"])
+    ready = draft(domain=left.to_json() | {"impossible": [rule]})
+    ready["wizard"]["rows"] = [domain_table.row_of(a) | {"use": a.name != "health"} for a in demo.demo_domain().keep(COLUMNS)]
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Trial", ready).id)
+    assert "A rule that no longer fits the columns" in words(app)
+    assert app.button(key="next_domain").disabled
+    app.button(key="zeros_delete_0").click().run()
+    assert not app.button(key="next_domain").disabled
+
+
+def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large() -> None:
+    app = opened()
+    next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
+    assert not app.exception
+    assert "Tick what cannot occur" in words(app)
+    next(box for box in app.selectbox if box.label.startswith("And where")).set_value("health").run()
+    assert not app.exception
+    assert "Tick what cannot occur" in words(app)
+    wide = demo.demo_domain().keep(COLUMNS).to_json()
+    wide["attributes"][0] |= {"bins": 80}
+    ready = draft(domain=wide)
+    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in document.domain(ready)]
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Wide", ready).id)
+    next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("grid").run()
+    next(box for box in app.selectbox if box.label == "Down").set_value("sex").run()
+    next(box for box in app.selectbox if box.label == "Across").set_value("age").run()
+    assert not app.exception
+    assert "Too large for a grid" in words(app)
