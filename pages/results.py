@@ -6,12 +6,12 @@ import streamlit as st
 
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web import frame, results_view
+from dpsynth_core.web import frame, quality_view, results_view, shown
 from dpsynth_core.web.numbers import short
 from dpsynth_core.zones import Zone
 
 VIEWS = {
-    "tables": (":material/format_list_numbered: Tables", results_view.tables),
+    "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),
     "pairs": (":material/grid_on: Pairs", results_view.pairs),
     "rows": (":material/table_rows: Rows", results_view.rows),
@@ -25,8 +25,8 @@ def main() -> None:
     finished = [run for run in runs.list(here.owner, here.project) if run.state == "done"]
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
     run = _picked(finished)
-    shown = results_view.open_run(run)
-    results_view.warnings(shown)
+    opened = shown.open_run(run)
+    results_view.warnings(opened)
     view = st.segmented_control(
         "View",
         list(VIEWS),
@@ -36,7 +36,7 @@ def main() -> None:
         required=True,
         label_visibility="collapsed",
     )
-    VIEWS[view][1](shown)
+    VIEWS[view][1](opened)
     frame.nav("results")
 
 

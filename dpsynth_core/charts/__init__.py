@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dpsynth_core.charts.plan import coverage, split, tradeoff
 from dpsynth_core.charts.progress import budget_used, noise_level
-from dpsynth_core.charts.results import marginals, one_way, two_way, two_way_difference
+from dpsynth_core.charts.quality import PAIR, marginals, means, overview, pair_map
+from dpsynth_core.charts.results import one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
 
 __all__ = [
+    "PAIR",
     "Drawing",
     "budget_used",
     "coverage",
     "marginals",
+    "means",
     "noise_level",
     "one_way",
+    "overview",
+    "pair_map",
     "split",
     "tradeoff",
     "two_way",

@@ -1,4 +1,4 @@
-"""Charts of a finished release: columns, pairs of columns, and which tables to trust.
+"""Charts of what a finished release says: columns, and pairs of columns.
 
 "Noisy measurement" is what the mechanism saw, "Synthetic rows" is what is published; "Private data" appears only in frames that are
 curator-only, and then the whole chart is watermarked.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
-from dpsynth_core.evaluation.comparison import GUESS, MEASURED, PRIVATE, SUPPORT, SYNTHETIC
+from dpsynth_core.charts.theme import Drawing, finish
+from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.zones import Zoned
 
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
@@ -69,42 +69,6 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) 
     """Where do two tables of a pair of columns differ? Same columns as `two_way`, `count` being the signed difference."""
     scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
     return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=_gradient("+,d")), "+,.0f"), zoned, title, height=300)
-
-
-def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 25) -> Drawing:
-    """Which tables can be trusted? Worst first.
-
-    Columns: marginal (label), rank (int, 0 is worst), support (one of SUPPORT), distance
-    (fraction of people in a wrong cell compared with the noisy table; NaN if not measured), noise (the same that noise alone would give),
-    and, in curator-only frames, error (true fraction of people in a wrong cell).
-    """
-    frame = zoned.value.sort_values("rank").head(show)
-    order = frame["marginal"].tolist()
-    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, labelOverlap=False))
-    colour = alt.Color("support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend())
-    tooltip = [
-        alt.Tooltip("marginal:N", title="Table"),
-        alt.Tooltip("support:N", title="Support"),
-        alt.Tooltip("distance:Q", title="Rows against measurement", format=".1%"),
-        alt.Tooltip("noise:Q", title="Noise alone", format=".1%"),
-    ]
-    x = alt.X("distance:Q", title="People in a wrong cell", axis=alt.Axis(format="~%", tickCount=6))
-    bars = alt.Chart(frame).mark_bar(height=11).encode(y=y, x=x, color=colour, tooltip=tooltip)
-    noise = alt.Chart(frame).mark_tick(thickness=2.5, size=19, color=INK).encode(y=y, x=alt.X("noise:Q"), tooltip=tooltip)
-    unknown = frame[frame["support"] == GUESS].assign(words="not measured: the model's guess", start=0.0)
-    guess = alt.Chart(unknown).mark_text(align="left", dx=4, color=INK, fontSize=12, fontStyle="italic", tooltip=None)
-    layers = [bars, noise, guess.encode(y=y, x="start:Q", text="words:N")]
-    if "error" in frame:
-        truth = [*tooltip, alt.Tooltip("error:Q", title="True error", format=".1%")]
-        layers.append(
-            alt.Chart(frame)
-            .mark_point(shape="diamond", size=70, strokeWidth=2, opacity=1, color=ALERT)
-            .encode(y=y, x=alt.X("error:Q"), tooltip=truth)
-        )
-    caption = "Bar: rows against the noisy table. Tick: what noise alone would give." + (
-        " Diamond: true error." if "error" in frame else ""
-    )
-    return finish(alt.layer(*layers), zoned, "Which tables can be trusted, worst first?", caption, height=alt.Step(22))
 
 
 def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:

@@ -1,8 +1,7 @@
 """What can be said about synthetic rows from released values alone: rows against the noisy marginals that they were made from.
 
 Everything is zone-tagged. Without `truth` the results are released; with it (curator-only true counts) they are curator-only.
-Distances are total variation: half the L1 distance of two tables as a fraction of the people, i.e. the share of people who would
-have to move to another cell.
+How far off each marginal is, is said in `quality`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.grouping import Groups, group
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import Clique, Measurement, final
 from dpsynth_core.zones import Zoned, combine
 
 SYNTHETIC = "Synthetic rows"
@@ -26,17 +25,6 @@ MEASURED = "Noisy measurement"
 PRIVATE = "Private data"
 DIFFERENCE = "Synthetic minus measured"
 
-DIRECT, INSIDE, GUESS = SUPPORT = ("measured", "inside a measured table", "not measured")
-
-VERDICTS = MOSTLY_NOISE, OFF, AS_GOOD, UNCHECKED, ANSWER = (
-    "mostly noise",
-    "off by more than the noise",
-    "as good as the noise allows",
-    "the model's guess",
-    "noisy answer, no rows",
-)
-
-_MEAN_ABS = math.sqrt(2 / math.pi)  # mean of |N(0, 1)|
 _CELLS_SHOWN = 60
 _SIDE_SHOWN = 36
 
@@ -49,7 +37,6 @@ class Estimate:
 
     values: NDArray[np.float64]
     sigma: float
-    direct: bool
 
 
 def estimate(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Estimate | None:
@@ -57,7 +44,10 @@ def estimate(domain: Domain, measurements: Collection[Measurement], clique: Cliq
 
     A measurement of n_ri cells summed down to n_r has variance (n_ri / n_r) sigma_i^2 per cell.
     """
-    weight, total, direct = 0.0, np.zeros(domain.sizes(clique)), False
+    whole = final(measurements, clique)
+    if whole is not None:
+        return Estimate(whole.values, whole.sigma)
+    weight, total = 0.0, np.zeros(domain.sizes(clique))
     for measurement in measurements:
         if not set(clique) <= set(measurement.clique):
             continue
@@ -65,8 +55,7 @@ def estimate(domain: Domain, measurements: Collection[Measurement], clique: Cliq
         others = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
         total += precision * measurement.values.sum(axis=others)
         weight += precision
-        direct = direct or measurement.clique == clique
-    return Estimate(total / weight, math.sqrt(1 / weight), direct) if weight else None
+    return Estimate(total / weight, math.sqrt(1 / weight)) if weight else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,102 +82,9 @@ class Evidence:
         return estimate(self.domain, self.measurements, clique)
 
 
-def marginal_table(evidence: Zoned[Evidence], cliques: Collection[Clique], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
-    """One row per marginal, worst first; those that were not measured come last, the largest first.
-
-    Columns: rank, marginal (label), columns (number of), cells, support, sigma (per cell, people), typical (people per cell on
-    average), noise (distance that noise alone gives), distance (rows against the noisy marginal), doubt (the larger of the two: as far
-    as released values can tell, this share of people may be in a wrong cell), verdict. NaN where nothing was measured.
-    With truth also error (rows against the private table). Worst means the most doubt, or with truth the largest error.
-    """
-    if truth is None:
-        return combine(lambda e: _marginal_table(e, cliques, None), evidence)
-    return combine(lambda e, t: _marginal_table(e, cliques, t), evidence, truth)
-
-
-def _marginal_table(evidence: Evidence, cliques: Collection[Clique], truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
-    frame = pd.DataFrame([_describe(evidence, clique, truth) for clique in cliques])
-    by = "doubt" if truth is None else "error"
-    frame = frame.sort_values([by, "cells"], ascending=False, na_position="last", kind="stable", ignore_index=True)
-    frame.insert(0, "rank", np.arange(len(frame)))
-    return frame
-
-
-def _describe(evidence: Evidence, clique: Clique, truth: Mapping[Clique, NDArray[np.int64]] | None) -> dict[str, object]:
-    """One row of the table. Synthetic rows are counted only where there is something to compare them with."""
-    found, people, cells = evidence.estimate(clique), max(1.0, evidence.total), evidence.domain.cells(clique)
-    noise = _MEAN_ABS * found.sigma * cells / (2 * people) if found else math.nan
-    shares = evidence.shares(clique) if found or truth is not None else None
-    distance = _variation(shares, found.values / people) if found and shares is not None else math.nan
-    row: dict[str, object] = {
-        "marginal": label(clique),
-        "columns": len(clique),
-        "cells": cells,
-        "support": GUESS if found is None else DIRECT if found.direct else INSIDE,
-        "sigma": found.sigma if found else math.nan,
-        "typical": people / cells,
-        "noise": noise,
-        "distance": distance,
-        "doubt": max(noise, distance) if not math.isnan(distance) else noise,
-        "verdict": verdict(distance, noise),
-    }
-    if truth is not None:
-        published = shares if shares is not None else found.values / people if found else None
-        row["error"] = math.nan if published is None else _variation(published, truth[clique] / max(1, truth[clique].sum()))
-    return row
-
-
-def _variation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    return float(np.abs(one - other).sum() / 2)
-
-
-def verdict(distance: float, noise: float) -> str:
-    """A sentence for one table. The noise is a sum of many small terms, so a quarter above its mean is not chance."""
-    if math.isnan(noise):
-        return UNCHECKED
-    if distance > 1.25 * noise + 0.005:
-        return OFF
-    if noise > 0.5:
-        return MOSTLY_NOISE
-    return ANSWER if math.isnan(distance) else AS_GOOD
-
-
 def label(clique: Clique) -> str:
     """How a marginal is called in tables and charts."""
     return " × ".join(clique) or "(all rows)"
-
-
-@dataclass(frozen=True)
-class Headline:
-    """What a release amounts to. checked: tables that were measured or lie inside one. matched: those that the rows follow as closely
-    as the noise allows. mean, worst: doubt over the checked tables, NaN if there are none."""
-
-    tables: int
-    checked: int
-    matched: int
-    mean: float
-    worst: float
-    worst_table: str
-    has_rows: bool
-
-
-def headline(table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
-    """The sentence on top of the results, as numbers. `table` as made by `marginal_table` without truth."""
-    return combine(_headline, table)
-
-
-def _headline(table: pd.DataFrame) -> Headline:
-    checked = table[table["support"] != GUESS]
-    worst = checked.iloc[0] if len(checked) else None
-    return Headline(
-        tables=len(table),
-        checked=len(checked),
-        matched=int(checked["verdict"].isin([AS_GOOD, MOSTLY_NOISE]).sum()),
-        mean=float(checked["doubt"].mean()) if worst is not None else math.nan,
-        worst=float(worst["doubt"]) if worst is not None else math.nan,
-        worst_table=str(worst["marginal"]) if worst is not None else "",
-        has_rows=bool(checked["distance"].notna().any()),
-    )
 
 
 def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) -> Zoned[pd.DataFrame]:

@@ -7,19 +7,26 @@ Column names, categories and the curator's words are hostile text, escaped for t
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import pandas as pd
 
 from dpsynth_core import workload as workloads
-from dpsynth_core.evaluation.comparison import Evidence, marginal_table
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.evaluation.quality import Headline, Statements
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import Release, parquet_bytes
 from dpsynth_core.report import errors, marginals
 from dpsynth_core.report.card import card
-from dpsynth_core.report.facts import facts, sentence
+from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
+from dpsynth_core.spec import divided
 from dpsynth_core.zones import Zoned, combine, released
 
-__all__ = ["CARD", "REPORT", "ROWS", "SPEC", "card", "evidence", "facts", "html", "parts", "sentence", "tables"]
+__all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
+__all__ += ["percent", "trusted"]
 
 REPORT, CARD, SPEC, ROWS, MARGINALS = "report.html", "DATA_CARD.md", "spec.json", "synthetic.parquet", "marginals.parquet"
 ERRORS = "errors.csv"
@@ -30,18 +37,44 @@ def evidence(release: Release) -> Zoned[Evidence]:
     return released(Evidence(release.domain, release.codes, release.measurements, release.total))
 
 
-def tables(release: Release) -> Zoned[pd.DataFrame]:
-    """The workload's marginals, worst first (see `marginal_table`)."""
-    workload = workloads.from_json(release.domain, release.spec["workload"])
-    return marginal_table(evidence(release), workload.cliques)
+def statements(release: Release) -> Zoned[Statements]:
+    """What its errors are judged from."""
+    spec, unit = release.spec, release.spec["unit"]
+    return combine(
+        lambda e: Statements(
+            evidence=e,
+            workload=workloads.from_json(release.domain, spec["workload"]),
+            bounds=release.bounds,
+            certificate=Certificate.from_json(release.certificate) if release.certificate else None,
+            mechanism=spec["mechanism"]["name"],
+            rho=divided(release.rho, spec["budget"].get("certificate", 0.0))[0],
+            l2=Unit(unit["relation"], unit["max_rows_per_person"]).marginal_l2,
+        ),
+        evidence(release),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """How good a release is. table: the workload's marginals, the largest possible error first (see `quality.marginal_table`)."""
+
+    headline: Headline
+    table: pd.DataFrame
+
+
+def quality_of(release: Release) -> Zoned[Quality]:
+    """Judged from released values alone."""
+    stated = statements(release)
+    table = quality.marginal_table(stated)
+    return combine(Quality, quality.headline(stated, table), table)
 
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
-    table = tables(release)
+    judged = quality_of(release)
     found: dict[str, Zoned[bytes]] = {
-        REPORT: combine(lambda t: html(release, t).encode(), table),
-        CARD: combine(lambda t: card(release, t).encode(), table),
+        REPORT: combine(lambda q: html(release, q.headline, q.table).encode(), judged),
+        CARD: combine(lambda q: card(release, q.headline).encode(), judged),
         SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
         MARGINALS: released(marginals.parquet(release)),
         ERRORS: released(errors.csv(release)),

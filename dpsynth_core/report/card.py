@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import pandas as pd
-
-from dpsynth_core.evaluation.comparison import headline
+from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.release import Release
-from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sentence
-from dpsynth_core.zones import released
+from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sample_reading, sentence
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
-def card(release: Release, table: pd.DataFrame) -> str:
+def card(release: Release, headline: Headline) -> str:
     """The data card, in Markdown, for a repository's front page."""
-    quality = headline(released(table)).value
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {_plain(release.spec['name'])}",
         "",
         *warning,
-        _plain(sentence(quality)),
+        *([f"**{_plain(reading)}**", ""] if (reading := sample_reading(headline)) else []),
+        _plain(sentence(headline)),
         "",
         "## The guarantee",
         "",

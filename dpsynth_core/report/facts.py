@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
-from dpsynth_core.evaluation.comparison import Headline
+from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.release import Release
 
 READING = (
     "The rows are invented. No row is a person, and a row that looks like one is chance.",
-    "Counts are noisy. A difference smaller than the noise of its table means nothing.",
-    "Tables marked “not measured” got no noisy counts of their own: what the rows say there is the model's guess.",
+    "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
+    "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
     "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
     "Small groups are the least reliable. Add cells up before you conclude.",
 )
@@ -32,21 +32,45 @@ _ORIGIN = {
 }
 
 
+def sample_reading(headline: Headline) -> str:
+    """The error as something that everybody has a feeling for: the size of a random sample. "" where no certificate says it."""
+    if headline.sample is None:
+        return ""
+    if headline.sample >= headline.people:
+        return f"As accurate as a random sample of {headline.sample:,.0f} records, more than there are. Unlike a sample, it is private."
+    share = percent(headline.sample / headline.people)
+    return f"As accurate as publishing a random {share} of the records ({headline.sample:,.0f}). Unlike a sample, it is private."
+
+
 def sentence(headline: Headline) -> str:
-    """How good the rows are, in a few short sentences. The table's name in it is hostile text."""
-    tables, checked = f"{headline.tables:,}", headline.checked
-    if not checked:
-        return f"None of the {tables} tables asked for was measured: every number is the model's guess."
-    unmeasured = headline.tables - checked
-    guess = f" {unmeasured:,} of the {tables} tables were not measured: there the rows are the model's guess." if unmeasured else ""
-    doubt = (
-        f"The least certain is {headline.worst_table}, where {headline.worst:.1%} of people may be in a wrong cell;"
-        f" on average over these tables it is {headline.mean:.1%}.{guess}"
+    """How good a release is, in a few short sentences. The table's name in it is hostile text."""
+    tables = f"{headline.tables:,}"
+    what = "synthetic rows" if headline.has_rows else "published answers"
+    if not headline.bounded:
+        return f"Nothing was measured that bounds the errors of the {tables} tables asked for: what the {what} say there is a guess."
+    worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
+    if headline.certified:
+        return (
+            f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into a wrong cell; at most "
+            f"{percent(headline.mean_limit)}, with 95 % confidence. {worst}"
+        )
+    unknown = headline.tables - headline.bounded
+    guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
+    return (
+        f"No certificate was made. The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
+        f" the {what} put at most {percent(headline.mean_limit)} of people into a wrong cell. {worst}{guess} True errors are often several"
+        " times smaller than such bounds."
     )
-    if not headline.has_rows:
-        return f"{checked:,} of the {tables} tables asked for were measured. {doubt}"
-    share = "all" if headline.matched == checked else f"{headline.matched:,} of the"
-    return f"The synthetic rows follow {share} {checked:,} measured tables as closely as the noise allows. {doubt}"
+
+
+def trusted(found: Trust) -> str:
+    """Which tables can be trusted, as a sentence."""
+    limit = f"at most {percent(found.threshold)} of people are in a wrong cell"
+    if not found.trusted:
+        return f"None of the {found.tables:,} tables: nothing that was released shows that {limit} in any of them."
+    which = "All" if found.trusted == found.tables else f"{found.trusted:,} of the"
+    how = "all of it together" if found.together else "each by itself"
+    return f"{which} {found.tables:,} tables. In them, {limit}: {how}, with 95 % confidence."
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -87,6 +111,11 @@ def certified(release: Release) -> str:
         f" over the {len(said.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at most."
         f"{sample}"
     )
+
+
+def percent(share: float) -> str:
+    """A share for reading; small ones with two digits after the point."""
+    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:

@@ -12,30 +12,27 @@ from typing import Any
 import pandas as pd
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.comparison import headline
+from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.release import Release
-from dpsynth_core.report import errors
-from dpsynth_core.report.facts import NOT_PROTECTED, READING, certified, facts, first, sentence
-from dpsynth_core.zones import released
+from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sample_reading, sentence
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200
+_HEADS = ("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand", "Columns alone", "Noisy answers")
 
 
-def html(release: Release, table: pd.DataFrame) -> str:
-    """The report as one page without scripts, external files or unescaped text. table: as made by `tables`."""
-    quality = headline(released(table)).value
+def html(release: Release, headline: Headline, table: pd.DataFrame) -> str:
+    """The report as one page without scripts, external files or unescaped text. table: as `quality.marginal_table` makes it."""
     title = f"Synthetic data: {release.spec['name']}"
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
-        sentence=escape(sentence(quality)),
+        claim=escape(sample_reading(headline)),
+        sentence=escape(sentence(headline)),
         statement=escape(release.statement),
         brands=_html_list("warnings", [brand.sentence for brand in release.brands]) if release.brands else "<p>None.</p>",
         facts=_html_pairs(facts(release)),
         tables=_html_tables(table),
-        certified=escape(certified(release)),
-        errors=_html_errors(errors.table(release)),
         columns=_html_columns(release.domain),
         reading=_html_list("reading", READING),
         limits=_html_list("limits", NOT_PROTECTED),
@@ -53,29 +50,11 @@ def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 def _html_tables(table: pd.DataFrame) -> str:
     shown = table.head(_TABLES_SHOWN)
-    scale = float(shown["doubt"].fillna(0.0).max()) or 1.0
-    heads = ("Table", "Cells", "Support", "± people per cell", "May be in a wrong cell", "Noise alone", "Verdict")
-    head = "".join(f"<th>{name}</th>" for name in heads)
+    scale = float(shown["limit"].fillna(0.0).max()) or 1.0
+    head = "".join(f"<th>{name}</th>" for name in _HEADS)
     body = "".join(_html_table_row(row, scale) for row in shown.itertuples())
-    more = f"<p>{len(table) - len(shown):,} further tables are in release.json.</p>" if len(table) > len(shown) else ""
-    return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def _html_errors(table: pd.DataFrame) -> str:
-    """Measured errors and bounds, as shares of people in a wrong cell: half the L1 distance."""
-    shown = table.head(_TABLES_SHOWN)
-    bounds = shown["measured_bound95"].fillna(shown["prior_bound95"])
-    scale = float(bounds.max() / 2) if bounds.notna().any() else 1.0
-    heads = ("Table", "Measured error", "At most (95 %)", "All together at most (95 %)", "Known beforehand: at most (95 %)", "Support")
-    rows = (
-        f"<tr><td>{escape(row.attributes)}</td><td class=n>{_number(max(0.0, row.measured_error / 2), '.1%')}</td>"
-        f"<td>{_bar(row.measured_bound95 / 2, scale)}</td><td class=n>{_number(row.measured_simultaneous95 / 2, '.1%')}</td>"
-        f"<td class=n>{_number(row.prior_bound95 / 2, '.1%')}</td><td>{'–' if pd.isna(row.support) else escape(row.support)}</td></tr>"
-        for row in shown.itertuples()
-    )
     more = f"<p>{len(table) - len(shown):,} further tables are in errors.csv.</p>" if len(table) > len(shown) else ""
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+    return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _html_table_row(row: Any, scale: float) -> str:
@@ -83,10 +62,12 @@ def _html_table_row(row: Any, scale: float) -> str:
         f"<td>{escape(row.marginal)}</td>",
         f"<td class=n>{row.cells:,}</td>",
         f"<td>{escape(row.support)}</td>",
-        f"<td class=n>{_number(row.sigma, ',.1f')}</td>",
-        f"<td>{_bar(row.doubt, scale)}</td>",
-        f"<td class=n>{_number(row.noise, '.1%')}</td>",
-        f"<td>{escape(row.verdict)}</td>",
+        f"<td class=n>{_number(row.error, '.1%')}</td>",
+        f"<td>{_bar(row.limit, scale)}</td>",
+        f"<td class=n>{_number(row.together, '.1%')}</td>",
+        f"<td class=n>{_number(row.bound, '.1%')}</td>",
+        f"<td class=n>{_number(row.independent, '.1%')}</td>",
+        f"<td class=n>{_number(row.gaussian, '.1%')}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
 

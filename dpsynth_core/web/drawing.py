@@ -10,15 +10,15 @@ from dpsynth_core.charts import Drawing
 from dpsynth_core.zones import Zone
 
 CURATOR_KEY = "curator_chart"
-"""Key of the container of a curator-only chart; the app's style sheet hides its toolbar. One such chart a page view."""
+"""How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
 
 
-def draw(chart: Drawing, zone: Zone) -> None:
-    """Draw it. zone: that of the frame the chart was made from."""
+def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
+    """Draw it. zone: that of the frame the chart was made from. name: tells several charts of a page apart."""
     if zone is not Zone.CURATOR:
         st.altair_chart(chart)
         return
-    with st.container(key=CURATOR_KEY):
+    with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict()))
 
 

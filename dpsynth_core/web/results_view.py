@@ -2,62 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import pandas as pd
 import pyarrow as pa
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsynth_core import charts, report
 from dpsynth_core import release as releases
-from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Attribute
-from dpsynth_core.errors import InputError
 from dpsynth_core.evaluation import comparison
-from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence, Truth
+from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.evaluation.grouping import is_ordered
-from dpsynth_core.measurement import Clique
-from dpsynth_core.release import Release
 from dpsynth_core.store import runs
-from dpsynth_core.store.runs import Run
-from dpsynth_core.web import curator, frame, rows_filter
+from dpsynth_core.web import frame, rows_filter
 from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.shown import Shown, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.text import literal, one_line
-from dpsynth_core.zones import Zone, Zoned, publishable
+from dpsynth_core.zones import Zone, publishable
 
 _ROWS_SHOWN = 1000
-_DOUBT = "Share of people who may be in a wrong cell, as far as released values can tell: the noise, or the misfit where that is larger."
-_TABLE_KINDS = {"all": "All", "checked": "Can be checked", "guess": "Not measured"}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A run that is done, with its release and what comparisons need."""
-
-    run: Run
-    release: Release
-    evidence: Zoned[Evidence]
-    cliques: tuple[Clique, ...]
-
-
-def open_run(run: Run) -> Shown:
-    """Load the release of a run that is done."""
-    release = _release(run.owner, run.id)
-    return Shown(run, release, report.evidence(release), workloads.from_json(release.domain, release.spec["workload"]).cliques)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Opening the release …")
-def _release(owner: str, run: str) -> Release:
-    """Released values only; the owner is part of the key."""
-    return runs.release(owner, run)
-
-
-@st.cache_data(max_entries=16, show_spinner="Comparing the rows with the noisy tables …")
-def _tables(owner: str, run: str) -> pd.DataFrame:
-    """The released table of marginals of a run, worst first."""
-    return report.tables(_release(owner, run)).value
+_FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
 def warnings(shown: Shown) -> None:
@@ -66,70 +31,13 @@ def warnings(shown: Shown) -> None:
         (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, 1000), icon=":material/flag:")
 
 
-def headline(shown: Shown) -> None:
-    """One sentence and four numbers."""
-    found = comparison.headline(_released_tables(shown)).value
-    with frame.card("In short", Zone.RELEASED):
-        st.markdown(literal(report.sentence(found), 1000))
-        places = st.columns(4)
-        places[0].metric("Worst table", _percent(found.worst), help=_DOUBT + " In the table where it is most.")
-        places[1].metric("On average", _percent(found.mean), help=_DOUBT + " On average over the tables that can be checked.")
-        matched = f"{found.matched:,} of {found.checked:,}" if found.has_rows else "–"
-        places[2].metric("Follow the measurement", matched, help="Tables that the rows follow as closely as the noise allows.")
-        places[3].metric("Can be checked", f"{found.checked:,} of {found.tables:,}", help="Measured, or inside a measured one.")
-
-
-def tables(shown: Shown) -> None:
-    """The headline, then every table of the workload, worst first, as chart and as list."""
-    headline(shown)
-    with _beside_toggle():
-        kind = st.segmented_control(
-            "Show",
-            list(_TABLE_KINDS),
-            format_func=_TABLE_KINDS.get,
-            default="all",
-            required=True,
-            key="results_kind",
-            label_visibility="collapsed",
-        )
-        asked = _curator_toggle()
-    truth = _truth(shown, shown.cliques) if asked else None
-    table = _released_tables(shown) if truth is None else comparison.marginal_table(shown.evidence, shown.cliques, truth)
-    rows = table.value[_of_kind(table.value, kind)]
-    if rows.empty:
-        st.info("No table of this kind in this workload.", icon=":material/info:")
-        return
-    draw(charts.marginals(Zoned(table.zone, rows)), table.zone)
-    if table.zone is Zone.CURATOR:
-        st.caption("The list is not shown with true errors in it: a list can be copied and downloaded. Hover over the chart instead.")
-        return
-    st.dataframe(
-        rows,
-        hide_index=True,
-        height=380,
-        column_order=["marginal", "doubt", "verdict", "support", "noise", "distance", "cells", "sigma"],
-        column_config={
-            "marginal": st.column_config.TextColumn("Table", width="medium"),
-            "support": st.column_config.TextColumn(
-                "Support", help="Only measured tables, and those inside one, can be checked from released values."
-            ),
-            "verdict": st.column_config.TextColumn("Verdict"),
-            "doubt": st.column_config.NumberColumn("May be wrong", format="percent", help=_DOUBT),
-            "distance": st.column_config.NumberColumn("Rows against measurement", format="percent"),
-            "noise": st.column_config.NumberColumn("Noise alone", format="percent"),
-            "cells": st.column_config.NumberColumn("Cells", format="localized"),
-            "sigma": st.column_config.NumberColumn("± per cell", format="%.1f"),
-        },
-    )
-
-
 def columns(shown: Shown) -> None:
     """One column at a time."""
-    with _beside_toggle():
+    with beside_toggle():
         column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column", width=360)
-        asked = _curator_toggle()
+        asked = curator_toggle()
     clique = shown.release.domain.clique([column])
-    frame_of_column = comparison.one_way(shown.evidence, column, _truth(shown, [clique]) if asked else None)
+    frame_of_column = comparison.one_way(shown.evidence, column, truth_for(shown, [clique]) if asked else None)
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
@@ -138,19 +46,20 @@ def columns(shown: Shown) -> None:
 
 
 def pairs(shown: Shown) -> None:
-    """Two columns at a time, as heat maps with one scale."""
+    """What is known about every pair of columns; then two columns at a time, as heat maps with one scale."""
     names = shown.release.domain.names
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
         return
+    _map(shown)
     start = next((m.clique for m in shown.release.measurements if len(m.clique) == 2), names[:2])
-    with _beside_toggle():
-        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key="results_first", width=260)
+    with beside_toggle():
+        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
         others = [name for name in names if name != first]
         index = others.index(start[1]) if start[1] in others else 0
-        second = st.selectbox("Across", others, index, format_func=one_line, key="results_second", width=260)
-        asked = _curator_toggle()
-    truth = _truth(shown, [shown.release.domain.clique([first, second])]) if asked else None
+        second = st.selectbox("Across", others, index, format_func=one_line, key=_SECOND, width=260)
+        asked = curator_toggle()
+    truth = truth_for(shown, [shown.release.domain.clique([first, second])]) if asked else None
     panels = comparison.two_way(shown.evidence, first, second, truth)
     if MEASURED not in panels:
         st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
@@ -168,6 +77,18 @@ def pairs(shown: Shown) -> None:
     for index, (chart, zone) in enumerate(drawn):
         with places[index % len(places)]:
             draw(chart, zone)
+
+
+def _map(shown: Shown) -> None:
+    """The map of pairs; a click on it shows that pair below."""
+    known = pair_map(shown)
+    st.altair_chart(charts.pair_map(known), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
+
+
+def _take_pair() -> None:
+    picked = st.session_state[_MAP]["selection"].get(charts.PAIR, [])
+    if picked and picked[0]["row"] != picked[0]["column"]:
+        st.session_state[_FIRST], st.session_state[_SECOND] = picked[0]["row"], picked[0]["column"]
 
 
 def rows(shown: Shown) -> None:
@@ -269,7 +190,7 @@ def _offers(shown: Shown) -> list[_Offer]:
         _Offer(
             "bundle",
             "Release bundle",
-            "Zip of rows, spec, noisy marginals, report and data card: what to publish.",
+            "Zip of rows, spec, noisy tables, errors with their bounds, report and data card: what to publish.",
             ".zip",
             "application/zip",
             lambda: releases.bundle(release, report.parts(release)),
@@ -308,42 +229,5 @@ def about(shown: Shown) -> None:
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
         if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
             runs.delete(run.owner, run.id)
-            _release.clear()
-            _tables.clear()
+            forget()
             st.rerun()
-
-
-def _beside_toggle() -> DeltaGenerator:
-    """A row for what is chosen, with the curator's switch at its end."""
-    return st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute")
-
-
-def _curator_toggle() -> bool:
-    return st.toggle(
-        "Show true values (curator-only)", key="results_curator", help="Reads the private table. On this screen only, never in a download."
-    )
-
-
-def _truth(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
-    """True counts, read anew each time and kept nowhere."""
-    frame.zone_badge(Zone.CURATOR)
-    st.warning(curator.WARNING, icon=":material/visibility_lock:")
-    try:
-        with st.spinner("Counting in the private table …"):
-            return curator.truth(shown.run.spec, cliques)
-    except InputError as error:
-        frame.refused(error)
-        return None
-
-
-def _released_tables(shown: Shown) -> Zoned[pd.DataFrame]:
-    return Zoned(Zone.RELEASED, _tables(shown.run.owner, shown.run.id))
-
-
-def _of_kind(table: pd.DataFrame, kind: str) -> pd.Series:
-    guess = table["support"] == comparison.GUESS
-    return guess if kind == "guess" else ~guess if kind == "checked" else guess | True
-
-
-def _percent(share: float) -> str:
-    return "–" if share != share else f"{share:.1%}"

@@ -23,10 +23,16 @@ HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Projects with a finished run each, by name: rows, answers only, and hostile names."""
+    """Projects with a finished run each, by name: rows, answers only, hostile names, and rows without a certificate."""
     before = os.environ.get("DPSYNTH_HOME")
     os.environ["DPSYNTH_HOME"] = str(tmp_path_factory.mktemp("home"))
-    places = {"rows": project(), "answers": project(mechanism={"name": "gaussian", "settings": {}}), "hostile": hostile()}
+    bare = {"epsilon": 1.0, "delta": 1e-9}
+    places = {
+        "rows": project(),
+        "answers": project(mechanism={"name": "gaussian", "settings": {}}),
+        "hostile": hostile(),
+        "bare": project(budget=bare, mechanism={"name": "mst", "settings": {}}),
+    }
     for place in places.values():
         assert finished_run(place).state == "done"
     yield places
@@ -60,7 +66,7 @@ def charts(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("kind", ["rows", "answers", "hostile"])
+@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare"])
 def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], kind: str, view: str) -> None:
     app = at(done[kind], view)
     assert not app.exception
@@ -77,9 +83,9 @@ def test_hostile_names_are_never_markup(done: dict[str, str], view: str) -> None
 
 def test_the_list_of_tables_starts_with_the_worst(done: dict[str, str]) -> None:
     table = at(done["rows"], "tables").dataframe[0].value
-    doubts = table["doubt"].dropna()
-    assert doubts.is_monotonic_decreasing
-    assert "error" not in table
+    assert table["limit"].notna().all()
+    assert table["limit"].is_monotonic_decreasing
+    assert "true" not in table
 
 
 def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str, str]) -> None:
@@ -90,6 +96,51 @@ def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str
         assert not app.exception
         assert any(WATERMARK in chart for chart in charts(app)), view
         assert "not for screenshots" in words(app)
+
+
+def test_the_limit_that_is_asked_for_decides_which_tables_are_trusted(done: dict[str, str]) -> None:
+    app = at(done["rows"], "tables")
+    limits = app.dataframe[0].value["limit"]
+    middle = round(float(100 * limits.median()), 1)
+    app = app.number_input(key="results_threshold").set_value(middle).run()
+    good = int((limits <= middle / 100).sum())
+    assert 0 < good < len(limits)
+    assert f"{good} of the {len(limits)} tables" in words(app)
+    app = app.get("button_group")[1].set_value("together").run()
+    assert not app.exception
+    for kind, count in (("good", None), ("poor", None)):
+        app.session_state["results_kind"] = kind
+        app = app.run()
+        assert not app.exception, (kind, count)
+
+
+def test_a_kind_of_tables_filters_the_list_and_the_charts(done: dict[str, str]) -> None:
+    app = at(done["rows"], "tables")
+    whole = len(app.dataframe[0].value)
+    limit = float(100 * app.dataframe[0].value["limit"].median())
+    app.number_input(key="results_threshold").set_value(round(limit, 1))
+    counts = {}
+    for kind in ("good", "poor"):
+        app.session_state["results_kind"] = kind
+        app = app.run()
+        counts[kind] = len(app.dataframe[0].value)
+    assert counts["good"] + counts["poor"] == whole
+    assert min(counts.values()) > 0
+
+
+def test_the_headline_reads_the_certificate_as_a_sample(done: dict[str, str]) -> None:
+    assert "As accurate as publishing a random" in words(at(done["rows"], "tables")).replace("\\", "")
+    assert "random" not in words(at(done["answers"], "tables"))
+
+
+def test_without_a_certificate_the_page_says_so_and_shows_bounds(done: dict[str, str]) -> None:
+    app = at(done["bare"], "tables")
+    assert not app.exception
+    assert "No certificate was made" in words(app).replace("\\", "").replace("\u2060", "")
+    table = app.dataframe[0].value
+    assert table["error"].isna().all()
+    assert (table["limit"] == table["bound"]).all()
+    assert not [group for group in app.get("button_group") if group.label == "with 95 % confidence"]
 
 
 def test_no_list_shows_true_values(done: dict[str, str]) -> None:

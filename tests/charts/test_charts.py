@@ -12,7 +12,8 @@ import pytest
 
 from dpsynth_core import charts
 from dpsynth_core.charts.theme import ALERT, ZONE_CAPTION
-from dpsynth_core.evaluation.comparison import DIRECT, GUESS, MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.zones import Zone, Zoned
 
 HOSTILE = ("<script>alert(1)</script>", "a.b[0]", "datum.x > 1", "**bold** :smile: $x$", "quote'\"\\", "日本", "line\nbreak")
@@ -36,16 +37,20 @@ def _two_way() -> pd.DataFrame:
     )
 
 
-def _marginals() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "marginal": HOSTILE,
-            "rank": range(7),
-            "support": [DIRECT] * 5 + [GUESS] * 2,
-            "distance": [0.2] * 5 + [np.nan] * 2,
-            "noise": [0.1] * 5 + [np.nan] * 2,
-        }
-    )
+def _marginals(**others: object) -> pd.DataFrame:
+    known = [0.2] * 5 + [np.nan] * 2
+    shares = dict.fromkeys(("error", "low", "together", "bound", "paper", "limit", "independent", "gaussian", "sample"), known)
+    support = [quality.MEASURED] * 4 + [quality.INFERRED] + [quality.GUESS] * 2
+    return pd.DataFrame({"marginal": HOSTILE, "rank": range(7), "cells": 12, "support": support, **shares, **others})
+
+
+def _means() -> pd.DataFrame:
+    series = [quality.OURS, quality.GAUSSIAN, quality.TRUE]
+    return pd.DataFrame({"series": series, "error": [0.1, 0.2, 0.09], "high": [0.11, np.nan, np.nan]})
+
+
+def _map() -> pd.DataFrame:
+    return pd.DataFrame([{"row": r, "column": c, "limit": 0.1 if r < c else np.nan, "basis": r} for r in HOSTILE for c in HOSTILE])
 
 
 def _steps() -> pd.DataFrame:
@@ -65,6 +70,13 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "two_way": (lambda z: charts.two_way(z, SYNTHETIC, limit=3), _two_way()),
     "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, limit=3), _two_way()),
     "marginals": (charts.marginals, _marginals()),
+    "marginals with truth": (charts.marginals, _marginals(true=0.1)),
+    "marginals without certificate": (charts.marginals, _marginals(error=np.nan, low=np.nan, together=np.nan)),
+    "overview": (lambda z: charts.overview(z, 0.05), _marginals()),
+    "overview with truth": (lambda z: charts.overview(z, 0.05), _marginals(true=0.1)),
+    "overview without certificate": (lambda z: charts.overview(z, 0.05), _marginals(error=np.nan, low=np.nan, together=np.nan)),
+    "means": (charts.means, _means()),
+    "pair_map": (charts.pair_map, _map()),
     "budget_used": (charts.budget_used, _steps()),
     "noise_level": (charts.noise_level, _steps()),
 }
@@ -143,9 +155,34 @@ def test_a_series_keeps_its_colour_whichever_others_are_shown() -> None:
     )
 
 
-def test_unmeasured_tables_are_named_as_guesses_and_others_are_not() -> None:
+def test_tables_that_nothing_bounds_say_so_and_others_do_not() -> None:
     text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals())).to_dict())
-    assert text.count("not measured: the model's guess") == 2
+    assert text.count("nothing that was released bounds it") == 2
+
+
+def test_what_is_not_known_reads_as_a_dash_on_hovering() -> None:
+    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals(gaussian=np.nan))).to_dict(), ensure_ascii=False)
+    assert '"told_gaussian": "–"' in text
+    assert "NaN" not in text.replace('"NaN"', "")
+
+
+def test_true_errors_are_drawn_only_where_there_are_any() -> None:
+    assert "true:Q" not in str(charts.overview(Zoned(Zone.RELEASED, _marginals()), 0.05).to_json())
+    for draw in (charts.marginals, lambda z: charts.overview(z, 0.05)):
+        assert "told_true" not in json.dumps(draw(Zoned(Zone.RELEASED, _marginals())).to_dict())
+        assert "told_true" in json.dumps(draw(Zoned(Zone.CURATOR, _marginals(true=0.1))).to_dict())
+
+
+def test_an_overview_of_very_many_tables_stays_small() -> None:
+    many = pd.concat([_marginals().head(5)] * 2000, ignore_index=True).assign(rank=range(10_000))
+    drawn = charts.overview(Zoned(Zone.RELEASED, many), 0.05).to_dict()
+    assert max(len(rows) for rows in drawn["datasets"].values()) <= 1200
+    assert max(row["place"] for rows in drawn["datasets"].values() for row in rows if "place" in row) > 9_900
+
+
+def test_only_released_maps_of_pairs_can_be_clicked() -> None:
+    assert charts.PAIR in json.dumps(charts.pair_map(Zoned(Zone.RELEASED, _map())).to_dict()["params"])
+    assert "params" not in charts.pair_map(Zoned(Zone.CURATOR, _map())).to_dict()
 
 
 def test_coverage_counts_each_pair_once_and_no_diagonal() -> None:

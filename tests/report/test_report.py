@@ -17,7 +17,7 @@ import pytest
 
 from dpsynth_core import demo, release, report
 from dpsynth_core.errors import ZoneError
-from dpsynth_core.evaluation.comparison import headline
+from dpsynth_core.evaluation.quality import trust
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Release
 from dpsynth_core.spec import Spec
@@ -64,6 +64,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Release:
     return make(monkeypatch)
 
 
+def page_of(made: Release) -> str:
+    quality = report.quality_of(made).value
+    return report.html(made, quality.headline, quality.table)
+
+
 class Page(HTMLParser):
     """Tags and attributes of a page, and its text."""
 
@@ -83,7 +88,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_runs_nothing_and_loads_nothing(made: Release) -> None:
-    text = report.html(made, report.tables(made).value)
+    text = page_of(made)
     page = Page(text)
     assert page.tags.isdisjoint({"script", "img", "iframe", "link", "object", "a", "form"})
     assert not any(name.startswith("on") or name in {"src", "href"} for name in page.attributes)
@@ -91,13 +96,13 @@ def test_the_page_runs_nothing_and_loads_nothing(made: Release) -> None:
 
 
 def test_the_page_shows_hostile_names_as_they_are(made: Release) -> None:
-    words = Page(report.html(made, report.tables(made).value)).words
+    words = Page(page_of(made)).words
     assert f"{HOSTILE} × {FORMULA}" in words
     assert "<img src=x onerror=alert(1)>" in words
 
 
 def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
-    words = Page(report.html(made, report.tables(made).value)).words
+    words = Page(page_of(made)).words
     assert made.statement in words
     assert all(brand.sentence in words for brand in made.brands)
     assert made.digest in words
@@ -105,7 +110,7 @@ def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
 
 
 def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
-    text = report.card(made, report.tables(made).value)
+    text = report.card(made, report.quality_of(made).value.headline)
     unescaped = re.sub(r"\\.", "", text)
     assert "<" not in unescaped
     assert "](" not in unescaped
@@ -154,7 +159,7 @@ def test_measured_errors_and_bounds_are_there_for_people_and_programs(monkeypatc
     assert frame["measured_bound95"].to_list() == pytest.approx(said)
     assert set(frame["support"]) == {"unbounded"}  # single columns were measured, pairs were asked for
     assert frame["prior_bound95"].isna().all()
-    words = Page(report.html(made, report.tables(made).value)).words
+    words = Page(page_of(made)).words
     # as shares of people, which is half the L1 distance
     assert f"{made.certificate['mean_bound95'] / 2:.1%} at most" in words
     assert all(f"{bound / 2:.1%}" in words for bound in said)
@@ -183,9 +188,30 @@ def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.
     assert header == '"noisy_count","noisy_count_"'
 
 
-def test_the_sentence_names_the_worst_table_and_what_was_not_measured(made: Release) -> None:
-    text = report.sentence(headline(report.tables(made)).value)
-    assert text == "None of the 3 tables asked for was measured: every number is the model's guess."
+def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = report.sentence(report.quality_of(made).value.headline)
+    assert text == "Nothing was measured that bounds the errors of the 3 tables asked for: what the synthetic rows say there is a guess."
+    assert report.sample_reading(report.quality_of(made).value.headline) == ""
+    monkeypatch.undo()
+    certified = make(monkeypatch, **CERTIFIED)
+    found = report.quality_of(certified).value
+    text = report.sentence(found.headline)
+    assert found.table["marginal"][0] in text
+    assert f"{certified.certificate['mean_bound95'] / 2:.1%}" in text
+    assert f"{certified.certificate['sample']:,.0f} records" in report.sample_reading(found.headline)
+
+
+def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(monkeypatch, **CERTIFIED)
+    table = report.quality_of(made)
+    released_table = type(table)(table.zone, table.value.table)
+    for together, name in ((False, "bound95"), (True, "simultaneous95")):
+        limits = sorted(one[name] / 2 for one in made.certificate["marginals"])
+        found = trust(released_table, limits[1], together).value
+        assert (found.trusted, found.tables) == (2, 3)
+        assert "2 of the 3 tables" in report.trusted(found)
+    assert report.trusted(trust(released_table, 0.0).value).startswith("None of the 3 tables")
+    assert report.trusted(trust(released_table, 1.0).value).startswith("All 3 tables")
 
 
 def test_facts_and_numbers_agree_with_the_release(made: Release) -> None:

@@ -1,0 +1,298 @@
+"""How good the published marginals are, one by one and in a sentence: the certificate, the bounds, and what simpler ways would have given.
+
+Everything is zone-tagged: released without `truth`, curator-only with it. Errors are told as the share of people in a wrong cell, half
+the L1 distance of two tables of fractions: those who would have to move for the two to agree. (Certificates, bounds and release.json
+state the L1 distance itself, twice that.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation import baselines
+from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED
+from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.evaluation.comparison import Evidence, Truth, label
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.subsampling import expected_error, gather
+from dpsynth_core.measurement import Clique
+from dpsynth_core.workload import Workload
+from dpsynth_core.zones import Zoned, combine
+
+MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
+"""A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""
+
+OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, SAMPLE, BEFORE, TRUE = (
+    "This release",
+    "This release, at most",
+    "Columns alone (Independent)",
+    "Noisy answers (Gaussian)",
+    "Random sample",
+    "Bound without certificate",
+    "True error",
+)
+
+_SUPPORT = {SUPPORTED: MEASURED, UNSUPPORTED: INFERRED, UNBOUNDED: GUESS}
+_NOT_OF_TABLES = "independent"
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """What a release says about itself. rho: what the mechanism had; l2: sensitivity of a marginal; mechanism: its name.
+
+    bounds: as `bounds.to_json` gives them.
+    """
+
+    evidence: Evidence
+    workload: Workload
+    bounds: Sequence[Mapping[str, Any]]
+    certificate: Certificate | None
+    mechanism: str
+    rho: float
+    l2: float
+
+    def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
+        """Marginals as published, as fractions: the rows', or the noisy answers where there are no rows; those there are."""
+        evidence = self.evidence
+        if evidence.codes is not None:
+            return {r: t / max(1, len(evidence.codes)) for r, t in row_marginals(evidence.domain, evidence.codes, cliques).items()}
+        found = {r: evidence.estimate(r) for r in cliques}
+        return {r: e.values / max(1.0, evidence.total) for r, e in found.items() if e is not None}
+
+
+def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
+    """One row per marginal of the workload, the largest possible error first; those that nothing bounds last.
+
+    Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
+    error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
+    bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
+    independent, gaussian, sample (expected on the same budget; of a random sample that is as good on average). Shares of people, NaN
+    where there is none. With truth also true, the exact error, by which the rows are then sorted.
+    """
+    if truth is None:
+        return combine(lambda s: _marginal_table(s, None), statements)
+    return combine(_marginal_table, statements, truth)
+
+
+def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
+    cliques = statements.workload.cliques
+    published = statements.published(cliques)
+    frame = pd.DataFrame([_described(statements.evidence, clique) for clique in cliques], index=pd.Index(cliques, tupleize_cols=False))
+    frame = frame.join(_certified(statements.certificate, cliques)).join(_bounded(statements.bounds, cliques, statements.evidence))
+    frame["limit"] = frame["certified"].fillna(frame["bound"])
+    for name, errors in _yardsticks(statements, published).items():
+        frame[name] = np.minimum(1.0, [errors.get(clique, math.nan) / 2 for clique in cliques])
+    if truth is not None:
+        frame["true"] = [_true_error(published.get(clique), truth[clique]) for clique in cliques]
+    by = "limit" if truth is None else "true"
+    frame = frame.sort_values([by, "cells"], ascending=False, na_position="last", kind="stable", ignore_index=True)
+    frame.insert(0, "rank", np.arange(len(frame)))
+    return frame.drop(columns="certified")
+
+
+def _described(evidence: Evidence, clique: Clique) -> dict[str, Any]:
+    found = evidence.estimate(clique)
+    return {
+        "marginal": label(clique),
+        "columns": len(clique),
+        "cells": evidence.domain.cells(clique),
+        "sigma": found.sigma if found else math.nan,
+    }
+
+
+def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd.DataFrame:
+    names = ["error", "low", "certified", "together"]
+    stated = {}
+    for one in certificate.marginals if certificate else ():
+        low = one.error - normal(0.95) * certificate.sigma / certificate.total.value
+        stated[one.attributes] = [max(0.0, half / 2) for half in (one.error, low, one.bound95, one.simultaneous95)]
+    rows = [stated.get(clique, [math.nan] * len(names)) for clique in cliques]
+    return pd.DataFrame(rows, columns=names, index=pd.Index(cliques, tupleize_cols=False))
+
+
+def _bounded(bounds: Sequence[Mapping[str, Any]], cliques: Sequence[Clique], evidence: Evidence) -> pd.DataFrame:
+    stated = {tuple(bound["attributes"]): bound for bound in bounds}
+    rows = []
+    for clique in cliques:
+        bound = stated.get(clique)
+        if bound is None:
+            rows.append((MEASURED if evidence.estimate(clique) else GUESS, math.nan, math.nan))
+        else:
+            halves = (math.nan if bound[name] is None else bound[name] / 2 for name in ("bound95", "paper95"))
+            rows.append((_SUPPORT[bound["support"]], *halves))
+    return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=pd.Index(cliques, tupleize_cols=False))
+
+
+def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
+    """Errors of the baselines, as L1. Independent says nothing about itself; a sample needs a certificate to be as good as."""
+    rho, l2, total = statements.rho, statements.l2, max(1.0, statements.evidence.total)
+    columns = _columns(statements)
+    whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
+    sample = statements.certificate.sample if statements.certificate else None
+    return {
+        "independent": baselines.independent(whole, columns, rho, l2, total),
+        "gaussian": baselines.gaussian(statements.workload, rho, l2, total) if statements.mechanism != "gaussian" else {},
+        "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
+    }
+
+
+def _columns(statements: Statements) -> dict[str, Array]:
+    """Single columns as published, as distributions."""
+    found = statements.published([(name,) for name in statements.evidence.domain.names])
+    return {name: _positive(table) / _positive(table).sum() for (name,), table in found.items()}
+
+
+def _positive(table: Array) -> Array:
+    """A noisy table without its negative cells; even where nothing is left."""
+    kept = np.maximum(table, 0.0)
+    return kept if kept.sum() > 0 else np.ones_like(kept)
+
+
+def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
+    return math.nan if published is None else float(np.abs(published - counts / max(1, counts.sum())).sum() / 2)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What a release amounts to, in shares of people over all tables.
+
+    certified: whether mean and worst are measured. mean, mean_limit: on average, and at most (95 %); without a certificate the mean of the
+    bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so many records is as accurate
+    (None where the certificate says nothing of it); people: records that there are. independent, gaussian: means of the baselines, NaN
+    where there are none.
+    """
+
+    tables: int
+    bounded: int
+    measured: int
+    certified: bool
+    has_rows: bool
+    mean: float
+    mean_limit: float
+    worst: float
+    worst_table: str
+    sample: float | None
+    people: float
+    independent: float
+    gaussian: float
+
+
+def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
+    """The sentence on top of the results, as numbers. table: as made by `marginal_table` without truth."""
+    return combine(_headline, statements, table)
+
+
+def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
+    certificate, bounded = statements.certificate, table[table["limit"].notna()]
+    return Headline(
+        tables=len(table),
+        bounded=len(bounded),
+        measured=int((table["support"] == MEASURED).sum()),
+        certified=certificate is not None,
+        has_rows=statements.evidence.codes is not None,
+        mean=max(0.0, certificate.mean_error / 2) if certificate else math.nan,
+        mean_limit=min(1.0, certificate.mean_bound95 / 2) if certificate else float(bounded["limit"].mean()),
+        worst=float(bounded["limit"].iloc[0]) if len(bounded) else math.nan,
+        worst_table=str(bounded["marginal"].iloc[0]) if len(bounded) else "",
+        sample=certificate.sample if certificate else None,
+        people=statements.evidence.total,
+        independent=float(table["independent"].mean()),
+        gaussian=float(table["gaussian"].mean()),
+    )
+
+
+def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
+    """This release and the baselines, averaged over the tables. Columns: series, error, high (95 % bound; NaN for the baselines).
+
+    table: with truth, the true mean is a series too.
+    """
+    return combine(_means, head, table)
+
+
+def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
+    ours = (OURS, head.mean, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, math.nan)
+    rows = [ours, (INDEPENDENT, head.independent, math.nan), (GAUSSIAN, head.gaussian, math.nan)]
+    if "true" in table:
+        rows.append((TRUE, float(table["true"].mean()), math.nan))
+    return pd.DataFrame([row for row in rows if not math.isnan(row[1])], columns=["series", "error", "high"])
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How many tables are within `threshold`. together: all of these statements hold at once with 95 % confidence, not each by itself."""
+
+    tables: int
+    trusted: int
+    unknown: int
+    threshold: float
+    together: bool
+    certified: bool
+
+
+def trust(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[Trust]:
+    """Which tables can be trusted to be within `threshold` (a share of people), in numbers."""
+    return combine(lambda t: _trust(t, threshold, together), table)
+
+
+def _trust(table: pd.DataFrame, threshold: float, together: bool) -> Trust:
+    return Trust(
+        tables=len(table),
+        trusted=int(within(table, threshold, together).sum()),
+        unknown=int(table["limit"].isna().sum()),
+        threshold=threshold,
+        together=together,
+        certified=bool(table["error"].notna().any()),
+    )
+
+
+def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
+    """True for tables whose error stays within `threshold` with 95 % confidence."""
+    return table["together" if together else "limit"] <= threshold
+
+
+def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
+    """What is known about every pair of columns, and about each column on the diagonal: row, column, limit (share of people, 95 %), basis.
+
+    A pair that was not asked for itself takes the statement of the smallest table that contains it: summing a table up cannot raise its
+    error. Which table that is does not depend on any error. NaN where no table contains it.
+    """
+    return combine(_pair_map, statements)
+
+
+def _pair_map(statements: Statements) -> pd.DataFrame:
+    domain = statements.evidence.domain
+    cliques = sorted(statements.workload.cliques, key=domain.cells)
+    table = _marginal_limits(statements)
+    smallest: dict[Clique, Clique] = {}
+    for clique in cliques:
+        for part in (*((name,) for name in clique), *combinations(clique, 2)):
+            smallest.setdefault(part, clique)
+    rows = []
+    for a in domain.names:
+        for b in domain.names:
+            part = domain.clique({a, b})
+            source = part if part in table else smallest.get(part)
+            limit = math.nan if source is None else table[source]
+            rows.append({"row": a, "column": b, "limit": limit, "basis": _basis(part, source)})
+    return pd.DataFrame(rows)
+
+
+def _basis(part: Clique, source: Clique | None) -> str:
+    return "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"
+
+
+def _marginal_limits(statements: Statements) -> dict[Clique, float]:
+    cliques = statements.workload.cliques
+    certified = _certified(statements.certificate, cliques)["certified"]
+    return dict(zip(cliques, certified.fillna(_bounded(statements.bounds, cliques, statements.evidence)["bound"]), strict=True))

@@ -1,0 +1,129 @@
+"""The part of the Results page that says how good each table is: the headline, which tables to trust, the charts, the list.
+
+Released values only, unless the curator asks for true errors on this very screen.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core import charts, report
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
+from dpsynth_core.report import percent
+from dpsynth_core.web import frame
+from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.shown import Shown, beside_toggle, curator_toggle, judged, truth_for
+from dpsynth_core.web.text import literal
+from dpsynth_core.zones import Zone, Zoned, combine
+
+ERROR_HELP = "People in a wrong cell: those who would have to move to another cell for the table to agree with the private one."
+SAMPLE_HELP = (
+    "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
+)
+_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
+_THRESHOLD = 5.0
+
+
+def tables(shown: Shown) -> None:
+    """The headline, then every table of the workload, worst first, as charts and as list."""
+    found = judged(shown)
+    head, table = combine(lambda q: q.headline, found), combine(lambda q: q.table, found)
+    with beside_toggle():
+        st.markdown("### How far off are the tables?", width="stretch")
+        asked = curator_toggle()
+    truth = truth_for(shown, shown.cliques) if asked else None
+    if truth is not None:
+        table = quality.marginal_table(report.statements(shown.release), truth)
+    _headline(head, table)
+    _trust(table)
+
+
+def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
+    """The claim, one sentence, and what simpler mechanisms would have given."""
+    said = head.value
+    with frame.card("In short", Zone.RELEASED):
+        left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
+        with left:
+            if claim := report.sample_reading(said):
+                st.markdown(f"##### {literal(claim, 400)}", help=SAMPLE_HELP)
+            st.markdown(literal(report.sentence(said), 1000))
+            mean, worst, measured = st.columns(3)
+            mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
+            worst.metric("Worst table, at most", _percent(said.worst), help=f"{ERROR_HELP} With 95 % confidence.")
+            measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
+        with right:
+            averages = quality.means(head, table)
+            draw(charts.means(averages), averages.zone, "means")
+
+
+def _trust(table: Zoned[pd.DataFrame]) -> None:
+    """Which tables are good enough for what the curator has in mind."""
+    with frame.card("Which tables can I trust?", table.zone):
+        limit, confidence, kind = st.columns([3, 4, 6], vertical_alignment="bottom")
+        threshold = limit.number_input(
+            "Good enough: at most … % wrong", 0.1, 100.0, _THRESHOLD, 1.0, "%.1f", key="results_threshold", help=ERROR_HELP
+        )
+        together = _together(confidence) if bool(table.value["together"].notna().any()) else False
+        with kind:
+            chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
+        found = quality.trust(table, threshold / 100, together).value
+        st.markdown(f"**{literal(report.trusted(found))}**")
+        rows = table.value[_of_kind(table.value, chosen, threshold / 100, together)]
+        if rows.empty:
+            st.info("No table of this kind.", icon=":material/info:")
+            return
+        drawn = Zoned(table.zone, rows)
+        if rows["limit"].notna().any():
+            draw(charts.overview(drawn, threshold / 100), table.zone, "overview")
+        draw(charts.marginals(drawn), table.zone, "marginals")
+        _list(drawn)
+
+
+def _together(place: st.delta_generator.DeltaGenerator) -> bool:
+    options = {"each": "each by itself", "together": "all together"}
+    chosen = place.segmented_control(
+        "with 95 % confidence",
+        list(options),
+        format_func=options.get,
+        default="each",
+        required=True,
+        key="results_together",
+        help="One statement in twenty may be wrong when each is taken by itself; “all together” is stricter: all hold at once.",
+    )
+    return chosen == "together"
+
+
+def _of_kind(table: pd.DataFrame, kind: str, threshold: float, together: bool) -> pd.Series:
+    good = quality.within(table, threshold, together)
+    return {"all": good | True, "good": good, "poor": ~good, "inferred": table["support"].isin([INFERRED, GUESS])}[kind]
+
+
+def _list(table: Zoned[pd.DataFrame]) -> None:
+    if table.zone is Zone.CURATOR:
+        st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
+        return
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        table.value,
+        hide_index=True,
+        height=380,
+        column_order=["marginal", "limit", "error", "support", "independent", "gaussian", "sample", "bound", "cells", "sigma"],
+        column_config={
+            "marginal": st.column_config.TextColumn("Table", width="medium"),
+            "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
+            "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
+            "support": st.column_config.TextColumn("Support", help="Whether a noisy table of the mechanism contains it."),
+            "independent": number("Columns alone", format="percent", help="What Independent would be expected to give on this budget."),
+            "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
+            "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
+            "bound": number("Bound without certificate", format="percent", help="What the noisy tables bound by themselves (95 %)."),
+            "cells": number("Cells", format="localized"),
+            "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
+        },
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else percent(share)

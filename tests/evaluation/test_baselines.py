@@ -1,0 +1,62 @@
+"""Expected errors of simpler mechanisms: what they really give, on average over runs of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpsynth_core.evaluation import baselines
+from dpsynth_core.mechanisms.protocol import Finished
+from dpsynth_core.mechanisms.registry import get
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.workload import Workload, all_kway, hand_picked
+from tests.mechanisms.runs import DOMAIN, people
+
+PEOPLE = people(rows=2000)
+RHO = 0.02
+MIXED = hand_picked(DOMAIN, {("a",): 2.0, ("a", "b"): 1.0, ("a", "b", "c"): 1.0})
+"""Marginals inside others: their answers are combined."""
+
+
+def truth(workload: Workload) -> dict[tuple[str, ...], np.ndarray]:
+    return {r: t / 2000 for r, t in PEOPLE.counts(workload.cliques).items()}
+
+
+def realised(name: str, workload: Workload, unit: Unit, runs: int) -> dict[tuple[str, ...], float]:
+    """Mean L1 error of a mechanism's answers over many runs, as fractions."""
+    errors = dict.fromkeys(workload.cliques, 0.0)
+    for seed in range(runs):
+        *_, last = get(name).steps(PrivacyKernel(PEOPLE, unit, RHO, SeededNoise(seed)), workload, {})
+        assert isinstance(last, Finished)
+        for r, table in truth(workload).items():
+            errors[r] += float(np.abs(last.model.marginal(r) / 2000 - table).sum()) / runs
+    return errors
+
+
+@pytest.mark.parametrize("workload", [all_kway(DOMAIN, 2), MIXED])
+@pytest.mark.parametrize("unit", [Unit(), Unit("replace")])
+def test_gaussian_answers_are_as_far_off_as_expected(workload: Workload, unit: Unit) -> None:
+    expected = baselines.gaussian(workload, RHO, unit.marginal_l2, 2000)
+    # 60 runs of at least 4 cells with a relative deviation of 0.76 each: a standard error below 5 %, three of them
+    assert realised("gaussian", workload, unit, 60) == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize("workload", [all_kway(DOMAIN, 1), all_kway(DOMAIN, 2)])
+def test_columns_alone_are_as_far_off_as_expected_from_exact_marginals(workload: Workload) -> None:
+    columns = {name: truth(all_kway(DOMAIN, 1))[(name,)] for name in DOMAIN.names}
+    expected = baselines.independent(truth(workload), columns, RHO, Unit("replace").marginal_l2, 2000)
+    # single columns: as above, with 2 cells at least (7 %); the model also keeps its counts from being negative, which helps a little
+    assert realised("independent", workload, Unit("replace"), 60) == pytest.approx(expected, rel=0.25)
+
+
+def test_a_table_that_is_no_product_costs_independent_its_distance_whatever_the_budget() -> None:
+    table, columns = np.array([[0.5, 0.0], [0.0, 0.5]]), {"x": np.array([0.5, 0.5]), "y": np.array([0.5, 0.5])}
+    assert baselines.independent({("x", "y"): table}, columns, 1e12, 1.0, 1000)[("x", "y")] == pytest.approx(1.0)
+
+
+def test_an_empty_cell_of_a_column_is_no_trouble() -> None:
+    table, columns = np.array([[1.0, 0.0], [0.0, 0.0]]), {"x": np.array([1.0, 0.0]), "y": np.array([1.0, 0.0])}
+    with np.errstate(all="raise", under="ignore"):
+        assert baselines.independent({("x", "y"): table}, columns, 1.0, 1.0, 1000)[("x", "y")] < 0.01

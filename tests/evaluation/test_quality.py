@@ -1,0 +1,155 @@
+"""How good a release is: shares of people, sorted by what can be guaranteed, and curator-only as soon as truth is in it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified
+from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.quality import Statements
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.measurement import Measurement
+from dpsynth_core.workload import Workload, all_kway, hand_picked
+from dpsynth_core.zones import Zone, curator_only, released
+
+DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))
+CODES = np.random.default_rng(1).integers(0, [3, 4, 2], size=(600, 3)).astype(np.int32)
+PAIRS = all_kway(DOMAIN, 2)
+
+
+def counts(*cliques: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
+    return row_marginals(DOMAIN, CODES, cliques)
+
+
+def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Certificate:
+    """errors: as L1. Bounds `margin` above them, all together twice as far."""
+    stated = tuple(Certified(r, e, e + margin, e + 2 * margin) for r, e in errors.items())
+    mean = sum(errors.values()) / len(errors)
+    return Certificate(ROWS, stated, mean, mean + margin / 2, 120.0, 100.0, Total(600.0, 0.0), 600 * margin / 1.6449, 0.01)
+
+
+def bound(clique: tuple[str, ...], support: str, tight: float | None) -> dict[str, Any]:
+    return {"attributes": list(clique), "support": support, "bound95": tight, "paper95": tight and 2 * tight}
+
+
+def statements(
+    certified: Certificate | None = None, bounds: Any = (), workload: Workload = PAIRS, codes: Any = CODES, mechanism: str = "aim"
+) -> Statements:
+    measured = (Measurement(("a", "b"), counts(("a", "b"))[("a", "b")].astype(float), 2.0),)
+    return Statements(Evidence(DOMAIN, codes, measured, 600.0), workload, bounds, certified, mechanism, 0.1, 1.0)
+
+
+CERTIFIED = certificate({("a", "b"): 0.02, ("a", "c"): 0.4, ("b", "c"): -0.01})
+
+
+def test_errors_are_told_as_shares_of_people_which_is_half_the_l1_error() -> None:
+    table = quality.marginal_table(released(statements(CERTIFIED))).value.set_index("marginal")
+    assert table.loc["a × c", ["error", "limit", "together"]].tolist() == pytest.approx([0.2, 0.25, 0.3])
+    assert table.loc["a × c", "low"] == pytest.approx(0.15, abs=1e-4)
+    assert table.loc["b × c", "error"] == 0
+
+
+def test_the_largest_possible_error_comes_first_and_what_nothing_bounds_last() -> None:
+    bounds = [bound(("a", "b"), "supported", 0.2), bound(("a", "c"), "unsupported", 0.9), bound(("b", "c"), "unbounded", None)]
+    table = quality.marginal_table(released(statements(bounds=bounds))).value
+    assert table["marginal"].tolist() == ["a × c", "a × b", "b × c"]
+    assert table["support"].tolist() == [quality.INFERRED, quality.MEASURED, quality.GUESS]
+    assert table["limit"].tolist()[:2] == pytest.approx([0.45, 0.1])
+    assert math.isnan(table["limit"].iloc[2])
+    assert table["rank"].tolist() == [0, 1, 2]
+
+
+def test_a_certificate_goes_before_what_was_known_beforehand() -> None:
+    bounds = [bound(r, "supported", 0.001) for r in PAIRS.cliques]
+    table = quality.marginal_table(released(statements(CERTIFIED, bounds))).value
+    assert table["limit"].iloc[0] == pytest.approx(0.25)
+    assert table["bound"].iloc[0] == pytest.approx(0.0005)
+
+
+def test_truth_makes_the_table_curator_only_and_sets_its_order() -> None:
+    wrong = {r: t.copy() for r, t in counts(*PAIRS.cliques).items()}
+    wrong[("a", "b")][:] = 0
+    wrong[("a", "b")][0, 0] = 600
+    table = quality.marginal_table(released(statements(CERTIFIED)), curator_only(wrong))
+    assert table.zone is Zone.CURATOR
+    assert table.value["marginal"].iloc[0] == "a × b"
+    assert table.value["true"].iloc[0] == pytest.approx(1 - counts(("a", "b"))[("a", "b")][0, 0] / 600)
+    assert table.value["true"].iloc[1:].tolist() == pytest.approx([0, 0])
+    means = quality.means(quality.headline(released(statements(CERTIFIED)), quality.marginal_table(released(statements(CERTIFIED)))), table)
+    assert means.zone is Zone.CURATOR
+    assert quality.TRUE in means.value["series"].tolist()
+
+
+def test_a_mechanism_is_not_compared_with_itself() -> None:
+    assert quality.marginal_table(released(statements(mechanism="independent"))).value["independent"].isna().all()
+    table = quality.marginal_table(released(statements(mechanism="gaussian", codes=None))).value
+    assert table["gaussian"].isna().all()
+
+
+def test_answers_without_rows_are_judged_by_what_they_say() -> None:
+    only = hand_picked(DOMAIN, {("a", "b"): 1.0})
+    table = quality.marginal_table(released(statements(workload=only, codes=None)), curator_only(counts(("a", "b")))).value
+    assert table["true"].tolist() == pytest.approx([0.0])
+
+
+def test_the_sample_column_is_as_good_as_the_release_on_average() -> None:
+    """The certificate's sample of 120 records; each marginal's own error by the theorem, checked by drawing samples."""
+    table = quality.marginal_table(released(statements(CERTIFIED))).value.set_index("marginal")
+    rng = np.random.default_rng(3)
+    drawn = [CODES[rng.integers(0, 600, 120)] for _ in range(300)]
+    exact = counts(("a", "c"))[("a", "c")] / 600
+    errors = [np.abs(row_marginals(DOMAIN, codes, [("a", "c")])[("a", "c")] / 120 - exact).sum() / 2 for codes in drawn]
+    assert table.loc["a × c", "sample"] == pytest.approx(np.mean(errors), rel=0.1)  # 300 draws: a standard error of about 2 %
+
+
+def test_the_headline_takes_the_mean_from_the_certificate_and_the_worst_from_the_table() -> None:
+    stated = released(statements(CERTIFIED))
+    head = quality.headline(stated, quality.marginal_table(stated)).value
+    assert (head.tables, head.bounded, head.measured, head.certified, head.has_rows) == (3, 3, 1, True, True)
+    assert head.mean == pytest.approx(CERTIFIED.mean_error / 2)
+    assert head.mean_limit == pytest.approx(CERTIFIED.mean_bound95 / 2)
+    assert (head.worst, head.worst_table) == (pytest.approx(0.25), "a × c")
+    assert head.sample == 120.0
+
+
+def test_the_headline_of_a_release_that_bounds_nothing_has_no_numbers() -> None:
+    stated = released(statements(workload=hand_picked(DOMAIN, {("a", "c"): 1.0})))
+    head = quality.headline(stated, quality.marginal_table(stated)).value
+    assert (head.bounded, head.worst_table, head.sample) == (0, "", None)
+    assert math.isnan(head.worst)
+    assert math.isnan(head.mean)
+
+
+def test_trust_counts_what_stays_within_the_limit_alone_or_all_together() -> None:
+    table = quality.marginal_table(released(statements(CERTIFIED)))
+    assert quality.trust(table, 0.25).value.trusted == 3
+    assert quality.trust(table, 0.249).value.trusted == 2
+    assert quality.trust(table, 0.25, together=True).value.trusted == 2
+    assert quality.trust(table, 0.05).value.trusted == 1
+    unknown = quality.trust(quality.marginal_table(released(statements())), 1.0).value
+    assert (unknown.trusted, unknown.unknown) == (0, 3)
+
+
+def test_pairs_that_were_not_asked_for_take_the_statement_of_the_smallest_table_around_them() -> None:
+    workload = hand_picked(DOMAIN, {("a", "b", "c"): 1.0, ("a", "c"): 1.0})
+    stated = statements(certificate({("a", "b", "c"): 0.6, ("a", "c"): 0.1}), workload=workload)
+    frame = quality.pair_map(released(stated)).value.set_index(["row", "column"])
+    assert frame.loc[("a", "c"), "limit"] == pytest.approx(0.1)
+    assert frame.loc[("a", "c"), "basis"] == "asked for"
+    assert frame.loc[("b", "a"), "limit"] == frame.loc[("a", "b"), "limit"] == pytest.approx(0.35)
+    assert frame.loc[("a", "b"), "basis"] == "inside a × b × c"
+    assert frame.loc[("a", "a"), "limit"] == pytest.approx(0.1)
+    assert len(frame) == 9
+
+
+def test_a_pair_in_no_table_is_not_known() -> None:
+    frame = quality.pair_map(released(statements(workload=hand_picked(DOMAIN, {("a", "b"): 1.0})))).value.set_index(["row", "column"])
+    assert frame.loc[("a", "c"), "basis"] == "not asked for"
+    assert frame["limit"].isna().all()
