@@ -82,6 +82,15 @@ def test_measured_cells_are_flat_in_c_order(release: Release) -> None:
     assert as_json(release)["measurements"] == [{"attributes": ["a", "b"], "sigma": 2.5, "values": [1.0, -2.0, 3.0, 4.0, 5.5, 6.0]}]
 
 
+def test_a_measurement_with_correlated_noise_keeps_its_spread(release: Release, tmp_path: Path) -> None:
+    total = Measurement((), np.array(5.25), 2.0, 3.0)
+    answers = replace(release, measurements=(total, *release.measurements))
+    assert as_json(answers)["measurements"][0] == {"attributes": [], "sigma": 2.0, "spread": 3.0, "values": [5.25]}
+    releases.save(answers, tmp_path)
+    assert [m.spread for m in releases.load(tmp_path).measurements] == [3.0, None]
+    assert releases.load(tmp_path).measurements[0].values.shape == ()
+
+
 def test_whole_noisy_counts_are_written_as_integers(release: Release) -> None:
     whole = replace(release, measurements=(Measurement(("a",), np.array([-3.0, 1e15]), 1.0),))
     assert as_json(whole)["measurements"][0]["values"] == [-3, 10**15]

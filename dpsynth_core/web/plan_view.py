@@ -25,6 +25,7 @@ _BOX = {
 }
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "needs a reason")}
 _NOTE = ("gray", ":material/info:", "good to know")
+_CARDS_IN_A_ROW = 3
 
 
 def verdict(found: Zoned[Feasibility], people: int | None) -> None:
@@ -78,11 +79,13 @@ def leaks(found: Sequence[Leak]) -> None:
 
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
-    """The mechanisms to choose from; the recommended one first."""
-    places = st.columns(len(forecasts))
-    for place, (name, forecast) in zip(places, forecasts.items(), strict=True):
-        with place.container(border=True, height="stretch", key=f"card_{name}"):
-            _card(registry.get(name), forecast, name == chosen)
+    """The mechanisms to choose from, three in a row; the recommended one first."""
+    names = list(forecasts)
+    for first in range(0, len(names), _CARDS_IN_A_ROW):
+        row = names[first : first + _CARDS_IN_A_ROW]
+        for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
+            with place.container(border=True, height="stretch", key=f"card_{name}"):
+                _card(registry.get(name), forecasts[name], name == chosen)
 
 
 def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -> None:
