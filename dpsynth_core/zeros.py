@@ -313,21 +313,36 @@ def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str
     """The rule in plain words."""
     obj = to_json(zeros, attributes)
     if "if" in obj:
-        given = " and ".join(f"{name} is {_either(values)}" for name, values in obj["if"].items())
+        given = " and ".join(f"{name} is {_either(attributes[name], values)}" for name, values in obj["if"].items())
         ((target, allowed),) = obj["then"].items()
-        return f"If {given}, then {target} must be {_either(allowed)}."
+        return f"If {given}, then {target} must be {_either(attributes[target], allowed)}."
     if "determines" in obj:
         return f"{obj['column']} determines {obj['determines']} ({_count(len(obj['values']), 'value')})."
     if "never" in obj:
-        return " never goes with ".join(f"{name} {_either(values)}" for name, values in obj["never"].items()) + "."
+        return " never goes with ".join(f"{name} {_either(attributes[name], values)}" for name, values in obj["never"].items()) + "."
     return f"{_count(len(obj['cells']), 'combination')} of {', '.join(zeros.attributes)} cannot occur."
 
 
-def _either(values: Sequence[str]) -> str:
+def _either(attribute: Attribute, values: Sequence[str]) -> str:
+    if attribute.is_number:
+        values = _spans(attribute, values)
     shown = [f"“{value}”" for value in values[:_SHOWN_VALUES]]
     if len(values) > _SHOWN_VALUES:
         shown.append(f"{len(values) - _SHOWN_VALUES} more")
     return " or ".join(shown)
+
+
+def _spans(attribute: Attribute, values: Sequence[str]) -> list[str]:
+    """Labels of bins with neighbours put together: "0 to 15" and "16 to 17" become "0 to 17"."""
+    labels, between = attribute.cell_labels(), "," if attribute.kind == "numeric" else " to "
+    runs: list[list[int]] = []
+    for code in (labels.index(value) for value in values):
+        if runs and code == runs[-1][-1] + 1 and code < attribute.values:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    ends = [(labels[run[0]], labels[run[-1]]) for run in runs]
+    return [a if a == b else a.split(between)[0] + between + b.split(between)[-1] for a, b in ends]
 
 
 def _count(number: int, thing: str) -> str:

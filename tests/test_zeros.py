@@ -149,14 +149,14 @@ def test_a_domain_without_rules_is_written_as_before() -> None:
 
 def test_sentences_are_plain() -> None:
     one = domain(
-        {"never": {"age": "0..15", "marital": ["married", "divorced"]}},
+        {"never": {"age": ["0..17", "65..99"], "marital": ["married", "divorced"]}},
         {"if": {"role": "husband"}, "then": {"sex": "male"}},
         {"column": "role", "determines": "sex", "values": {"husband": "male", "wife": "female"}},
         {"columns": ["age", "role"], "cells": [["0 to 15", "wife"], ["16 to 17", "husband"]]},
     )
     by_name = {a.name: a for a in one}
     assert [sentence(rule, by_name) for rule in one.impossible] == [
-        "age “0 to 15” never goes with marital “married” or “divorced”.",
+        "age “0 to 17” or “65 to 99” never goes with marital “married” or “divorced”.",
         "If role is “husband”, then sex must be “male”.",
         "role determines sex (2 values).",
         "2 combinations of age, role cannot occur.",
