@@ -11,9 +11,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.store.home import home, new_id
+from dpsynth_core.store.home import home, made_once
 
 GENESIS = "0" * 64
 """What the first ledger entry of an owner names as its predecessor's hash."""
@@ -138,6 +139,14 @@ def reading() -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+def owned(db: sqlite3.Connection, kind: Literal["project", "run"], owner: str, key: str) -> sqlite3.Row:
+    """The owner's project or run. Another owner's gives the same InputError as one that does not exist."""
+    row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND owner = ?", (key, owner)).fetchone()
+    if row is None:
+        raise InputError(kind, "it does not exist", f"choose one of your {kind}s")
+    return row
+
+
 def forget_deleted() -> None:
     """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
     connection = _connect()
@@ -150,7 +159,8 @@ def forget_deleted() -> None:
 def _connect() -> sqlite3.Connection:
     path = home() / "dpsynth.sqlite"
     if not path.exists():
-        _create(path)
+        with made_once(path) as candidate:
+            _create(candidate)
     connection = _open(path)
     _migrate(connection)
     return connection
@@ -166,19 +176,11 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _create(path: Path) -> None:
-    """Build the file aside and link it into place whole: of several first processes one wins and none sees half a schema."""
-    candidate = path.with_name(f".{new_id()}.sqlite")
-    candidate.touch(mode=0o600)
-    connection = _open(candidate)
+    """The schema in an empty file, which nobody else has opened yet."""
+    connection = _open(path)
     connection.execute("PRAGMA journal_mode = WAL")
     _migrate(connection)
     connection.close()
-    try:
-        path.hardlink_to(candidate)
-    except FileExistsError:
-        pass
-    finally:
-        candidate.unlink()
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

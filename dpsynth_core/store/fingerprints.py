@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.spec import DEMO, DataSpec
-from dpsynth_core.store.home import home
+from dpsynth_core.store.home import home, made_once
 
 WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
@@ -59,16 +59,9 @@ def _chunks(file: Path, limit: int) -> Iterator[bytes]:
 
 
 def _key() -> bytes:
-    """The secret of this home, made at first use. The link decides which of two racing processes made it."""
+    """The secret of this home, made at first use."""
     path = home() / "fingerprint.key"
     if not path.exists():
-        candidate = path.with_name(f".key.{secrets.token_hex(4)}")
-        candidate.touch(mode=0o600)
-        candidate.write_bytes(secrets.token_bytes(32))
-        try:
-            path.hardlink_to(candidate)
-        except FileExistsError:
-            pass
-        finally:
-            candidate.unlink()
+        with made_once(path) as candidate:
+            candidate.write_bytes(secrets.token_bytes(32))
     return path.read_bytes()

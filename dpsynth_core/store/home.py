@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -54,6 +54,19 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def made_once(path: Path) -> Iterator[Path]:
+    """An empty file beside `path`, mode 0600, to fill; it becomes `path` whole, unless another process was first, whose file stays."""
+    candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    candidate.touch(mode=0o600)
+    try:
+        yield candidate
+        with suppress(FileExistsError):
+            path.hardlink_to(candidate)
+    finally:
+        candidate.unlink()
 
 
 def now() -> str:

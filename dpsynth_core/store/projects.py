@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.store import lifecycle
-from dpsynth_core.store.database import forget_deleted, reading, transaction
+from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, now, private_directory, private_file, project_folder
 
 MAX_DRAFT_BYTES = 64 << 20
@@ -65,32 +65,32 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None) -> Pro
 def load(owner: str, project: str) -> Project:
     """Raises InputError if the owner has no such project."""
     with reading() as db:
-        return _project(owned(db, owner, project))
+        return _project(owned(db, "project", owner, project))
 
 
 def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | None = None) -> Project:
     """Replace the draft. With `revision`, only if it is still the stored one; otherwise raises StaleDraft and changes nothing."""
     text = _draft_text(draft)
     with transaction() as db:
-        stored = owned(db, owner, project)
+        stored = owned(db, "project", owner, project)
         if revision is not None and stored["revision"] != revision:
             raise StaleDraft("project", "it was changed in another tab", "reload this page to continue from the newest state")
         db.execute("UPDATE projects SET draft = ?, revision = revision + 1, updated = ? WHERE id = ?", (text, now(), project))
-        return _project(owned(db, owner, project))
+        return _project(owned(db, "project", owner, project))
 
 
 def rename(owner: str, project: str, name: str) -> Project:
     """Give the project another name."""
     with transaction() as db:
-        owned(db, owner, project)
+        owned(db, "project", owner, project)
         db.execute("UPDATE projects SET name = ?, updated = ? WHERE id = ?", (_checked_name(name), now(), project))
-        return _project(owned(db, owner, project))
+        return _project(owned(db, "project", owner, project))
 
 
 def delete(owner: str, project: str) -> None:
     """Remove the project with its draft, uploads, runs and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
-        owned(db, owner, project)
+        owned(db, "project", owner, project)
         runs = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ?", (project,))]
     for run in runs:
         lifecycle.stop_now(run)
@@ -126,14 +126,6 @@ def remove_upload(owner: str, project: str, name: str) -> None:
     """Delete one uploaded file; not an error if it is gone."""
     load(owner, project)
     (project_folder(project) / "uploads" / _safe_name(name)).unlink(missing_ok=True)
-
-
-def owned(db: sqlite3.Connection, owner: str, project: str) -> sqlite3.Row:
-    """The row of the owner's project. Another owner's project gives the same InputError as one that does not exist."""
-    row = db.execute("SELECT * FROM projects WHERE id = ? AND owner = ?", (project, owner)).fetchone()
-    if row is None:
-        raise InputError("project", "it does not exist", "choose one of your projects")
-    return row
 
 
 def _project(row: sqlite3.Row) -> Project:

@@ -27,9 +27,8 @@ from dpsynth_core.measurement import Measurement
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import fingerprints, ledger, lifecycle
-from dpsynth_core.store.database import forget_deleted, reading, transaction
+from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, private_directory, project_folder, run_folder
-from dpsynth_core.store.projects import owned
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def submit(owner: str, project: str, spec: Spec) -> str:
     run = new_id()
     charge = ledger.charge_of(spec, run, plan.rho, fingerprints.of_data(spec.data))
     with transaction() as db:
-        owned(db, owner, project)
+        owned(db, "project", owner, project)
         ledger.reserve(db, owner, charge)
         db.execute(
             "INSERT INTO runs (id, owner, project, spec, digest, population, rho, state, created)"
@@ -96,7 +95,7 @@ def submit(owner: str, project: str, spec: Spec) -> str:
 def get(owner: str, run: str) -> Run:
     """Raises InputError if the owner has no such run."""
     with reading() as db:
-        return _run(_owned_run(db, owner, run))
+        return _run(owned(db, "run", owner, run))
 
 
 def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
@@ -112,7 +111,7 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 def queue_position(owner: str, run: str) -> int:
     """How many runs, of whomever, start before this queued one; 0 if it is the next or not queued."""
     with reading() as db:
-        row = _owned_run(db, owner, run)
+        row = owned(db, "run", owner, run)
         if row["state"] != "queued":
             return 0
         return int(db.execute("SELECT COUNT(*) FROM runs WHERE state = 'queued' AND created < ?", (row["created"],)).fetchone()[0])
@@ -142,7 +141,7 @@ def delete(owner: str, run: str) -> None:
 def events(owner: str, run: str, after: int = -1) -> tuple[RunEvent, ...]:
     """What the run has said so far, oldest first, from event number `after` + 1; without the cells of its measurements."""
     with reading() as db:
-        _owned_run(db, owner, run)
+        owned(db, "run", owner, run)
         rows = db.execute("SELECT number, at, content FROM events WHERE run = ? AND number > ? ORDER BY number", (run, after))
         return tuple(RunEvent(row["number"], row["at"], Progress.from_json(json.loads(row["content"]))) for row in rows)
 
@@ -202,19 +201,12 @@ def _launch(run: str) -> None:
 def _check_reach(owner: str, project: str, spec: Spec) -> None:
     """Files inside the tool's own directory may be used only as uploads of this very project."""
     with reading() as db:
-        owned(db, owner, project)
+        owned(db, "project", owner, project)
     if not spec.data.path:
         return
     path = Path(spec.data.path).resolve()
     if path.is_relative_to(home().resolve()) and not path.is_relative_to((project_folder(project) / "uploads").resolve()):
         raise InputError("data.path", "there is no such file or folder", "upload the table again, or correct its path")
-
-
-def _owned_run(db: sqlite3.Connection, owner: str, run: str) -> sqlite3.Row:
-    row = db.execute("SELECT * FROM runs WHERE id = ? AND owner = ?", (run, owner)).fetchone()
-    if row is None:
-        raise InputError("run", "it does not exist", "choose one of your runs")
-    return row
 
 
 def _run(row: sqlite3.Row) -> Run:
