@@ -1,0 +1,49 @@
+"""Combinations that cannot occur, stated and ticked in a real browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server, new_project, opened, press_continue, settled, use_demo
+
+pytestmark = pytest.mark.browser
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Pick an option of a select box."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Page, server: Server) -> None:
+    opened(page, server)
+    new_project(page, "Impossible")
+    use_demo(page)
+    press_continue(page, "Domain")
+    page.get_by_text("Tick it in a grid").click()
+    settled(page)
+    choose(page, "Down", "employment")
+    choose(page, "Across", "marital_status")
+    grid = page.get_by_test_id("stDataFrame").last
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 52)  # a cell of the first line
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("never goes with").first).to_be_visible()
+    settled(page)
+    page.reload()
+    expect(page.get_by_text("never goes with").first).to_be_visible()
+    settled(page)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download").click()
+    (rule,) = json.loads(Path(taken.value.path()).read_text())["impossible"]
+    assert sorted(rule["columns"]) == ["employment", "marital_status"]
+    assert len(rule["cells"]) == 1
+    page.get_by_role("button", name="Delete").last.click()
+    expect(page.get_by_text("never goes with")).to_have_count(0)
