@@ -1,0 +1,123 @@
+"""Every mechanism on the same tables: how far its rows, or its answers where it makes none, are from the truth, and what they cost.
+
+    python -m benchmarks.mechanisms --tables demo adult --workloads all-2way all-3way --epsilon 1
+
+Each run is a process of its own, the command line as a user types it, with fresh noise. Refusals are results too: they are written down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.programs import OURS, execute, ours, versions
+from benchmarks.table import ADULT_FOLDER, RESULTS, Table
+from dpsynth_core import demo
+from dpsynth_core.cli import parse_workload
+from dpsynth_core.domain import load_domain
+from dpsynth_core.evaluation.comparison import estimate
+from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms.registry import MECHANISMS
+from dpsynth_core.release import ROWS_CSV, load
+
+WORKLOADS = ("all-2way", "all-3way")
+TABLES = ("demo", "adult")
+HEAD = ("table", "workload", "mechanism", "error", "of", "seconds", "peak MB", "load before")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    runs: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as place:
+        for name in options.tables:
+            for workload in options.workloads:
+                table = _table(name, workload, Path(place))
+                for mechanism in options.mechanisms:
+                    runs.append({"table": name, "workload": workload, **measure(mechanism, table, options.epsilon, options.delta)})
+                    print(_line(runs[-1]), file=sys.stderr)
+                    _write(runs, options)
+    return 0
+
+
+def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[str, Any]:
+    """One run. error: AIM Definition 2 in counts, of the rows or of the answers (`of`); without it, the reason why it was refused."""
+    about = {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "began": datetime.now(UTC).isoformat(timespec="seconds")}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        try:
+            cost = execute(ours(mechanism)(table, epsilon, delta, folder))
+        except RuntimeError as refusal:
+            return {**about, "refused": str(refusal).splitlines()[-1]}
+        makes_rows = MECHANISMS[mechanism].makes_rows
+        published = table.counts(folder / ROWS_CSV) if makes_rows else _answers(table, folder)
+    error = workload_error(table.workload, table.true, published, table.rows)
+    return {**about, "of": "rows" if makes_rows else "answers", "error": round(error, 5), **asdict(cost)}
+
+
+def _answers(table: Table, folder: Path) -> Mapping[Clique, NDArray[np.float64]]:
+    """What a release without rows says about the workload."""
+    measurements = load(folder).measurements
+    found = {clique: estimate(table.domain, measurements, clique) for clique in table.workload.cliques}
+    return {clique: answer.values for clique, answer in found.items() if answer is not None}
+
+
+def _table(name: str, workload: str, folder: Path) -> Table:
+    if name == "demo":
+        data, domain_file = folder / "demo.csv", folder / "demo.json"
+        demo.simulate().to_csv(data, index=False)
+        domain_file.write_text(json.dumps(demo.demo_domain().to_json()), encoding="utf-8")
+    else:
+        data, domain_file = ADULT_FOLDER / "adult-binned.csv", ADULT_FOLDER / "adult-binned-domain.json"
+    domain = load_domain(domain_file)
+    return Table(data, domain_file, domain, workload, parse_workload(workload, domain))
+
+
+
+def _line(run: Mapping[str, Any]) -> str:
+    """One run as a line of a table in Markdown."""
+    about = (run["table"], run["workload"], MECHANISMS[run["mechanism"]].title)
+    if "refused" in run:
+        return _row((*about, "refused", run["refused"], "", "", ""))
+    numbers = (f"{run['seconds']:.0f}", f"{run['peak_mb']:.0f}", f"{run['load']:.1f}")
+    return _row((*about, f"{run['error']:.4f}", run["of"], *numbers))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _write(runs: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> None:
+    options.results.mkdir(parents=True, exist_ok=True)
+    record = {"epsilon": options.epsilon, "delta": options.delta, "cores": os.cpu_count(), "versions": versions(OURS), "runs": list(runs)}
+    (options.results / "mechanisms.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    head = f"One run each at epsilon {options.epsilon:g}, delta {options.delta:g}, on {os.cpu_count()} cores, {runs[-1]['began'][:10]}."
+    lines = [head, "", _row(HEAD), "|---" * len(HEAD) + "|", *map(_line, runs)]
+    (options.results / "mechanisms.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="benchmarks.mechanisms", description=__doc__, formatter_class=form)
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="the simulated people; Adult (default: both)")
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), help="as on the command line (default: %(default)s)")
+    parser.add_argument("--mechanisms", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS), metavar="NAME")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--delta", type=float, default=1e-9)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
