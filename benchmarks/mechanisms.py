@@ -59,6 +59,8 @@ def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[
         try:
             cost = execute(ours(mechanism)(table, epsilon, delta, folder))
         except RuntimeError as refusal:
+            if not str(refusal).startswith("exit code 2 "):  # the command line's way to say that a plan cannot be run
+                raise
             return {**about, "refused": str(refusal).splitlines()[-1]}
         makes_rows = MECHANISMS[mechanism].makes_rows
         published = table.counts(folder / ROWS_CSV) if makes_rows else _answers(table, folder)

@@ -22,6 +22,15 @@ def test_rows_and_answers_are_measured_on_the_simulated_people(tmp_path: Path) -
     assert {line.count("|") for line in lines[2:]} == {len(mechanisms.HEAD) + 1}
 
 
+def test_a_crash_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(command: list[str]) -> None:
+        raise RuntimeError(f"exit code 1 from {command[0]}\nout of memory")
+
+    monkeypatch.setattr(mechanisms, "execute", crash)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        mechanisms.main(["--tables", "demo", "--workloads", "all-2way", "--mechanisms", "mst", "--results", str(tmp_path)])
+
+
 def test_a_refusal_is_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(command: list[str]) -> None:
         raise RuntimeError(f"exit code 2 from {command[0]}\nmechanism: it does not fit; use fewer columns")
