@@ -114,24 +114,30 @@ def _described(evidence: Evidence, clique: Clique) -> dict[str, Any]:
 def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd.DataFrame:
     names = ["error", "low", "certified", "together"]
     stated = {}
-    for one in certificate.marginals if certificate else ():
-        low = one.error - normal(0.95) * certificate.sigma / certificate.total.value
-        stated[one.attributes] = [max(0.0, half / 2) for half in (one.error, low, one.bound95, one.simultaneous95)]
+    if certificate:
+        below = normal(0.95) * certificate.sigma / certificate.total.value
+        for one in certificate.marginals:
+            stated[one.attributes] = [max(0.0, l1 / 2) for l1 in (one.error, one.error - below, one.bound95, one.simultaneous95)]
     rows = [stated.get(clique, [math.nan] * len(names)) for clique in cliques]
-    return pd.DataFrame(rows, columns=names, index=pd.Index(cliques, tupleize_cols=False))
+    return pd.DataFrame(rows, columns=names, index=_index(cliques))
 
 
 def _bounded(bounds: Sequence[Mapping[str, Any]], cliques: Sequence[Clique], evidence: Evidence) -> pd.DataFrame:
     stated = {tuple(bound["attributes"]): bound for bound in bounds}
-    rows = []
+    rows: list[list[str | float]] = []
     for clique in cliques:
         bound = stated.get(clique)
         if bound is None:
-            rows.append((MEASURED if evidence.estimate(clique) else GUESS, math.nan, math.nan))
+            rows.append([MEASURED if evidence.estimate(clique) else GUESS, math.nan, math.nan])
         else:
             halves = (math.nan if bound[name] is None else bound[name] / 2 for name in ("bound95", "paper95"))
-            rows.append((_SUPPORT[bound["support"]], *halves))
-    return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=pd.Index(cliques, tupleize_cols=False))
+            rows.append([_SUPPORT[bound["support"]], *halves])
+    return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
+
+
+def _index(cliques: Sequence[Clique]) -> pd.Index:
+    """Of cliques as they are: pandas would make a MultiIndex of tuples."""
+    return pd.Index(list[Any](cliques), tupleize_cols=False)
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import opt_einsum
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 
 Labels = tuple[int, ...]
 Table = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def align(table: Table, labels: Labels, target: Labels) -> Table:
+def align(table: NDArray[Scalar], labels: Labels, target: Labels) -> NDArray[Scalar]:
     """View of `table` with axes in the order of `target`; labels it lacks become axes of length one (to be broadcast)."""
     order = [labels.index(label) for label in target if label in labels]
     view = table.transpose(order)
