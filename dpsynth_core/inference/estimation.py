@@ -1,7 +1,7 @@
 """Private-PGM: the distribution that fits noisy marginals best (McKenna, Sheldon, Miklau 2019; AIM paper section 2).
 
-Minimises  sum_i 1/(2 sigma_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials. The weight is
-1/sigma^2, the maximum likelihood one (the AIM paper prints 1/sigma). Works in fractions of the total inside, counts outside.
+Minimises  sum_i 1/(2 sigma_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials. The
+weight is 1/sigma^2, the maximum likelihood one (the AIM paper prints 1/sigma). Works in fractions of the total inside, counts outside.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.measurement import Measurement
-
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows while nothing goes wrong, what counts as a loss that rises much, and when to give up."""
@@ -40,7 +39,7 @@ class Stopping:
     """iterations: at most this many. The fit also ends when it is as good as the noise: loss <= noise_level * (measured cells) / 2,
     each cell adding 1/2 in expectation at the truth; or when `window` iterations improve it by less than the fraction `tolerance`."""
 
-    iterations: int = 100
+    iterations: int = 1000
     noise_level: float = 0.0
     tolerance: float = 1e-3
     window: int = 10
