@@ -142,7 +142,7 @@ def _check_together(tables: Mapping[Clique, Cells], by_name: Mapping[str, Attrib
         for clique, table in bucket:
             order = [clique.index(m) for m in columns if m in clique]
             possible &= table.transpose(order).reshape([by_name[m].size if m in clique else 1 for m in columns])
-        rest = possible.any(axis=columns.index(name))
+        rest: Cells = np.asarray(possible.any(axis=columns.index(name)))
         if not rest.any():
             raise InputError("impossible combinations", "together they leave no possible row", "remove one of the rules")
         pool.append((tuple(m for m in columns if m != name), rest))
@@ -158,7 +158,8 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
     if not isinstance(obj, Mapping) or form is None:
-        raise InputError(field, "it is not a rule", 'write {"never": {...}}, {"if": {...}, "then": {...}} or a form of the guide')
+        known = "; ".join(", ".join(entries) for entries in _FORMS.values())
+        raise InputError(field, "it is not a rule", f"give an object with the entries of one form: {known}")
     unknown = [str(key) for key in obj if key not in (*_FORMS[form], "note")]
     if unknown or not all(key in obj for key in _FORMS[form]):
         wanted = ", ".join(_FORMS[form])
@@ -313,27 +314,29 @@ def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str
     """The rule in plain words."""
     obj = to_json(zeros, attributes)
     if "if" in obj:
-        given = " and ".join(f"{name} is {_either(attributes[name], values)}" for name, values in obj["if"].items())
+        given = " and ".join(f"{name} is {_either(_spans(attributes[name], values))}" for name, values in obj["if"].items())
         ((target, allowed),) = obj["then"].items()
-        return f"If {given}, then {target} must be {_either(attributes[target], allowed)}."
+        return f"If {given}, then {target} must be {_either(_spans(attributes[target], allowed))}."
     if "determines" in obj:
         return f"{obj['column']} determines {obj['determines']} ({_count(len(obj['values']), 'value')})."
     if "never" in obj:
-        return " never goes with ".join(f"{name} {_either(attributes[name], values)}" for name, values in obj["never"].items()) + "."
+        sides = {name: _spans(attributes[name], values) for name, values in obj["never"].items()}
+        shortest_first = sorted(sides, key=lambda name: len(sides[name]))
+        return " never goes with ".join(f"{name} {_either(sides[name])}" for name in shortest_first) + "."
     return f"{_count(len(obj['cells']), 'combination')} of {', '.join(zeros.attributes)} cannot occur."
 
 
-def _either(attribute: Attribute, values: Sequence[str]) -> str:
-    if attribute.is_number:
-        values = _spans(attribute, values)
+def _either(values: Sequence[str]) -> str:
     shown = [f"“{value}”" for value in values[:_SHOWN_VALUES]]
     if len(values) > _SHOWN_VALUES:
         shown.append(f"{len(values) - _SHOWN_VALUES} more")
     return " or ".join(shown)
 
 
-def _spans(attribute: Attribute, values: Sequence[str]) -> list[str]:
-    """Labels of bins with neighbours put together: "0 to 15" and "16 to 17" become "0 to 17"."""
+def _spans(attribute: Attribute, values: Sequence[str]) -> Sequence[str]:
+    """The labels, those of neighbouring bins put together: "0 to 15" and "16 to 17" become "0 to 17"."""
+    if not attribute.is_number:
+        return values
     labels, between = attribute.cell_labels(), "," if attribute.kind == "numeric" else " to "
     runs: list[list[int]] = []
     for code in (labels.index(value) for value in values):

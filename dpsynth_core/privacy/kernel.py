@@ -6,6 +6,9 @@ before it reads anything, and adds noise calibrated to the unit of privacy. A me
 Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms
 are ours: import rules and tests see to it that they know only `mechanisms.protocol.Kernel`.
 
+Records that the domain calls impossible (its structural zeros) are counted and measured where they are, like any other. An error, or a
+count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
+
 Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that.
 """
 

@@ -1,7 +1,8 @@
 """Where private records live, seen from outside: something that returns the counts of marginals, and nothing else.
 
 Another engine (a cluster, a database) is one more class with this one method. Exact counts leave a source in two directions only:
-to the privacy kernel and to the curator-only evaluation.
+to the privacy kernel and to the curator-only evaluation. A source knows no structural zeros: a record in an impossible cell is counted
+there, and nobody is told.
 """
 
 from __future__ import annotations
