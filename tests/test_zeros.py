@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.spec import Spec
 from dpsynth_core.zeros import StructuralZeros, sentence
 from tests.domains import domains
 
@@ -145,6 +146,17 @@ def test_dropping_and_reordering_columns_keeps_what_rules_mean() -> None:
 
 def test_a_domain_without_rules_is_written_as_before() -> None:
     assert "impossible" not in Domain(PEOPLE).to_json()
+
+
+def test_rules_are_part_of_the_spec_and_its_digest() -> None:
+    def spec(one: Domain) -> Spec:
+        rest = {"population": "p", "data": {"path": "x.csv"}, "workload": {"kind": "all", "k": 2}, "budget": {"epsilon": 1.0, "delta": 1e-9}}
+        return Spec.from_json(rest | {"domain": one.to_json()})
+
+    limited = domain({"never": {"sex": "f", "role": "husband"}})
+    assert spec(limited).digest() != spec(Domain(PEOPLE)).digest()
+    assert spec(limited).resolved().domain == limited
+    assert spec(limited).published()["domain"]["impossible"] == [{"never": {"sex": ["female"], "role": ["husband"]}}]
 
 
 def test_sentences_are_plain() -> None:
