@@ -150,7 +150,8 @@ def test_a_domain_without_rules_is_written_as_before() -> None:
 
 def test_rules_are_part_of_the_spec_and_its_digest() -> None:
     def spec(one: Domain) -> Spec:
-        rest = {"population": "p", "data": {"path": "x.csv"}, "workload": {"kind": "all", "k": 2}, "budget": {"epsilon": 1.0, "delta": 1e-9}}
+        data, budget = {"path": "x.csv"}, {"epsilon": 1.0, "delta": 1e-9}
+        rest = {"population": "p", "data": data, "workload": {"kind": "all", "k": 2}, "budget": budget}
         return Spec.from_json(rest | {"domain": one.to_json()})
 
     limited = domain({"never": {"sex": "f", "role": "husband"}})
