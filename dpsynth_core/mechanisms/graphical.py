@@ -27,8 +27,9 @@ MEGABYTE = 1e6
 MAX_CELLS = 100_000_000
 """A mechanism that compares the model with many marginals keeps both answers: 16 bytes a cell, and it refuses more cells than this."""
 
-BETWEEN, FINAL = Stopping(), Stopping(iterations=1000)
-"""The last fit is what is published; the ones between rounds only have to show where the model is wrong."""
+BETWEEN, FINAL = Stopping(iterations=60, tolerance=1e-2), Stopping(tolerance=1e-2)
+"""The last fit is what is published; the ones between rounds only have to show where the model is wrong. Both stop while ten iterations
+still improve the fit by one part in a hundred: on Adult at eps 10 going on lowered the loss and raised the error, it fitted noise."""
 
 
 @dataclass(frozen=True)

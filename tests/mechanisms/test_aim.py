@@ -67,7 +67,7 @@ def test_a_round_costs_what_it_was_given(relation: str) -> None:
 
 
 def test_the_first_noise_is_the_one_of_the_paper() -> None:
-    done = run("aim", PAIRS, 0.05)
+    done = run("aim", PAIRS, 0.05, rounds_per_attribute=16)
     # sigma_0 = sqrt(T / (2 alpha rho)) with T = 16 d and alpha = 0.9
     assert done.kernel.events[0].sigma == pytest.approx(math.sqrt(16 * len(DOMAIN) / (2 * 0.9 * 0.05)), rel=1e-6)
 
