@@ -16,9 +16,11 @@ from dpsynth_core.zones import Zone, Zoned
 PAIR = "pair"
 """Name of the selection of the map of pairs."""
 
+_SHAPE_LEGEND = alt.Legend(orient="bottom", symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60)
 _ERROR = "People in a wrong cell"
 _YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "sample": SAMPLE, "bound": BEFORE}
 _SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", SAMPLE: "diamond", BEFORE: "triangle-left"}
+_TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
     "error": "Measured error",
@@ -41,7 +43,7 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     frame = _told(_thinned(zoned.value[zoned.value["limit"].notna()]))
     x = alt.X("place:Q", title="Tables, worst first", axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6), scale=alt.Scale(nice=False))
     y = alt.Y("limit:Q", title=_ERROR, axis=alt.Axis(format="~%", tickCount=5), scale=alt.Scale(domainMin=0))
-    colour, tooltip = _support(), _tooltip(frame)
+    colour, tooltip = _support(frame), _tooltip(frame)
     width = max(1.0, min(9.0, 560 / max(1, len(frame))))
     low = "low:Q" if frame["error"].notna().any() else "zero:Q"
     bars = alt.Chart(frame).mark_rule(strokeWidth=width, opacity=0.55).encode(x=x, y=y, y2=low, color=colour, tooltip=tooltip)
@@ -67,9 +69,9 @@ def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
     shown = ["limit", "independent", "gaussian", "sample", *(["true"] if "true" in frame else [])]
     reach = min(1.0, 1.05 * max(0.01, float(frame[shown].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
-    axis = alt.Axis(format="~%", tickCount=6, orient="top")
-    scale = alt.Scale(domain=[0, reach], clamp=True, nice=False)
-    x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _support()
+    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
+    scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
+    x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _support(frame)
     start = "low:Q" if certified else "zero:Q"
     bars = alt.Chart(frame).mark_bar(height=8, opacity=0.6, cornerRadius=2).encode(y=y, x=x, x2=start, color=colour, tooltip=tooltip)
     layers: list[Drawing] = [bars]
@@ -102,7 +104,7 @@ def _yardsticks(frame: pd.DataFrame, order: list[str], scale: alt.Scale, certifi
         .encode(
             y=alt.Y("marginal:N", sort=order),
             x=alt.X("expected:Q", scale=scale),
-            shape=alt.Shape("yardstick:N", scale=shapes, legend=alt.Legend(symbolStrokeColor=INK, symbolFillColor="transparent")),
+            shape=alt.Shape("yardstick:N", scale=shapes, legend=_SHAPE_LEGEND),
             tooltip=[alt.Tooltip("marginal:N", title="Table"), alt.Tooltip("yardstick:N", title="Series"), *_tooltip(frame)[1:]],
         )
     )
@@ -119,11 +121,11 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
         alt.Tooltip("error:Q", title=_ERROR, format=".2%"),
         alt.Tooltip("high:Q", title="At most (95 %)", format=".2%"),
     ]
-    colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, MIDDLE]), legend=None)
+    colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
     bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
-    title = "What would simpler ways have given on the same budget?"
-    caption = "People in a wrong cell, on average over the tables."
+    title = "Would a simpler way have done better?"
+    caption = "People in a wrong cell, on average over the tables, on the same budget."
     return finish(alt.layer(bars, ends.encode(y=y, x=x, text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
@@ -154,7 +156,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
         known = known.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
     unknown = alt.Chart(frame[frame["limit"].isna()]).mark_point(shape="cross", color=INK, size=30, opacity=0.7)
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
-    caption = "Darker or brighter than the ground: more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
+    caption = "The stronger the colour, the more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
     chart = alt.layer(known, unknown.encode(x=x, y=y, tooltip=tooltip))
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
 
@@ -181,8 +183,11 @@ def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
     ]
 
 
-def _support() -> alt.Color:
-    return alt.Color("support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend())
+def _support(frame: pd.DataFrame) -> alt.Color:
+    present = [name for name in SUPPORT if name in set(frame["support"])]
+    return alt.Color(
+        "support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend(values=present)
+    )
 
 
 def _caption(frame: pd.DataFrame) -> str:

@@ -69,8 +69,8 @@ def trusted(found: Trust) -> str:
     if not found.trusted:
         return f"None of the {found.tables:,} tables: nothing that was released shows that {limit} in any of them."
     which = "All" if found.trusted == found.tables else f"{found.trusted:,} of the"
-    how = "all of it together" if found.together else "each by itself"
-    return f"{which} {found.tables:,} tables. In them, {limit}: {how}, with 95 % confidence."
+    how = "for all of them together" if found.together else "for each by itself"
+    return f"{which} {found.tables:,} tables can be trusted: {limit}, with 95 % confidence {how}."
 
 
 def facts(release: Release) -> list[tuple[str, str]]:

@@ -10,12 +10,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpsynth_core.attribute import KINDS, LABEL_DTYPES
 from dpsynth_core.domain import outside_rule, parse_domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import document, domain_table, fields, frame, numbers, session, table, zeros_table
+from dpsynth_core.web import curator, document, domain_table, fields, frame, numbers, outside, session, table, zeros_table
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.domain_table import Row
 from dpsynth_core.web.session import Current
@@ -37,6 +38,10 @@ DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "
 CODEBOOK_HELP = (
     "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
     "column,value[,label]: one line per value, or one line like 17..90 for bounds."
+)
+CHECK_HELP = (
+    "Reads the private records without noise, for this screen only. If you change the domain because of what you see here, it was read "
+    "from the data: say so. Correcting how labels are written gives nobody away."
 )
 MOST_ROWS_SHOWN = 10
 _SAID, _LOADS, _GRID = "_domain_said", "_domain_loads", "_grid"
@@ -298,3 +303,44 @@ def _cells(row: Row, problem: InputError | None) -> None:
     attribute = domain_table.attribute(row)
     st.dataframe({f"{attribute.size:,} cells": attribute.cell_labels()}, hide_index=True, height=200, alt="Cells of this column")
     st.caption(f":material/rule: {literal(outside_rule(attribute))}")
+
+
+def check(here: Current) -> None:
+    """Compare the table with its domain, if asked: labels that are written differently are noticed before anything is spent."""
+    if document.problem(here.draft, "domain") is not None:
+        return
+    zone = Zone.PUBLIC if table.is_simulated(here.draft) else Zone.CURATOR
+    with frame.card("Do the records fit this domain?", zone, CHECK_HELP):
+        asked = st.toggle("Count the values that are not in it", key=f"{here.project}:check_domain")
+        if not asked:
+            st.caption("A label that is written differently in the file would silently become “other”, or the first value.")
+            return
+        try:
+            with st.spinner("Reading the whole table …"):
+                found = table.outside_of(here.draft, document.domain(here.draft))
+        except InputError as error:
+            frame.refused(error)
+            return
+        if zone is Zone.CURATOR:
+            st.warning(curator.WARNING, icon=":material/visibility_lock:")
+        _outside(found)
+
+
+def _outside(found: Zoned[pd.DataFrame]) -> None:
+    worst = int((found.value["remark"] == outside.MOST).sum())
+    if worst:
+        st.error(f"In {worst} column(s) most values are not in the domain: compare how they are written.", icon=":material/spellcheck:")
+    elif (found.value["outside"] == 0).all():
+        st.success("Every value is in the domain.", icon=":material/check_circle:")
+    with frame.watermark(found.zone):
+        st.dataframe(
+            found.value,
+            hide_index=True,
+            height=min(320, 35 * len(found.value) + 40),
+            column_config={
+                "column": st.column_config.TextColumn("Column"),
+                "outside": st.column_config.NumberColumn("Not in the domain", format="percent"),
+                "remark": st.column_config.TextColumn(""),
+            },
+            alt="Share of the values of each column that are not in the domain",
+        )

@@ -14,7 +14,7 @@ from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.report import percent
 from dpsynth_core.web import frame
 from dpsynth_core.web.drawing import draw
-from dpsynth_core.web.shown import Shown, beside_toggle, curator_toggle, judged, truth_for
+from dpsynth_core.web.shown import Shown, curator_toggle, judged, truth_for
 from dpsynth_core.web.text import literal
 from dpsynth_core.zones import Zone, Zoned, combine
 
@@ -30,8 +30,7 @@ def tables(shown: Shown) -> None:
     """The headline, then every table of the workload, worst first, as charts and as list."""
     found = judged(shown)
     head, table = combine(lambda q: q.headline, found), combine(lambda q: q.table, found)
-    with beside_toggle():
-        st.markdown("### How far off are the tables?", width="stretch")
+    with st.container(horizontal=True, horizontal_alignment="right"):
         asked = curator_toggle()
     truth = truth_for(shown, shown.cliques) if asked else None
     if truth is not None:
@@ -61,9 +60,9 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
 def _trust(table: Zoned[pd.DataFrame]) -> None:
     """Which tables are good enough for what the curator has in mind."""
     with frame.card("Which tables can I trust?", table.zone):
-        limit, confidence, kind = st.columns([3, 4, 6], vertical_alignment="bottom")
+        limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
         threshold = limit.number_input(
-            "Good enough: at most … % wrong", 0.1, 100.0, _THRESHOLD, 1.0, "%.1f", key="results_threshold", help=ERROR_HELP
+            "Good enough up to (%)", 0.1, 100.0, _THRESHOLD, 1.0, "%.1f", key="results_threshold", help=ERROR_HELP
         )
         together = _together(confidence) if bool(table.value["together"].notna().any()) else False
         with kind:

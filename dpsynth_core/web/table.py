@@ -16,12 +16,14 @@ import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core import demo
+from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.sources import files, guess
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.spec import DEMO
 from dpsynth_core.store import home, projects
+from dpsynth_core.web import outside
 from dpsynth_core.web.document import Draft
 from dpsynth_core.zones import Zoned, curator_only, public
 
@@ -118,6 +120,13 @@ def look(draft: Draft) -> Zoned[tuple[Guess, ...]]:
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
     return guess.propose(draft["data"]["path"], _form(draft["data"]))
+
+
+def outside_of(draft: Draft, domain: Domain) -> Zoned[pd.DataFrame]:
+    """How much of each column is not in the domain (see `outside.shares`): curator-only, unless the people are simulated."""
+    if is_simulated(draft):
+        return public(outside.shares(domain, demo.simulate(), TableFormat()).value)
+    return outside.shares(domain, draft["data"]["path"], _form(draft["data"]))
 
 
 def look_at_public(path: Path) -> tuple[Guess, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core import synthesis
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import document
+from dpsynth_core.web import document, domain_table
 from dpsynth_core.zones import Zone
 from tests.app.demo_project import ROOT, draft, open_page, project, words
 
@@ -124,6 +125,25 @@ def test_several_rows_per_person_need_a_column_and_a_limit() -> None:
     field(app, "radio", "Rows").set_value(False).run()
     assert can_continue(app, "data")
     assert stored()["unit"]["max_rows_per_person"] == 1
+
+
+def test_records_are_compared_with_the_domain_only_when_asked_for() -> None:
+    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": ["x"]} for name in ("sex", "eye")]}
+    fields = draft(domain=domain, domain_origin="codebook")
+    fields["wizard"] |= {"columns": ["sex", "eye"], "source": "upload", "label": "t.csv"}
+    fields["wizard"]["rows"] = [row | {"column": name, "values": ["x"]} for name in ("sex", "eye") for row in domain_table.blank([name])]
+    one = project(**fields)
+    path = projects.upload(LOCAL_OWNER, one, "t.csv", io.BytesIO(b"sex,eye\nx,blue\nx,brown\nx,x\n"))
+    data = {"path": str(path), "kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": [""]}
+    projects.save(LOCAL_OWNER, one, fields | {"data": data})
+    app = open_page("domain", one)
+    before = len(app.dataframe)
+    app = field(app, "toggle", "Count the values").set_value(True).run()
+    assert not app.exception
+    assert len(app.dataframe) == before + 1
+    assert app.dataframe[-1].value["outside"].tolist() == pytest.approx([2 / 3, 0])
+    assert "not for screenshots" in words(app)
+    assert "most values are not in the domain" in words(app)
 
 
 def test_a_second_tab_sees_what_the_first_one_saved() -> None:
