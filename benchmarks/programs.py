@@ -37,7 +37,7 @@ class Program:
 @dataclass(frozen=True)
 class Cost:
     """Wall and processor seconds of a process; peak_mb: its largest resident set, or that of a process it waited for; load: the
-    machine's load average over the minute before it began."""
+    machine's load average over a minute, before it began or at its end, whichever is larger."""
 
     seconds: float
     cpu_seconds: float

@@ -24,7 +24,7 @@ def write_markdown(record: Mapping[str, Any], path: Path) -> None:
     )
     lines = [
         *(head, ""),
-        "| program | epsilon | runs | workload error | seconds | processor seconds | peak MB | load before |",
+        "| program | epsilon | runs | workload error | seconds | processor seconds | peak MB | load |",
         "|---|---|---|---|---|---|---|---|",
         *(_line(group) for group in _groups(runs)),
         *("", *_versions(runs)),
@@ -61,7 +61,9 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
 
 def _line(group: Sequence[Run]) -> str:
     def over(name: str, form: Callable[[float], str]) -> str:
-        values = [run[name] for run in group]
+        values = [run[name] for run in group if run[name] is not None]
+        if not values:
+            return "not known"
         alone = form(mean(values))
         return alone if len(values) == 1 else f"{alone} ({form(min(values))} to {form(max(values))})"
 
