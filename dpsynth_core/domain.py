@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpsynth_core.attribute import Attribute
 from dpsynth_core.bins import column_field, day_of, equal_edges
 from dpsynth_core.errors import InputError
@@ -104,6 +106,20 @@ class Domain:
     def cells(self, clique: Iterable[str]) -> int:
         """Number of cells of a marginal; 1 for the empty clique. Exact however large."""
         return math.prod(self.sizes(clique))
+
+    def possible_cells(self, clique: Clique) -> int:
+        """Number of cells that the rules inside a marginal leave possible: those whose noise a model that knows the rules can take in."""
+        if clique not in self._possible_cells:
+            inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
+            possible = np.ones(self.sizes(clique) if inside else (), dtype=bool)
+            for zeros, table in inside.items():
+                possible &= ~table.reshape([self[name].size if name in zeros else 1 for name in clique])
+            self._possible_cells[clique] = int(possible.sum()) if inside else self.cells(clique)
+        return self._possible_cells[clique]
+
+    @cached_property
+    def _possible_cells(self) -> dict[Clique, int]:
+        return {}
 
     def keep(self, names: Collection[str]) -> Domain:
         """The same domain with only these columns, order unchanged, and the rules that speak of no other."""

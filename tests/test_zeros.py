@@ -61,6 +61,14 @@ def test_rules_about_the_same_columns_add_up() -> None:
     assert forbidden(one, "sex", "role") == {("female", "husband"), ("male", "wife")}
 
 
+def test_possible_cells_are_those_that_no_rule_inside_forbids() -> None:
+    young = {"columns": ["role", "age"], "cells": [["husband", "0..15"], ["wife", "0..15"]]}
+    one = domain({"never": {"sex": "f", "role": "husband"}}, young)
+    assert [one.possible_cells(c) for c in (("sex",), ("sex", "role"), ("age", "role"), ("age", "sex"))] == [2, 5, 10, 8]
+    assert one.possible_cells(("age", "sex", "role")) == 24 - 4 - 4 + 1
+    assert one.possible_cells(()) == 1
+
+
 @pytest.mark.parametrize(("text", "bins"), [("0..17", 2), ("0..16", 1), ("-5..15", 1), ("16..64", 2), ("0..1000", 4)])
 def test_a_range_means_the_bins_that_lie_in_it(text: str, bins: int) -> None:
     assert domain({"never": {"age": text, "role": "child"}}).zeros["age", "role"].sum() == bins

@@ -99,7 +99,7 @@ class Aim:
             record.add(choice, measurements[-1])
             model = fit(kernel, measurements, model, FINAL if last else BETWEEN)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
-            if _taught_little(model, choice, budget.sigma):
+            if _taught_little(model, choice):
                 budget = budget.annealed()
         details = {"rounds": number, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
@@ -124,11 +124,11 @@ def _select(
     used = (kernel.rho_spent + budget.cost(kernel.marginal_l2)) / kernel.rho_total
     measured = {m.clique for m in measurements}
     answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
-    offsets = {r: HALF_NORMAL * budget.sigma * answer.size for r, answer in answers.items()}
+    offsets = {r: HALF_NORMAL * budget.sigma * kernel.domain.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
-def _taught_little(model: GraphicalModel, choice: Choice, sigma: float) -> bool:
+def _taught_little(model: GraphicalModel, choice: Choice) -> bool:
     """Whether measuring changed the model's answer by no more than the noise alone would: time for better measurements."""
-    before = choice.seen[choice.clique].answer
-    return float(np.abs(model.marginal(choice.clique) - before).sum()) <= HALF_NORMAL * sigma * before.size
+    before = choice.seen[choice.clique]
+    return float(np.abs(model.marginal(choice.clique) - before.answer).sum()) <= before.offset

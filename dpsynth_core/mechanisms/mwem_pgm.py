@@ -111,5 +111,5 @@ def _select(
     offered = [clique for clique in workload.cliques if capacity.allows(measured, clique, progress)]
     offered = offered or [clique for clique in workload.cliques if capacity.allows(measured, clique)]
     answers = {clique: model.marginal(clique) for clique in offered}
-    offsets = {clique: float(answer.size) for clique, answer in answers.items()}
+    offsets = {clique: float(kernel.domain.possible_cells(clique)) for clique in offered}
     return graphical.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)
