@@ -140,9 +140,9 @@ def test_profile_names_phases_and_functions(place: Path) -> None:
 
 
 def test_certificate_is_judged_against_the_true_errors(place: Path) -> None:
-    assert certificate.main([*where(place), "--mechanism", "aim", "--epsilon", "20", "--runs", "1"]) == 0
+    assert certificate.main([*where(place), "--mechanism", "aim", "--epsilon", "3", "--runs", "1"]) == 0
     (path,) = place.glob("certificate_*.json")
     (one,) = json.loads(path.read_text(encoding="utf-8"))["with_certificate"]
-    # At epsilon 20 the noise of a measured error is that of a few of the 400 people.
-    assert abs(one["mean_error"] - one["error"]) < 0.1
-    assert 0 < one["error"] < 0.2
+    # A measured error has noise of about 18 of 400 people, the mean of three marginals 0.026: six of those.
+    assert abs(one["mean_error"] - one["error"]) < 0.16
+    assert 0 < one["error"] < 1
