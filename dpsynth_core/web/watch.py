@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import runs
@@ -85,7 +86,7 @@ def _now(run: Run, said: list) -> str:
     if run.state == "queued":
         before = runs.queue_position(run.owner, run.id)
         return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
-    return literal(said[-1].message or " × ".join(said[-1].attributes), 120) if said else "starting"
+    return literal(said[-1].message or label(said[-1].attributes), 120) if said else "starting"
 
 
 @st.dialog("Stop this run?")
