@@ -151,7 +151,8 @@ def _show(progress: Progress) -> None:
     """One line for each marginal measured and each phase; fits are not news."""
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done, {progress.seconds:.1f} s"
     if progress.kind == "measured":
-        _say(f"round {progress.round}: measured {' x '.join(progress.attributes) or 'the number of records'}, sigma {progress.sigma:.3g}, {spent}")
+        what = " x ".join(progress.attributes) or "the number of records"
+        _say(f"round {progress.round}: measured {what}, sigma {progress.sigma:.3g}, {spent}")
     elif progress.kind == "phase":
         _say(f"{progress.message}, {progress.seconds:.1f} s")
 
