@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import demo
@@ -38,6 +41,18 @@ def draft(**fields: Any) -> dict[str, Any]:
 def project(**fields: Any) -> str:
     """Store such a draft as the user's newest project; its id."""
     return projects.create(LOCAL_OWNER, "Trial", draft(**fields)).id
+
+
+def hostile_project(names: Sequence[str]) -> str:
+    """A project, ready to run, over an uploaded table whose columns and values have these names, which try to be something else."""
+    table = pd.DataFrame({name: [*names] * 200 for name in names})
+    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": list(names)} for name in names]}
+    fields = draft(domain=domain)
+    fields["wizard"] |= {"columns": list(names), "source": "upload", "label": names[0]}
+    place = project(**fields)
+    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))
+    projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), "kind": "csv"}})
+    return place
 
 
 def finished_run(project_id: str, seconds: float = 60.0) -> Run:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.store import projects, runs
+from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import draft, finished_run, open_page, project, words
+from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
 VIEWS = ("tables", "columns", "pairs", "rows", "downloads", "about")
@@ -30,7 +28,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     places = {
         "rows": project(),
         "answers": project(mechanism={"name": "gaussian", "settings": {}}),
-        "hostile": hostile(),
+        "hostile": hostile_project(HOSTILE),
         "bare": project(budget=bare, mechanism={"name": "mst", "settings": {}}),
     }
     for place in places.values():
@@ -40,19 +38,6 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         del os.environ["DPSYNTH_HOME"]
     else:
         os.environ["DPSYNTH_HOME"] = before
-
-
-def hostile() -> str:
-    """A project over a table whose names and values try to be something else."""
-    table = pd.DataFrame({name: [*HOSTILE] * 100 for name in HOSTILE})
-    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": list(HOSTILE)} for name in HOSTILE]}
-    fields = draft(domain=domain)
-    fields["wizard"] |= {"columns": list(HOSTILE), "source": "upload", "label": HOSTILE[0]}
-    place = project(**fields)
-    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))
-    fields["data"] = {"path": str(path), "kind": "csv", "delimiter": ",", "encoding": "utf-8"}
-    projects.save(LOCAL_OWNER, place, fields)
-    return place
 
 
 def at(place: str, view: str) -> AppTest:

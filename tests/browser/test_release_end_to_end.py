@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,9 +15,7 @@ from playwright.sync_api import Page, expect
 
 from dpsynth_core import demo
 from dpsynth_core.domain import Domain, load_domain
-from dpsynth_core.store import projects
-from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import draft, finished_run, project
+from tests.app.demo_project import finished_run, hostile_project
 from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser
@@ -70,6 +69,35 @@ def check_rows(csv: bytes, domain: Domain) -> pd.DataFrame:
     return rows
 
 
+def check_quality(page: Page) -> None:
+    """The headline, the tables to trust, and the map of pairs, whose click shows the pair."""
+    expect(page.get_by_text("As accurate as").first).to_be_visible()
+    expect(page.get_by_text("On average over the 220 tables asked for").first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"of the 220 tables can be trusted")).first).to_be_visible()
+    fill(page, "Good enough up to (%)", "100")
+    expect(page.get_by_text("All 220 tables can be trusted").first).to_be_visible()
+    for title in ("Would a simpler way have done better?", "How far off is each table?", "How do the worst tables compare"):
+        expect(page.locator("svg", has_text=title).first).to_be_visible()
+
+    page.get_by_text("Pairs", exact=True).first.click()
+    settled(page)
+    cells = page.get_by_test_id("stVegaLiteChart").first.locator("path[aria-roledescription='rect mark']")
+    expect(cells).to_have_count(12 * 12)
+    cells.and_(page.locator("[aria-label*='Column: sex; With: income']")).click()
+    for label, column in (("Down", "sex"), ("Across", "income")):
+        expect(page.get_by_role("combobox", name=re.compile(label))).to_have_value(column)
+
+
+def check_errors(document: dict[str, Any], errors: pd.DataFrame) -> None:
+    """A certificate of every table, and a bound of each that was known before it."""
+    certificate = document["certificate"]
+    assert len(certificate["marginals"]) == len(document["bounds"]) == len(errors) == 220
+    assert 0 < certificate["mean_error"] < certificate["mean_bound95"] < 0.2
+    assert certificate["rho"] == pytest.approx(0.05 * document["budget"]["rho"], rel=1e-3)
+    assert {bound["support"] for bound in document["bounds"]} == {"supported", "unsupported"}
+    assert errors["measured_bound95"].median() < errors["prior_bound95"].median()  # what the certificate is for
+
+
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
 def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
     new_project(opened(page, server), "Adult")
@@ -89,7 +117,7 @@ def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
     expect(page.get_by_text("Adults of 1994").first).to_be_visible()
     wait_until_done(page)
     page.get_by_role("link", name="See the results").click()
-    expect(page.get_by_text("The synthetic rows follow")).to_be_visible()
+    expect(page.get_by_text("the synthetic rows put").first).to_be_visible()
     page.get_by_text("Downloads", exact=True).click()
     rows = check_rows(download(page, "csv"), load_domain(ADULT_DOMAIN))
     assert rows["income"].eq(">50K").mean() == pytest.approx(0.2408, abs=0.02)  # the true share; noise moves it by less than 1 %
@@ -109,13 +137,15 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
         wait_until_done(tab)
 
     page.get_by_role("link", name="See the results").click()
+    check_quality(page)
     page.get_by_text("Downloads", exact=True).click()
     check_rows(download(page, "csv"), demo.demo_domain())
     bundle = zipfile.ZipFile(io.BytesIO(download(page, "bundle")))
-    assert {"synthetic.csv", "release.json", "report.html", "DATA_CARD.md", "spec.json", "marginals/index.csv"} <= set(bundle.namelist())
+    assert {"synthetic.csv", "release.json", "report.html", "DATA_CARD.md", "spec.json", "errors.csv"} <= set(bundle.namelist())
     document = json.loads(bundle.read("release.json"))
     assert document["private"] is True
     assert 0 < document["budget"]["rho_spent"] <= document["budget"]["rho"]
+    check_errors(document, pd.read_csv(io.BytesIO(bundle.read("errors.csv"))))
 
 
 def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -> None:
@@ -136,32 +166,22 @@ def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -
     expect(page.get_by_text("This step opens when")).to_be_visible()
 
 
-@pytest.fixture
-def hostile_release(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A project with a finished run over a table whose names and values try to be something else."""
+def test_results_draw_hostile_names_as_text_and_true_values_without_a_way_out(
+    page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
-    table = pd.DataFrame({name: [*HOSTILE] * 200 for name in HOSTILE})
-    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": list(HOSTILE)} for name in HOSTILE]}
-    fields = draft(domain=domain)
-    fields["wizard"] |= {"columns": list(HOSTILE), "source": "upload", "label": HOSTILE[0]}
-    place = project(**fields)
-    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))
-    projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), "kind": "csv"}})
+    place = hostile_project(HOSTILE)
     assert finished_run(place).state == "done"
-    return place
-
-
-def test_results_draw_hostile_names_as_text_and_true_values_without_a_way_out(page: Page, server: Server, hostile_release: str) -> None:
-    opened(page, server, f"/results?project={hostile_release}")
+    opened(page, server, f"/results?project={place}")
     for view in ("Columns", "Pairs", "Rows", "About this run", "Tables"):
         page.get_by_text(view, exact=True).first.click()
         settled(page)
         assert page.locator("img[src=x]").count() == 0
         assert page.locator("strong", has_text="bold").count() == 0
-    chart = page.get_by_test_id("stVegaLiteChart").first
+    chart = page.get_by_test_id("stVegaLiteChart").last
     expect(chart.locator("svg")).to_contain_text(HOSTILE[0][:20])
     chart.hover()
-    expect(page.get_by_role("button", name="Download as PNG")).to_be_visible()
+    expect(page.get_by_role("button", name="Download as PNG").last).to_be_visible()
 
     page.get_by_text("Show true values").click()
     settled(page)
