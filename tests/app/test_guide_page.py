@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.evaluation.comparison import VERDICTS
+from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
 from tests.app.demo_project import ROOT, open_page, project, words
 
@@ -27,9 +27,9 @@ def test_every_mechanism_is_explained_with_paper_and_proof() -> None:
         assert all(f"`{parameter.name}`" in text for parameter in mechanism.parameters)
 
 
-def test_every_verdict_of_the_results_is_explained() -> None:
+def test_every_kind_of_support_on_the_results_page_is_explained() -> None:
     text = (ROOT / "assets" / "guide" / "reading.md").read_text(encoding="utf-8")
-    assert all(verdict in text for verdict in VERDICTS)
+    assert all(f"| {kind} |" in text for kind in SUPPORT)
 
 
 @pytest.mark.parametrize("word", ["marginal", "domain", "kernel", "workload", "population", "zCDP", "seed", "spec", "neighbouring"])
