@@ -21,8 +21,8 @@ def main() -> int:
     process.returncode = os.waitstatus_to_exitcode(status)
     peak_bytes = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     cost = {
-        "seconds": round(seconds, 1),
-        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
         "peak_mb": round(peak_bytes / 2**20),
         "load": round(max(load, os.getloadavg()[0]), 2),
     }
