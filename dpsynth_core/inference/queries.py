@@ -18,8 +18,8 @@ from dpsynth_core.inference.structure import Calibration, Structure
 
 CUT_CELLS = 50_000
 """A separator is used as a cut when the query that it leaves behind has at most this many cells."""
-MEMO_CELLS = 30_000_000
-"""Intermediate tables of up to this many cells altogether are kept for other queries (240 MB); the oldest go first."""
+MEMO_CELLS = 12_000_000
+"""Intermediate tables of up to this many cells altogether are kept for other queries (96 MB); the oldest go first."""
 
 
 class _Memo:

@@ -42,7 +42,7 @@ HALF_NORMAL = math.sqrt(2.0 / math.pi)
 
 class Aim:
     """Algorithm 4 as published but for two defaults, both data-independent: six rounds per column instead of sixteen, since early rounds
-    with little budget mostly measure noise, and 320 MB of capacity instead of 80, since nothing of that size is ever built here.
+    with little budget mostly measure noise, and 256 MB of capacity instead of 80, since nothing of that size is ever built here.
     benchmarks/aim_defaults.py measures them against the paper's."""
 
     name: ClassVar[str] = "aim"
@@ -58,7 +58,7 @@ class Aim:
     )
     makes_rows: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = (
-        replace(MAX_SIZE, default=320.0),
+        replace(MAX_SIZE, default=256.0),
         Parameter("rounds_per_attribute", "int", 6, 2, 100, "The first rounds are paid as if there were this many per column."),
         Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
     )
@@ -71,7 +71,7 @@ class Aim:
         closure_cells = sum(domain.cells(c) for c in workload.closure())
         memory = 250.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 3 * settings["max_size_mb"] * min(1.0, 2 * rho)
         rounds = min(settings["rounds_per_attribute"] * len(domain), 3 * len(domain))
-        seconds = rounds * (0.15 + 6e-8 * closure_cells + settings["max_size_mb"] / 320.0 * min(1.0, rho))
+        seconds = rounds * (0.15 + 6e-8 * closure_cells + settings["max_size_mb"] / 256.0 * min(1.0, rho))
         return Forecast(True, seconds, memory)
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
