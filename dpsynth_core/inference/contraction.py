@@ -283,12 +283,3 @@ class Contractor:
         program, slot = self.plan(inputs, frozenset(out))
         result = align(program.forward(tables)[slot], program.labels[slot], out)
         return np.broadcast_to(result, [self.sizes[x] for x in out])
-
-    def forget(self) -> None:
-        """Drop cached plans (a structure that will not come back)."""
-        self._plans.clear()
-
-
-def full(labels: Labels, sizes: Mapping[int, int] | Sequence[int]) -> Table:
-    """A table of ones."""
-    return np.ones([sizes[x] for x in labels])

@@ -42,7 +42,8 @@ class Elimination:
     clusters: tuple[int, ...]
 
 
-def _cells(mask: int, sizes: Sequence[int]) -> int:
+def cells_of(mask: int, sizes: Sequence[int]) -> int:
+    """Cells of the table over a set of attributes."""
     return math.prod(sizes[a] for a in bits(mask))
 
 
@@ -57,7 +58,7 @@ def eliminate(graph: Sequence[int], sizes: Sequence[int], by_fill: bool = False)
     left = set(range(len(graph)))
 
     def cost(a: int) -> tuple[int, int]:
-        cells = _cells(graph[a] | 1 << a, sizes)
+        cells = cells_of(graph[a] | 1 << a, sizes)
         return (_fill(graph, a), cells) if by_fill else (cells, 0)
 
     costs = {a: cost(a) for a in left}
@@ -101,12 +102,12 @@ class JunctionTree:
 
     def cells(self, sizes: Sequence[int]) -> int:
         """Total cells of the maximal cliques; JT-SIZE of the AIM paper (section 4) is this times 8 bytes."""
-        return sum(_cells(node, sizes) for node in self.nodes)
+        return sum(cells_of(node, sizes) for node in self.nodes)
 
 
 def _best_elimination(graph: Sequence[int], sizes: Sequence[int]) -> Elimination:
     candidates = (eliminate(graph, sizes), eliminate(graph, sizes, by_fill=True))
-    return min(candidates, key=lambda e: sum(_cells(c, sizes) for c in maximal(e.clusters)))
+    return min(candidates, key=lambda e: sum(cells_of(c, sizes) for c in maximal(e.clusters)))
 
 
 def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
@@ -136,7 +137,7 @@ def cells_in_order(graph: Sequence[int], order: Sequence[int], sizes: Sequence[i
     total = 0
     for a in order:
         neighbours = graph[a]
-        total += _cells(neighbours | 1 << a, sizes)
+        total += cells_of(neighbours | 1 << a, sizes)
         for b in bits(neighbours):
             graph[b] = (graph[b] | neighbours) & ~(1 << b) & ~(1 << a)
     return total
@@ -172,5 +173,5 @@ class SizeOracle:
         if found is None:
             elimination = _best_elimination(graph, self._sizes)
             nodes = tuple(maximal(elimination.clusters))
-            found = self._by_graph[graph] = (sum(_cells(n, self._sizes) for n in nodes), nodes, elimination.order)
+            found = self._by_graph[graph] = (sum(cells_of(n, self._sizes) for n in nodes), nodes, elimination.order)
         return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.contraction import Labels, Program, Table, align
-from dpsynth_core.inference.junction_tree import bits, junction_tree, mask_of, maximal
+from dpsynth_core.inference.junction_tree import bits, cells_of, junction_tree, mask_of, maximal
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Structure:
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""
-        return functools.reduce(lambda product, a: product * self.sizes[a], bits(mask), 1)
+        return cells_of(mask, self.sizes)
 
     def message_labels(self, node: int) -> Labels:
         """Axes of the messages between a node and its parent."""
