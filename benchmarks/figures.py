@@ -1,0 +1,122 @@
+"""The setting in which the papers of query release compare (Aydore et al. 2021, Figure 2; Vietri et al. 2020, Figure 1): 64 random k-way
+marginals of Adult, delta = 1/N^2, and the largest error of any of their cells.
+
+Several benchmarks share it, so that their numbers can be put side by side. It looks at true counts: right for a public table, and for
+nothing else. Adult is binned as in the AIM paper (280 values in 15 columns; theirs has 588), so numbers are not the papers' own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.table import ADULT_FOLDER
+from dpsynth_core.codec import encode
+from dpsynth_core.domain import Domain, load_domain
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Finished, Model
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.workload import MAX_MARGINAL_CELLS, Workload
+
+MARGINALS = 64
+EPSILONS = (0.1, 0.15, 0.2, 0.25, 0.5, 1.0)
+"""The papers' axis from 0.1 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """codes: the true table, shape (N, columns)."""
+
+    source: ArrowSource
+    codes: NDArray[np.int32]
+    workload: Workload
+
+    @property
+    def domain(self) -> Domain:
+        return self.workload.domain
+
+    @property
+    def rows(self) -> int:
+        return len(self.codes)
+
+    @property
+    def delta(self) -> float:
+        return 1.0 / self.rows**2
+
+    @cached_property
+    def _true(self) -> dict[Clique, NDArray[np.float64]]:
+        return {clique: self._fractions(clique, self.codes, None) for clique in self.workload.cliques}
+
+    def zero_error(self) -> float:
+        """Of the naive answer: 0 to every query. What is above it is of no use."""
+        return max(float(true.max()) for true in self._true.values())
+
+    def rows_error(self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None) -> float:
+        """max over all cells of |q(D) - q(rows)| as fractions; rows may have weights."""
+        return max(float(np.abs(true - self._fractions(r, codes, weights)).max()) for r, true in self._true.items())
+
+    def model_error(self, model: Model, total: float) -> float:
+        """The same of a model's own answers, in counts of `total` rows."""
+        return max(float(np.abs(true - model.marginal(r).ravel() / total).max()) for r, true in self._true.items())
+
+    def _fractions(self, clique: Clique, codes: NDArray[np.int32], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        sizes = self.domain.sizes(clique)
+        cells = np.ravel_multi_index(tuple(codes[:, self.domain.position(name)] for name in clique), sizes)
+        counts = np.bincount(cells, weights, math.prod(sizes))
+        return np.asarray(counts / counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Wall and processor seconds of the run, without reading the table and without writing rows."""
+
+    finished: Finished
+    seconds: float
+    cpu_seconds: float
+
+
+def adult(k: int, marginals: int = MARGINALS, seed: int = 0, folder: Path = ADULT_FOLDER) -> Setting:
+    """`marginals` distinct random k-way marginals of Adult; the same seed gives the same ones.
+
+    A marginal above the program's limit of cells is not drawn: none of the three-way ones, 3 % of the five-way ones.
+    """
+    data, domain = folder / "adult-binned.csv", load_domain(folder / "adult-binned-domain.json")
+    form = sniff(data)
+    columns = [encode(domain, batch, form.missing_markers) for batch in open_batches(data, form, domain.names)]
+    codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
+    workload = Workload(domain, dict.fromkeys(random_marginals(domain, k, marginals, seed), 1.0))
+    return Setting(ArrowSource(domain, data, form), codes, workload)
+
+
+def random_marginals(domain: Domain, k: int, count: int, seed: int) -> list[Clique]:
+    """All of them, where there are fewer than `count`."""
+    possible = [clique for clique in combinations(domain.names, k) if domain.cells(clique) <= MAX_MARGINAL_CELLS]
+    return [possible[i] for i in np.random.default_rng(seed).permutation(len(possible))[:count]]
+
+
+def run(name: str, setting: Setting, epsilon: float, given: Mapping[str, Any], relation: str = ADD_REMOVE) -> Outcome:
+    """One run of a mechanism with fresh noise, all of (epsilon, delta) for itself; given: settings other than its defaults."""
+    mechanism = registry.get(name)
+    kernel = PrivacyKernel(setting.source, Unit(relation), rho_from(epsilon, setting.delta), OpenDPNoise())
+    kernel.prepare([*setting.workload.cliques, *((column,) for column in setting.domain.names)])
+    wall, cpu = time.perf_counter(), time.process_time()
+    *_, finished = mechanism.steps(kernel, setting.workload, registry.settings(mechanism, given))
+    if not isinstance(finished, Finished):
+        raise RuntimeError("the mechanism ended without a result")
+    return Outcome(finished, time.perf_counter() - wall, time.process_time() - cpu)
