@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dpsynth_core import standin
 from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
@@ -28,20 +29,39 @@ DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
+STANDIN = "standin"
+"""`data.kind` of a table that is simulated over the declared domain (see `standin`); it has no path."""
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+class StandinSpec(_Part):
+    """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
+
+    rows: int = Field(default=10_000, ge=1, le=standin.MAX_ROWS)
+    strength: float = Field(default=0.5, ge=0.0, le=1.0)
+    seed: int = Field(default=0, ge=0, lt=2**63)
+
+
 class DataSpec(_Part):
-    """Where the records are and how the file is written. missing_markers: texts that count as missing, None for the usual ones."""
+    """Where the records are and how the file is written. missing_markers: texts that count as missing, None for the usual ones.
+
+    standin: of the kind "standin" only, which has no file.
+    """
 
     path: str = ""
-    kind: Literal["csv", "parquet", "demo"] = "csv"
+    kind: Literal["csv", "parquet", "demo", "standin"] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
     missing_markers: tuple[str, ...] | None = None
+    standin: StandinSpec | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the records are invented, so that nobody's privacy is at stake."""
+        return self.kind in (DEMO, STANDIN)
 
 
 class UnitSpec(_Part):
@@ -115,6 +135,8 @@ class Spec(_Part):
         """The document as it may leave this machine: the data path reduced to its base name."""
         obj: dict[str, Any] = json.loads(self.model_dump_json())
         obj["data"]["path"] = Path(self.data.path).name
+        if self.data.standin is None:
+            del obj["data"]["standin"]  # so that other tables have the digest that they always had
         return obj
 
     def digest(self) -> str:
@@ -143,7 +165,9 @@ class Spec(_Part):
         for field, text in (("name", self.name), ("population", self.population)):
             if not text.strip() or not text.isprintable():
                 raise InputError(field, "it is empty or has control characters", "give a short name")
-        if self.data.kind != DEMO and not self.data.path:
+        if (self.data.kind == STANDIN) != (self.data.standin is not None):
+            raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
+        if not self.data.simulated and not self.data.path:
             raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
 
 

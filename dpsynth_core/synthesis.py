@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core import demo
+from dpsynth_core import demo, standin
 from dpsynth_core.codec import decode
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError, InputError
@@ -39,9 +39,10 @@ from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release import Brand, Progress, Release
 from dpsynth_core.sources import files
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.spec import DEMO, Spec, divided
+from dpsynth_core.spec import DEMO, STANDIN, Spec, divided
 from dpsynth_core.workload import Workload
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
@@ -94,6 +95,8 @@ def noise_for(spec: Spec) -> Noise:
 def open_source(plan: Plan) -> MarginalSource:
     """The records that the spec names. From here on private data may be read: whoever keeps a ledger has charged it before."""
     spec = plan.spec
+    if (made := spec.data.standin) is not None:
+        return CodesSource(plan.domain, standin.simulate(plan.domain, made.rows, made.strength, made.seed))
     table = demo.simulate() if spec.data.kind == DEMO else Path(spec.data.path)
     return ArrowSource(plan.domain, table, table_format(spec), spec.unit.person_column, spec.unit.max_rows_per_person)
 
@@ -101,7 +104,7 @@ def open_source(plan: Plan) -> MarginalSource:
 def table_format(spec: Spec) -> TableFormat:
     """How the spec says that its file is written."""
     data = spec.data
-    kind = "csv" if data.kind == DEMO else data.kind
+    kind = "csv" if data.simulated else data.kind
     if data.missing_markers is None:
         return TableFormat(kind, data.delimiter, data.encoding)
     return TableFormat(kind, data.delimiter, data.encoding, frozenset(data.missing_markers))
@@ -239,6 +242,8 @@ def _progress(event: Measured | Fitted, seconds: float) -> Progress:
 
 def _check_data(spec: Spec, domain: Domain) -> None:
     """That the file is a table with these columns. Looks at the header and the shape of the first lines, not at what they say."""
+    if spec.data.kind == STANDIN:
+        return  # has the columns of the domain
     if spec.data.kind == DEMO:
         columns: tuple[str, ...] = tuple(map(str, demo.simulate(rows=1).columns))
     else:
@@ -280,7 +285,7 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     spec = plan.spec
     if not private:
         yield Brand("not-private", NOT_PRIVATE)
-    if spec.data.kind == DEMO:
+    if spec.data.simulated:
         yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
     if spec.domain_origin == "data":
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +111,8 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
         if table.all():
             raise InputError(numbered(i), "it leaves no combination of its columns possible", "forbid less, or drop a column")
         tables[rule.attributes] = table
-    _check_together(tables, by_name)
+    for _ in eliminated(tables, {a.name: a.size for a in attributes}):
+        pass  # each step checks that some row is still possible
     return tables
 
 
@@ -126,25 +127,31 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
     return sizes
 
 
-def _check_together(tables: Mapping[Clique, Cells], by_name: Mapping[str, Attribute]) -> None:
-    """That some row is possible: columns are eliminated one by one, as in a junction tree, from the tables of what is possible."""
+def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iterator[tuple[str, Clique, Cells]]:
+    """The columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
+
+    Yields each column with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
+    columns eliminated before leave a possible row. Going through them backwards, every column has a value for whatever the later ones have.
+    InputError where no row is possible, CapacityError where too many columns are tied together.
+    """
     pool = [(clique, ~table) for clique, table in tables.items()]
     left = {name for clique, _ in pool for name in clique}
     while left:
         around = {name: _around(name, pool) for name in left}
-        name = min(left, key=lambda n: (math.prod(by_name[m].size for m in around[n]), n))
+        name = min(left, key=lambda n: (math.prod(sizes[m] for m in around[n]), n))
         columns = around[name]
-        if math.prod(by_name[m].size for m in columns) > MAX_TOGETHER:
+        if math.prod(sizes[m] for m in columns) > MAX_TOGETHER:
             raise CapacityError("impossible combinations", "too many columns are tied together", "remove rules, or use fewer values")
         bucket = [entry for entry in pool if name in entry[0]]
         pool = [entry for entry in pool if name not in entry[0]]
-        possible = np.ones([by_name[m].size for m in columns], dtype=bool)
+        possible = np.ones([sizes[m] for m in columns], dtype=bool)
         for clique, table in bucket:
             order = [clique.index(m) for m in columns if m in clique]
-            possible &= table.transpose(order).reshape([by_name[m].size if m in clique else 1 for m in columns])
+            possible &= table.transpose(order).reshape([sizes[m] if m in clique else 1 for m in columns])
         rest: Cells = np.asarray(possible.any(axis=columns.index(name)))
         if not rest.any():
             raise InputError("impossible combinations", "together they leave no possible row", "remove one of the rules")
+        yield name, columns, possible
         pool.append((tuple(m for m in columns if m != name), rest))
         left.discard(name)
 

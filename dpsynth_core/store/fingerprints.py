@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.spec import DEMO, DataSpec
+from dpsynth_core.spec import DataSpec
 from dpsynth_core.store.home import home, made_once
 
 WHOLE_FILE_BYTES = 256 << 20
@@ -35,9 +35,9 @@ def of_path(path: Path) -> str:
 
 
 def of_data(data: DataSpec) -> str:
-    """The fingerprint of what a spec names; the simulated demo, which is no file, has one too. Raises InputError for a missing file."""
-    if data.kind == DEMO:
-        return hmac.new(_key(), b"simulated demo", sha256).hexdigest()
+    """The fingerprint of what a spec names; simulated tables, which are no files, have one too. Raises InputError for a missing file."""
+    if data.simulated:
+        return hmac.new(_key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
     try:
         return of_path(Path(data.path))
     except OSError:
