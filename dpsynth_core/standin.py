@@ -67,7 +67,7 @@ def _shares(attribute: Attribute, rng: np.random.Generator) -> Float:
         middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
         weights = 0.05 + np.exp(-(((place - middle) / 0.25) ** 2) / 2)
     else:
-        weights = (1.0 + rng.permutation(values)) ** -SKEW
+        weights = np.asarray((1.0 + rng.permutation(values)) ** -SKEW, dtype=np.float64)
     return np.concatenate([(1 - RARE * extra) * weights / weights.sum(), np.full(extra, RARE)])
 
 
@@ -77,9 +77,9 @@ def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) 
     correlation = np.eye(columns)
     for column in range(1, columns):
         followed = rng.choice(column, size=min(column, FOLLOWED), replace=False)
-        mixture: Float = np.zeros(columns)
-        mixture[followed] = rng.choice([-1.0, 1.0], len(followed)) * rng.uniform(0.3, 1.0, len(followed))
-        mixture = mixture / float(np.sqrt(mixture @ correlation @ mixture))
+        weights = rng.choice([-1.0, 1.0], len(followed)) * rng.uniform(0.3, 1.0, len(followed))
+        mixture = np.zeros(columns)
+        mixture[followed] = weights / np.sqrt(weights @ correlation[np.ix_(followed, followed)] @ weights)
         scores[:, column] = strength * (scores @ mixture) + np.sqrt(1 - strength**2) * scores[:, column]
         correlation[column, :column] = correlation[:column, column] = (strength * (correlation @ mixture))[:column]
     return scores
