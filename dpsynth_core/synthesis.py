@@ -80,6 +80,8 @@ def plan(spec: Spec) -> Plan:
     settings = spec.settings()
     if spec.output.rows is not None and not mechanism.makes_rows:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
+    if workload.threshold is not None and not mechanism.takes_thresholds:
+        raise InputError("workload.threshold", f"{mechanism.title} asks for whole tables only", "leave it out, or choose another mechanism")
     _check_data(spec, domain)
     forecast = mechanism.forecast(domain, workload, rho_mechanism, settings)
     if not forecast.fits:

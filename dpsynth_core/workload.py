@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -28,12 +28,14 @@ _FIELD = "workload"
 class Workload:
     """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
 
-    Raises InputError for an empty workload or a weight that is not a positive number, CapacityError for a marginal or a
-    closure that is too large.
+    threshold: None where each cell of a marginal is one question, "all of its columns have these values"; t where the question is
+    "at least t of them have" (see `queries`). Raises InputError for an empty workload, a weight that is not a positive number or a
+    threshold that some marginal has too few columns for, CapacityError for a marginal or a closure that is too large.
     """
 
     domain: Domain
     weights: Mapping[Clique, float]
+    threshold: int | None = None
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -44,6 +46,7 @@ class Workload:
             _check_weight(clique, weight)
             _check_cells(self.domain, clique)
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
+        _check_threshold(self.threshold, min(map(len, self.weights)))
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
 
     @property
@@ -53,7 +56,7 @@ class Workload:
 
     @property
     def cells(self) -> int:
-        """Number of cells of all marginals together: the number of counting queries."""
+        """Number of cells of all marginals together: the number of counting queries, thresholds or not."""
         return sum(self.domain.cells(clique) for clique in self.weights)
 
     def closure(self) -> tuple[Clique, ...]:
@@ -75,10 +78,15 @@ class Workload:
 
     def to_json(self) -> dict[str, Any]:
         """The shortest of the three forms that `from_json` reads."""
-        return _compact_form(self) or {
+        form = _compact_form(self) or {
             "kind": "marginals",
             "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
         }
+        return form if self.threshold is None else form | {"threshold": self.threshold}
+
+    def asking(self, threshold: int | None) -> Workload:
+        """The same marginals and weights with this threshold."""
+        return replace(self, threshold=threshold)
 
 
 def all_kway(domain: Domain, k: int) -> Workload:
@@ -103,9 +111,14 @@ def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workl
 
 
 def from_json(domain: Domain, obj: Any) -> Workload:
-    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"} or {"kind": "marginals", "marginals": [...]}."""
+    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"} or {"kind": "marginals", "marginals": [...]}, and "threshold"."""
     if not isinstance(obj, Mapping):
         raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
+    marginals = _read_marginals(domain, {key: value for key, value in obj.items() if key != "threshold"})
+    return marginals if obj.get("threshold") is None else marginals.asking(obj["threshold"])
+
+
+def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
     match obj.get("kind"):
         case "all":
             _check_keys(obj, {"kind", "k"})
@@ -199,6 +212,15 @@ def _check_closure(subsets: int) -> None:
             f"its marginals have about {subsets:,} subsets, more than {MAX_CLOSURE:,}",
             "use fewer columns per marginal, or fewer marginals",
         )
+
+
+def _check_threshold(threshold: Any, columns: int) -> None:
+    """columns: of the smallest marginal."""
+    if threshold is None:
+        return
+    if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns:
+        problem = f"{threshold!r} is not a whole number from 1 to the {columns} columns of the smallest table"
+        raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
 
 
 def _shown(clique: Sequence[str]) -> str:

@@ -355,6 +355,12 @@ def test_a_mechanism_that_cannot_run_the_plan_refuses_it_with_its_reason(make_sp
         synthesis.plan(make_spec(domain={"a": 200_000, "b": 3}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}))
 
 
+@pytest.mark.parametrize("mechanism", [name for name, one in registry.MECHANISMS.items() if not one.takes_thresholds])
+def test_a_mechanism_that_asks_for_whole_tables_refuses_thresholds(make_spec: Make, mechanism: str) -> None:
+    with pytest.raises(InputError, match=r"workload\.threshold: .* whole tables"):
+        synthesis.plan(make_spec(mechanism={"name": mechanism}, workload={"kind": "all", "k": 2, "threshold": 1}))
+
+
 def test_counts_are_read_in_one_pass_and_only_through_the_kernel(make_spec: Make) -> None:
     """The source is asked once, for the workload and the single columns; everything after that is charged."""
     spec = make_spec(mechanism={"name": "aim"})

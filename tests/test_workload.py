@@ -125,3 +125,26 @@ def test_too_many_marginals_are_refused_before_they_are_listed() -> None:
 def test_cliques_out_of_domain_order_are_refused() -> None:
     with pytest.raises(InputError, match="domain order"):
         Workload(DOMAIN, {("sex", "age"): 1.0})
+
+
+@pytest.mark.parametrize("form", [{"kind": "all", "k": 2}, {"kind": "target", "column": "sex", "k": 2}])
+def test_a_threshold_is_kept_in_json(form: dict[str, object]) -> None:
+    workload = from_json(DOMAIN, form | {"threshold": 1})
+    assert workload.threshold == 1
+    assert workload.to_json() == form | {"threshold": 1}
+    assert from_json(DOMAIN, workload.to_json()) == workload
+    assert workload != from_json(DOMAIN, form)
+    assert workload.asking(None) == from_json(DOMAIN, form)
+
+
+def test_a_threshold_of_hand_picked_marginals_may_not_exceed_the_columns_of_the_smallest() -> None:
+    marginals = [{"attributes": ["age", "sex"]}, {"attributes": ["age"]}]
+    assert from_json(DOMAIN, {"kind": "marginals", "marginals": marginals, "threshold": 1}).threshold == 1
+    with pytest.raises(InputError, match=r"workload\.threshold: 2 is not a whole number from 1 to the 1 columns"):
+        from_json(DOMAIN, {"kind": "marginals", "marginals": marginals, "threshold": 2})
+
+
+@pytest.mark.parametrize("threshold", [0, 3, -1, 1.5, True, "2", [1]])
+def test_a_threshold_that_is_no_number_of_columns_is_refused(threshold: object) -> None:
+    with pytest.raises(InputError, match=r"workload\.threshold"):
+        from_json(DOMAIN, {"kind": "all", "k": 2, "threshold": threshold})

@@ -57,6 +57,7 @@ class Aim:
         "any operation that would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = (
         replace(MAX_SIZE, default=256.0),
         Parameter("rounds_per_attribute", "int", 6, 2, 100, "The first rounds are paid as if there were this many per column."),

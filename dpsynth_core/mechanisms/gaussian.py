@@ -55,6 +55,7 @@ class Gaussian:
         "under zero-concentrated differential privacy. How the budget is split depends on the workload and the domain alone."
     )
     makes_rows: ClassVar[bool] = False
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

@@ -25,6 +25,7 @@ class Independent:
         "zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

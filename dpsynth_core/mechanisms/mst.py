@@ -34,6 +34,7 @@ class Mst:
         "The costs add up under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = (graphical.MAX_SIZE,)
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

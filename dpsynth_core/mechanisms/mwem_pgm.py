@@ -36,6 +36,7 @@ class MwemPgm:
         "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = (
         graphical.MAX_SIZE,
         Parameter("rounds_per_attribute", "float", 1.0, 0.1, 20.0, "Number of rounds T, as a multiple of the number of columns."),

@@ -48,6 +48,7 @@ class PrivBayes:
         "offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = (
         graphical.MAX_SIZE,
         Parameter("usefulness", "float", 4.0, 0.1, 100.0, "Tables are considered while their average count is this many times the noise."),

@@ -189,7 +189,10 @@ Split = tuple[tuple[str, float], ...]
 
 
 class Mechanism(Protocol):
-    """name: registry key. title, summary, paper, privacy: sentences for cards and reports."""
+    """name: registry key. title, summary, paper, privacy: sentences for cards and reports.
+
+    makes_rows: or answers only. takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`).
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -197,6 +200,7 @@ class Mechanism(Protocol):
     paper: ClassVar[str]
     privacy: ClassVar[str]
     makes_rows: ClassVar[bool]
+    takes_thresholds: ClassVar[bool]
     parameters: ClassVar[Sequence[Parameter]]
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...

@@ -50,6 +50,7 @@ def describe() -> list[dict[str, Any]]:
             "paper": mechanism.paper,
             "privacy": mechanism.privacy,
             "makes_rows": mechanism.makes_rows,
+            "takes_thresholds": mechanism.takes_thresholds,
             "parameters": [asdict(parameter) for parameter in mechanism.parameters],
         }
         for mechanism in MECHANISMS.values()

@@ -80,6 +80,7 @@ class ResidualPlanner:
         "domain alone."
     )
     makes_rows: ClassVar[bool] = False
+    takes_thresholds: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
