@@ -92,6 +92,7 @@ def _synthesize(options: argparse.Namespace) -> None:
             "person_column": options.person_column,
             "max_rows_per_person": _number(options.max_rows_per_person),
         },
+        **({} if options.public is None else {"public": _public_table(options.public)}),
         "domain": domain.to_json(),
         "workload": parse_workload(options.workload, domain).to_json(),
         "budget": {name: _number(getattr(options, name)) for name in ("epsilon", "delta", "certificate")},
@@ -99,6 +100,22 @@ def _synthesize(options: argparse.Namespace) -> None:
         "output": {"rows": _number(options.rows), "seed": _number(options.seed)},
     }
     _release(Spec.from_json(spec), options.out, options.population)
+
+
+def _public_table(path: Path) -> dict[str, Any]:
+    """The spec's section about a public table: how the file is written, and its content's digest."""
+    from dpsynth_core.sources.files import sniff
+    from dpsynth_core.sources.public import digest
+
+    form = sniff(path)
+    return {
+        "path": str(path),
+        "kind": form.kind,
+        "delimiter": form.delimiter,
+        "encoding": form.encoding,
+        "missing_markers": sorted(form.missing_markers),
+        "sha256": digest(path),
+    }
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -206,6 +223,8 @@ def _parser() -> argparse.ArgumentParser:
     make = commands.add_parser("synthesize", help="make a release from options", allow_abbrev=False)
     make.add_argument("data", metavar="DATA", type=Path, help="CSV or Parquet file, or a folder of them")
     make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
+    public = "a public table of the same columns, for mechanisms that can use one"
+    make.add_argument("--public", metavar="FILE", type=Path, help=public)
     make.add_argument("--workload", default="all-3way", help="all-3way | all-2way | target:COLUMN:3 | FILE.json (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True)

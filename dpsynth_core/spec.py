@@ -64,6 +64,17 @@ class DataSpec(_Part):
         return self.kind in (DEMO, STANDIN)
 
 
+class PublicSpec(_Part):
+    """A public table of the same columns, written as `DataSpec` says. sha256: of its content, "" where it is not fixed."""
+
+    path: str = Field(min_length=1)
+    kind: Literal["csv", "parquet"] = "csv"
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    missing_markers: tuple[str, ...] | None = None
+    sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
+
+
 class UnitSpec(_Part):
     """Whose privacy: which tables are neighbours, and how many rows one person owns."""
 
@@ -104,12 +115,16 @@ class Resolved(NamedTuple):
 
 
 class Spec(_Part):
-    """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release."""
+    """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release.
+
+    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public.
+    """
 
     version: Literal[1] = 1
     name: str = Field(default="release", min_length=1, max_length=200)
     population: str = Field(min_length=1, max_length=200)
     data: DataSpec
+    public: PublicSpec | None = None
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
     domain_origin: Literal["typed", "codebook", "public", "data"] = "typed"
@@ -132,11 +147,15 @@ class Spec(_Part):
             raise _as_input_error(error) from None
 
     def published(self) -> dict[str, Any]:
-        """The document as it may leave this machine: the data path reduced to its base name."""
+        """The document as it may leave this machine: paths reduced to their base names."""
         obj: dict[str, Any] = json.loads(self.model_dump_json())
         obj["data"]["path"] = Path(self.data.path).name
         if self.data.standin is None:
             del obj["data"]["standin"]  # so that other tables have the digest that they always had
+        if self.public is None:
+            del obj["public"]  # so that a spec without one has the digest that it always had
+        else:
+            obj["public"]["path"] = Path(self.public.path).name
         return obj
 
     def digest(self) -> str:
@@ -180,10 +199,11 @@ def divided(rho: float, certificate: float) -> tuple[float, float]:
 
 
 def load_spec(path: Path) -> Spec:
-    """Read a spec from a file; a relative data path starts from that file's folder."""
+    """Read a spec from a file; relative paths of tables in it start from that file's folder."""
     obj = read_json(path, "spec")
-    if isinstance(obj, dict) and isinstance(data := obj.get("data"), dict) and isinstance(name := data.get("path"), str) and name:
-        obj = {**obj, "data": {**data, "path": str(path.parent / Path(name).expanduser())}}
+    for part in ("data", "public"):
+        if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
+            obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)
 
 

@@ -31,18 +31,20 @@ from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel
+from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel, UsesPublic
 from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.public_table import PublicTable
 from dpsynth_core.release import Brand, Progress, Release
 from dpsynth_core.sources import files
+from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.spec import DEMO, STANDIN, Spec, divided
+from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec, divided
 from dpsynth_core.workload import Workload
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
@@ -55,6 +57,7 @@ class Plan:
     """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits.
 
     rho: the whole budget; rho_mechanism and rho_certificate: its two parts, the second 0 where there is no certificate.
+    public: the public table that the mechanism uses, if it uses one.
     """
 
     spec: Spec
@@ -67,6 +70,7 @@ class Plan:
     mechanism: Mechanism
     settings: Mapping[str, Any]
     forecast: Forecast
+    public: PublicTable | None = None
 
 
 def plan(spec: Spec) -> Plan:
@@ -83,10 +87,31 @@ def plan(spec: Spec) -> Plan:
     if workload.threshold is not None and not mechanism.takes_thresholds:
         raise InputError("workload.threshold", f"{mechanism.title} asks for whole tables only", "leave it out, or choose another mechanism")
     _check_data(spec, domain)
+    public = public_table(spec, domain, mechanism)
+    mechanism = informed(mechanism, public)
     forecast = mechanism.forecast(domain, workload, rho_mechanism, settings)
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
-    return Plan(spec, domain, workload, unit, rho, rho_mechanism, rho_certificate, mechanism, settings, forecast)
+    return Plan(spec, domain, workload, unit, rho, rho_mechanism, rho_certificate, mechanism, settings, forecast, public)
+
+
+def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:
+    """The spec's public table, if this mechanism can use one. Raises InputError if it does not fit the domain, is the private table
+    itself, or changed since the spec was sealed."""
+    if spec.public is None or not isinstance(mechanism, UsesPublic):
+        return None
+    path = Path(spec.public.path)
+    if not spec.data.simulated and public_tables.is_same_table(path, Path(spec.data.path)):
+        raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
+    found = public_tables.read(path, _form(spec.public, spec.public.kind), domain)
+    if spec.public.sha256 not in ("", found.digest):
+        raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
+    return found
+
+
+def informed(mechanism: Mechanism, public: PublicTable | None) -> Mechanism:
+    """The mechanism with the public table that it can use, if there is one."""
+    return mechanism.informed_by(public) if public is not None and isinstance(mechanism, UsesPublic) else mechanism
 
 
 def noise_for(spec: Spec) -> Noise:
@@ -105,11 +130,13 @@ def open_source(plan: Plan) -> MarginalSource:
 
 def table_format(spec: Spec) -> TableFormat:
     """How the spec says that its file is written."""
-    data = spec.data
-    kind = "csv" if data.simulated else data.kind
-    if data.missing_markers is None:
-        return TableFormat(kind, data.delimiter, data.encoding)
-    return TableFormat(kind, data.delimiter, data.encoding, frozenset(data.missing_markers))
+    return _form(spec.data, "csv" if spec.data.simulated else spec.data.kind)
+
+
+def _form(table: DataSpec | PublicSpec, kind: str) -> TableFormat:
+    if table.missing_markers is None:
+        return TableFormat(kind, table.delimiter, table.encoding)
+    return TableFormat(kind, table.delimiter, table.encoding, frozenset(table.missing_markers))
 
 
 def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None]) -> Release:
@@ -168,7 +195,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         statement=_statement(plan, kernel.rho_spent, noise.private),
         brands=tuple(_brands(plan, float(finished.total), noise.private)),
         row_policy=_row_policy(plan),
-        details={**finished.details, "settings": dict(plan.settings)},
+        details={**finished.details, "settings": dict(plan.settings)} | _public_details(plan.public),
         timings=clock.timings(),
         bounds=tuple(bounds_json(found)),
         certificate=certificate.to_json() if certificate else None,
@@ -292,10 +319,24 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     if spec.domain_origin == "data":
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
+    if plan.public is not None:
+        yield Brand("assumed-public", _assumed_public(plan.public))
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)
     if not plan.mechanism.makes_rows:
         yield Brand("answers-only", f"{plan.mechanism.title} gives noisy marginals and no rows.")
+
+
+def _public_details(public: PublicTable | None) -> dict[str, Any]:
+    """What the release says about the public table, if one was used."""
+    return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
+
+
+def _assumed_public(public: PublicTable) -> str:
+    return (
+        f"The table {public.name!r} ({public.rows:,} rows, SHA-256 {public.digest[:16]}) was used as public: nothing here protects the"
+        " people in it. That it may be used so is the curator's word."
+    )
 
 
 def _row_policy(plan: Plan) -> str:

@@ -38,6 +38,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("data.encoding", "latin-1"),
     ("data.missing_markers", [""]),
     ("data.standin", {"rows": 5}),
+    ("public", {"path": "census.csv"}),
     ("unit.relation", "replace"),
     ("unit.person_column", "a"),
     ("unit.max_rows_per_person", 2),
@@ -210,3 +211,22 @@ def test_a_file_that_is_no_spec_is_an_input_error(tmp_path: Path, content: bytes
         (tmp_path / "spec.json").write_bytes(content)
     with pytest.raises(InputError):
         load_spec(tmp_path / "spec.json")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("path", "other.csv"), ("kind", "parquet"), ("delimiter", ";"), ("encoding", "latin-1"), ("sha256", "0" * 64)]
+)
+def test_every_field_of_the_public_table_changes_the_digest(field: str, value: str) -> None:
+    given = {"path": "census.csv"}
+    assert Spec.from_json(changed("public", given | {field: value})).digest() != Spec.from_json(changed("public", given)).digest()
+
+
+@pytest.mark.parametrize("public", [{}, {"path": ""}, {"path": "a.csv", "kind": "demo"}, {"path": "a.csv", "sha256": "12"}, "a.csv"])
+def test_a_public_table_that_cannot_be_meant_is_refused(public: object) -> None:
+    with pytest.raises(InputError, match="public"):
+        Spec.from_json(changed("public", public))
+
+
+def test_the_public_table_leaves_this_machine_without_its_folder() -> None:
+    assert Spec.from_json(changed("public", {"path": "/secret/place/census.csv"})).published()["public"]["path"] == "census.csv"
+    assert "public" not in Spec.from_json(GOOD).published()

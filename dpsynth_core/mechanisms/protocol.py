@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement, Residual
+from dpsynth_core.public_table import PublicTable
 from dpsynth_core.workload import Workload
 
 
@@ -210,3 +211,11 @@ class Mechanism(Protocol):
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""
+
+
+@runtime_checkable
+class UsesPublic(Protocol):
+    """A mechanism that can use a public table. One that needs it says in its forecast that it does not fit without."""
+
+    def informed_by(self, public: PublicTable) -> Mechanism:
+        """The same mechanism, knowing this table."""

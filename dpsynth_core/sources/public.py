@@ -1,0 +1,127 @@
+"""A public table as a file: read into the codes of a domain, and compared with it, so that other labels are noticed before they mislead.
+
+What is found here may be shown and published. The one look at private records is `is_same_table`, which compares files byte by byte so
+that the private table is not taken for a public one by mistake; it keeps nothing and its answer is for the curator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from dpsynth_core.codec import encode_column
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.public_table import PublicTable
+from dpsynth_core.sources import files
+from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.outside import outside
+
+FIELD = "public table"
+MOST = 0.5
+"""A column with at least this share of its values outside the domain is written differently: the table is refused."""
+MAX_CODES = 500_000_000
+"""Rows times columns that are kept, at 4 bytes each."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Differences:
+    """missing: columns of the domain that the table lacks; extra: columns of the table that the domain lacks, which are not used.
+
+    outside: for each column with some, the share of values that the domain does not list, the largest first.
+    """
+
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    outside: Mapping[str, float]
+    rows: int
+
+
+def compare(path: Path, form: TableFormat, domain: Domain) -> Differences:
+    """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
+    return _read(path, form, domain)[0]
+
+
+def read(path: Path, form: TableFormat, domain: Domain) -> PublicTable:
+    """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
+    files.check(path, form, limit_bytes=files.DEFAULT_LIMIT_BYTES)
+    differences, codes = _read(path, form, domain)
+    if problem := refusal(differences):
+        raise problem
+    table = PublicTable(domain, codes, path.name, digest(path))
+    if len(table.support()[0]) < 2:
+        raise InputError(FIELD, "fewer than two different rows of it are possible in this domain", "choose a larger table, or none")
+    return table
+
+
+def refusal(differences: Differences) -> InputError | None:
+    """Why a table with these differences cannot be used, or None."""
+    if differences.missing:
+        names = _listed(differences.missing)
+        return InputError(FIELD, f"it lacks {names}", "add the column, under the same name, or drop it from the domain")
+    if differences.rows < 2:
+        return InputError(FIELD, "it has one row", "choose a table with many rows: a mechanism can only give weights to rows that it holds")
+    for name, share in differences.outside.items():
+        if share >= MOST:
+            remedy = "write its values as the domain lists them (Domain page), or leave the public table out"
+            return InputError(FIELD, f"{share:.0%} of the values of its column {name!r} are not in the domain", remedy)
+    return None
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of the content of a file, or of a folder's table files one after the other."""
+    found = sha256()
+    for file in table_files(path):
+        with file.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                found.update(chunk)
+    return found.hexdigest()
+
+
+def is_same_table(public: Path, private: Path) -> bool:
+    """Whether the two have a file in common, whatever it is called."""
+    theirs = table_files(private)
+    return any(_same_content(file, other) for file in table_files(public) for other in theirs)
+
+
+def _same_content(first: Path, second: Path) -> bool:
+    if first.stat().st_size != second.stat().st_size:
+        return False
+    with first.open("rb") as one, second.open("rb") as other:
+        while chunk := one.read(_CHUNK):
+            if chunk != other.read(_CHUNK):
+                return False
+    return True
+
+
+def _read(path: Path, form: TableFormat, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
+    """What differs, and the codes of the columns that are there (0 for those that are not)."""
+    names = files.column_names(path, form)
+    there = [attribute for attribute in domain if attribute.name in names]
+    extra = tuple(name for name in names if name not in domain)
+    blocks, counts, rows = [], dict.fromkeys((attribute.name for attribute in there), 0), 0
+    for batch in files.open_batches(path, form, [attribute.name for attribute in there]) if there else ():
+        codes = np.zeros((batch.num_rows, len(domain)), dtype=np.int32)
+        for attribute in there:
+            column = batch.column(batch.schema.get_field_index(attribute.name))
+            codes[:, domain.position(attribute.name)] = encode_column(attribute, column, form.missing_markers)
+            counts[attribute.name] += outside(attribute, column, form.missing_markers)
+        blocks.append(codes)
+        rows += batch.num_rows
+        if rows * len(domain) > MAX_CODES:
+            raise CapacityError(FIELD, "it has too many rows", f"use a sample of at most {MAX_CODES // len(domain):,} rows of it")
+    shares = {name: count / rows for name, count in sorted(counts.items(), key=lambda item: -item[1]) if count}
+    missing = tuple(name for name in domain.names if name not in names)
+    return Differences(missing, extra, shares, rows), np.concatenate(blocks) if blocks else np.zeros((0, len(domain)), dtype=np.int32)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(name) for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"the column{'s' * (len(names) > 1)} {shown}{more} of the domain"
