@@ -21,6 +21,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy import accounting
+from dpsynth_core.privacy import attacker as attackers
 from dpsynth_core.privacy.accounting import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.spec import divided
@@ -123,9 +124,9 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
     return tuple((clique, cells) for cells, clique in sized[:most])
 
 
-def attacker(epsilon: float, delta: float) -> Zoned[pd.DataFrame]:
-    """The best attacker's trade-off: false_positive, true_positive."""
-    false_positive, true_positive = accounting.attacker_tradeoff(epsilon, delta)
+def attacker(rho: float) -> Zoned[pd.DataFrame]:
+    """The best attacker's trade-off under a budget of rho: false_positive, true_positive."""
+    false_positive, true_positive = attackers.zcdp_tradeoff(rho)
     return public(pd.DataFrame({"false_positive": false_positive, "true_positive": true_positive}))
 
 

@@ -1,4 +1,4 @@
-"""Privacy arithmetic: zCDP, Gaussian DP and (epsilon, delta), and what they mean for an attacker.
+"""Privacy arithmetic: zCDP, Gaussian DP and (epsilon, delta); what they mean for an attacker is in `attacker`.
 
 Pure functions of public numbers; this module knows nothing of data, mechanisms or noise. Every result errs on the safe side of
 floating point: a delta or an epsilon is never below its true value, a rho or a mu solved for a budget never above it.
@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr
 
 from dpsynth_core.errors import InputError
@@ -125,35 +124,6 @@ def gdp_epsilon_from(mu: float, delta: float) -> float:
 def _mills(x: float) -> float:
     """(1 - Phi(x)) / phi(x), without underflow for large x."""
     return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
-
-
-# --- What it means ------------------------------------------------------------------------------------------------------
-
-
-def attacker_tradeoff(epsilon: float, delta: float, points: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Best (false-positive, true-positive) rates of any test for one person's presence under (epsilon, delta)-DP.
-
-    tpr <= min(e^eps fpr + delta, 1 - e^-eps (1 - delta - fpr), 1): Kairouz, Oh and Viswanath 2015, Theorem 2.1. Returns two
-    increasing arrays; the corners of the curve are among the points. delta = 0 is allowed here.
-    """
-    _check_not_negative(epsilon=epsilon, delta=delta)
-    corner = (1 - delta) / (1 + math.exp(min(epsilon, 700.0)))
-    fpr = np.unique(np.concatenate([np.linspace(0, 1, points), np.geomspace(1e-6, 1, points), [corner, 1 - delta]]))
-    with np.errstate(over="ignore", invalid="ignore"):
-        rising = np.where(fpr > 0, np.exp(epsilon) * fpr, 0.0) + delta
-    falling = 1 - math.exp(-epsilon) * (1 - delta - fpr)
-    return fpr, np.minimum(1.0, np.minimum(rising, falling))
-
-
-def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
-    """Largest probability with which someone can guess a person's presence right who held it for `prior` likely before.
-
-    The maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve, which is reached at one of its corners.
-    """
-    fpr, tpr = attacker_tradeoff(epsilon, delta, points=2)
-    if not 0 <= prior <= 1:
-        raise ValueError("prior is a probability")
-    return float(np.max(prior * tpr + (1 - prior) * (1 - fpr)))
 
 
 # --- The curator's budget -----------------------------------------------------------------------------------------------

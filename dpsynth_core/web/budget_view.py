@@ -13,7 +13,7 @@ from dpsynth_core import charts, planning
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import Sharing
-from dpsynth_core.privacy import accounting
+from dpsynth_core.privacy import accounting, attacker
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers
@@ -33,6 +33,10 @@ DELTA_HELP = "The chance, at worst, that the promise of ε fails. Far below one 
 CERTIFICATE_HELP = (
     "When the rows are final, this share of the budget measures how far every table of them is from the private one. "
     "The measured errors, each with the bound that it stays below, are published with the rows."
+)
+FOUND_HELP = (
+    "An attacker tests who is in the table, and accuses so many of those who are not. Of those who are, no test finds more than this; "
+    "guessing would find as many as it accuses wrongly."
 )
 RHO_HELP = "The same budget in zero-concentrated differential privacy, the currency in which the pieces of a run add up."
 
@@ -83,12 +87,16 @@ def set_epsilon(epsilon: float | None) -> None:
 
 
 def _meaning(here: Current, epsilon: float, delta: float) -> None:
-    sure = accounting.posterior_odds(epsilon, delta)
+    odds = attacker.reading(accounting.rho_from(epsilon, delta))
     question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
     st.markdown(
-        f"Someone who is **50:50** about {question} can end up {_at_most(sure)}, "
-        "however much else they know and whatever they compute from the release."
+        f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
+        "however much else they know and whatever they compute from the release.",
+        help=f"By the accounting of a run (zCDP). ε and δ alone promise only: {_at_most(attacker.posterior_odds(epsilon, delta))}.",
     )
+    found = st.columns(2)
+    for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
+        place.metric(f"Members found, {accused} wrongly accused", f"≤ {share:.1%}", help=FOUND_HELP)
     for warning in accounting.check_budget(epsilon, delta, document.people(here.draft)):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
 
@@ -203,7 +211,7 @@ def account(here: Current, relation: str, rho: float) -> InputError | None:
 def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
     """The attacker's trade-off, and how the budget is divided when this plan runs."""
     budget, mechanism = draft["budget"], draft["mechanism"]
-    st.altair_chart(charts.tradeoff(planning.attacker(budget["epsilon"], budget["delta"])))
+    st.altair_chart(charts.tradeoff(planning.attacker(rho)))
     share = budget.get("certificate", 0.0)
     st.altair_chart(charts.split(planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit)))
     st.caption(f"In all ρ = {rho:.4g}. Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)

@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy.accounting import (
-    attacker_tradeoff,
     check_budget,
     delta_from,
     epsilon_from,
     gdp_delta,
     gdp_epsilon_from,
     gdp_mu_from,
-    posterior_odds,
     rho_from,
 )
 
@@ -118,30 +116,6 @@ def test_delta_is_a_probability_falling_in_epsilon_and_rising_in_rho(rho: float,
 @given(rhos, epsilons)
 def test_gaussian_dp_is_never_worse_than_its_zcdp_reading(rho: float, epsilon: float) -> None:
     assert gdp_delta(math.sqrt(2 * rho), epsilon) <= delta_from(rho, epsilon) * (1 + 1e-9)
-
-
-@given(st.floats(0, 20), st.floats(0, 0.5))
-@settings(max_examples=50)
-def test_attacker_curve_obeys_both_inequalities_of_the_definition(epsilon: float, delta: float) -> None:
-    fpr, tpr = attacker_tradeoff(epsilon, delta)
-    assert fpr[0] == 0
-    assert fpr[-1] == 1
-    assert np.all(np.diff(fpr) > 0)
-    assert np.all(np.diff(tpr) >= -1e-15)  # one rounding of a number below 1
-    assert np.all(tpr >= fpr - 1e-15)
-    # the definition for the event "present" and for its complement; 1e-9 of rounding where e^20 multiplies
-    assert np.all(tpr <= math.exp(epsilon) * fpr + delta + 1e-15)
-    assert np.all(1 - fpr <= math.exp(epsilon) * (1 - tpr) + delta + 1e-7)
-
-
-def test_a_coin_flip_of_prior_ends_at_most_73_percent_right_at_epsilon_one() -> None:
-    assert posterior_odds(1, 0) == pytest.approx(math.e / (1 + math.e), rel=1e-12)
-    assert posterior_odds(1, 1e-9) == pytest.approx(0.7310585786, abs=1e-9)
-
-
-def test_nothing_is_learned_at_epsilon_zero_and_everything_at_delta_one() -> None:
-    assert posterior_odds(0, 0, prior=0.3) == pytest.approx(0.7)
-    assert posterior_odds(0, 1, prior=0.3) == pytest.approx(1.0)
 
 
 def test_an_ordinary_budget_has_no_warnings() -> None:

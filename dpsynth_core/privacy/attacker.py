@@ -1,0 +1,124 @@
+"""What a guarantee means for an attacker who tests whether one person is in the table: the best trade-off between members found (true
+positives) and others wrongly accused (false positives).
+
+Pure functions of public numbers. All curves are upper bounds: no test does better, whatever the attacker knows and computes. They hold
+for an attacker who knows every other record; someone who knows less does worse.
+
+Why the curve of a run is that of its rho-zCDP and not that of Gaussian DP, even where all noise is Gaussian: mu-GDP is proved for
+continuous noise, ours is discrete (and the budget is spent adaptively, under a filter). For the noise levels used here the two noises
+are indistinguishable in practice, but only what is proved is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""False-positive and true-positive rates, both increasing from 0 to 1."""
+
+_ORDERS = 1 + np.geomspace(1e-4, 1e6, 400)
+"""Rényi orders that are tried. Any choice of them is safe: each one only excludes tests that cannot exist."""
+_SLACK = 1e-12
+"""Relative rounding allowed to a divergence before it counts as too large."""
+_HALVINGS = 45
+
+
+@lru_cache(maxsize=32)
+def zcdp_tradeoff(rho: float, points: int = 100) -> Curve:
+    """The best rates of any test under rho-zCDP, 1 % and 10 % false positives among them. The arrays are shared: do not write to them."""
+    fpr = np.unique(np.concatenate([np.linspace(0, 1, points + 1), np.geomspace(1e-6, 1, points), [0.01, 0.1]]))
+    return fpr, zcdp_power(rho, fpr)
+
+
+def zcdp_power(rho: float, fpr: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest true-positive rates of any test with these false-positive rates under rho-zCDP.
+
+    A test turns a release into one bit, which is Bernoulli(tpr) for a member and Bernoulli(fpr) for others. Post-processing cannot raise
+    a Rényi divergence, so D_alpha of the two is at most alpha * rho for every alpha > 1, both ways round (Bun and Steinke 2016,
+    Definition 1.1 and Lemma 2.2). Nothing tighter follows from rho-zCDP at one rate: the mechanism that publishes such a bit is itself
+    rho-zCDP. So it is nowhere above the curves of the (epsilon, delta) that rho implies.
+    """
+    if not 0 < rho < math.inf:
+        raise ValueError("rho must be positive")
+    inside = (fpr > 0) & (fpr < 1)
+    low, high = fpr[inside], np.ones(inside.sum())
+    for _ in range(_HALVINGS):  # tpr = 1 is impossible for fpr < 1: one of the divergences is infinite
+        middle = (low + high) / 2
+        possible = _possible(rho, fpr[inside], middle)
+        low, high = np.where(possible, middle, low), np.where(possible, high, middle)
+    tpr = fpr.astype(np.float64)
+    tpr[inside] = high
+    return tpr
+
+
+def _possible(rho: float, fpr: NDArray[np.float64], tpr: NDArray[np.float64]) -> NDArray[np.bool_]:
+    limit = _ORDERS * rho * (1 + _SLACK) + _SLACK
+    return np.asarray(((_divergences(tpr, fpr) <= limit) & (_divergences(fpr, tpr) <= limit)).all(axis=1))
+
+
+def _divergences(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """D_alpha(Bernoulli(p) || Bernoulli(q)), shape (rates, orders); both strictly between 0 and 1."""
+    yes, no = (np.log(a)[:, None] * _ORDERS + np.log(b)[:, None] * (1 - _ORDERS) for a, b in ((p, q), (1 - p, 1 - q)))
+    return np.logaddexp(yes, no) / (_ORDERS - 1)
+
+
+def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
+    """The best rates of any test under (epsilon, delta)-DP.
+
+    tpr <= min(e^eps fpr + delta, 1 - e^-eps (1 - delta - fpr), 1): Kairouz, Oh and Viswanath 2015, Theorem 2.1. The corners of the curve
+    are among the points. delta = 0 is allowed here.
+    """
+    if not (0 <= epsilon < math.inf and 0 <= delta < math.inf):
+        raise ValueError("epsilon and delta must be zero or more")
+    corner = (1 - delta) / (1 + math.exp(min(epsilon, 700.0)))
+    fpr = np.unique(np.concatenate([np.linspace(0, 1, points), np.geomspace(1e-6, 1, points), [corner, 1 - delta]]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        rising = np.where(fpr > 0, np.exp(epsilon) * fpr, 0.0) + delta
+    falling = 1 - math.exp(-epsilon) * (1 - delta - fpr)
+    return fpr, np.minimum(1.0, np.minimum(rising, falling))
+
+
+def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
+    """Largest probability with which someone can guess a person's presence right who held it for `prior` likely before.
+
+    The maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve, which is reached at one of its corners.
+    """
+    fpr, tpr = tradeoff(epsilon, delta, points=2)
+    if not 0 <= prior <= 1:
+        raise ValueError("prior is a probability")
+    return float(np.max(prior * tpr + (1 - prior) * (1 - fpr)))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A budget as an attacker's odds. at_1, at_10: members found when 1 % or 10 % of others are wrongly accused. guess: how often a guess
+    about one person, 50:50 before, is right afterwards. All of them at most."""
+
+    at_1: float
+    at_10: float
+    guess: float
+
+
+@lru_cache(maxsize=128)
+def reading(rho: float) -> Reading:
+    """What rho-zCDP means in three numbers."""
+    at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1])).tolist()
+    return Reading(at_1, at_10, _guess(rho))
+
+
+def _guess(rho: float) -> float:
+    """The largest (1 + tpr - fpr) / 2 of any test under rho-zCDP.
+
+    What is possible is convex in (fpr, tpr), as Rényi divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), and
+    contains (1 - tpr, 1 - fpr) with (fpr, tpr). The mean of the two has the same difference, so that tests with tpr = 1 - fpr suffice.
+    """
+    low, high = np.array([0.5]), np.array([1.0])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _possible(rho, 1 - middle, middle).all() else (low, middle)
+    return float(high[0])
