@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.private_files import private_file
 from dpsynth_core.zones import Zoned, publishable
 
 FORMAT = 1
@@ -257,11 +258,8 @@ def _lines(value: Any, depth: int = 1) -> str:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.unlink(missing_ok=True)
-    partial.touch(mode=0o600)
-    partial.write_bytes(content)
-    partial.replace(path)
+    with private_file(path) as stream:
+        stream.write(content)
 
 
 def _numbers(values: NDArray[np.float64]) -> list[Any]:

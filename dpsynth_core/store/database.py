@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.store.home import home, made_once
+from dpsynth_core.private_files import made_once
+from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
 """What the first ledger entry of an owner names as its predecessor's hash."""

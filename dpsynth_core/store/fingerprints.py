@@ -13,8 +13,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.errors import InputError
+from dpsynth_core.private_files import made_once
 from dpsynth_core.spec import DataSpec
-from dpsynth_core.store.home import home, made_once
+from dpsynth_core.store.home import home
 
 WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.private_files import private_directory, private_file
 from dpsynth_core.store import lifecycle
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import new_id, now, private_directory, private_file, project_folder
+from dpsynth_core.store.home import new_id, now, project_folder
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30

@@ -24,11 +24,12 @@ import dpsynth_core
 from dpsynth_core import release as releases
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Measurement
+from dpsynth_core.private_files import private_directory
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import fingerprints, ledger, lifecycle
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import home, new_id, now, private_directory, project_folder, run_folder
+from dpsynth_core.store.home import home, new_id, now, project_folder, run_folder
 
 
 @dataclass(frozen=True)

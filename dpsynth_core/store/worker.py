@@ -22,10 +22,11 @@ import numpy as np
 from dpsynth_core import release as releases
 from dpsynth_core import synthesis
 from dpsynth_core.errors import InputError
+from dpsynth_core.private_files import private_directory, private_file
 from dpsynth_core.release import Progress
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import fingerprints, ledger, lifecycle, runs
-from dpsynth_core.store.home import private_directory, private_file, run_folder
+from dpsynth_core.store.home import run_folder
 
 NICENESS = 5
 

@@ -1,0 +1,51 @@
+"""Files and directories that only their owner can read. Directories are created 0700 and files 0600, and every write of a whole file is
+atomic, so that a crash leaves either the old content or the new. This module knows nothing of what is inside the files.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+def private_directory(path: Path) -> Path:
+    """Create `path` with its missing parents, each readable by its owner only. An existing directory keeps its permissions."""
+    missing = [path, *path.parents]
+    for directory in reversed([p for p in missing if not p.exists()]):
+        directory.mkdir(mode=0o700, exist_ok=True)
+    if not path.is_dir():
+        raise NotADirectoryError(path.name)
+    return path
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[BinaryIO]:
+    """Write the whole of `path` atomically, mode 0600; nothing appears there if the block raises or the process dies."""
+    partial = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def made_once(path: Path) -> Iterator[Path]:
+    """An empty file beside `path`, mode 0600, to fill; it becomes `path` whole, unless another process was first, whose file stays."""
+    candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
+    candidate.touch(mode=0o600)
+    try:
+        yield candidate
+        with suppress(FileExistsError):
+            path.hardlink_to(candidate)
+    finally:
+        candidate.unlink()
