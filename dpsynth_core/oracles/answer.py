@@ -1,0 +1,61 @@
+"""What an oracle may spend, and what it answers: a solution, what it is worth, and what no solution can exceed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Status = Literal["optimal", "feasible", "failed"]
+"""optimal: proved; feasible: found within the limit, without a proof; failed: nothing was found."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """When an oracle stops without a proof.
+
+    seconds: of wall time, for one problem.  gap: stop once bound - value <= gap * max(1, |value|); 0 asks for a proof.
+    work: the same as seconds in CP-SAT's deterministic time, about a second each: where it ends a search before `seconds` does, the
+    same problem has the same answer on every machine.  seed: of the solver.
+    """
+
+    seconds: float = 10.0
+    gap: float = 0.0
+    work: float = math.inf
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.seconds < math.inf and 0 <= self.gap < math.inf and self.work > 0 and 0 <= self.seed < 2**31):
+            raise ValueError("a limit needs positive seconds and work, a gap of at least 0, and a seed that fits 31 bits")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A record, codes of shape (attributes,), that makes a problem's `value` large.
+
+    bound: no possible record is worth more; inf where nothing is known.  seconds: wall time.
+    A failed answer has no codes (shape (0,)) and value -inf.
+    """
+
+    codes: NDArray[np.int32]
+    value: float
+    bound: float
+    status: Status
+    seconds: float
+
+    @property
+    def certified(self) -> bool:
+        """Whether the solver proved it optimal, for a problem that differs from ours by rounding only: then `gap` is that rounding."""
+        return self.status == "optimal"
+
+    @property
+    def gap(self) -> float:
+        """By how much the best record could be better, at most."""
+        return max(self.bound - self.value, 0.0)
+
+    @classmethod
+    def failed(cls, bound: float, seconds: float) -> Answer:
+        return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed", seconds)

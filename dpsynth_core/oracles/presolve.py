@@ -1,0 +1,94 @@
+"""A record problem with everything left out that cannot matter, so that it grows with its queries and not with the domain.
+
+Values of an attribute that no query mentions, and that the rules about impossible records cannot tell apart, differ by their perturbation
+only: the cheapest one stands for all of them. What remains are *options*, one or more values each, of which a record takes exactly one
+for each attribute. Which options there are depends on the queries alone, so one reduced problem serves all draws of a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.oracles.problem import NO_COLUMN, Codes, Linear, NetQueries, SignedQueries
+
+Options = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Clause:
+    """Not all of the options `given`, or one of the options `then`."""
+
+    given: tuple[int, ...]
+    then: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """option: for each attribute, the option that each value belongs to. starts: the first option of each attribute, and their number.
+
+    literals: (m, k), the options whose presence the m queries count, NO_COLUMN where there are fewer than k. clauses: what is impossible.
+    """
+
+    option: tuple[Options, ...]
+    starts: Options
+    queries: NetQueries
+    literals: Options
+    clauses: tuple[Clause, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of options."""
+        return int(self.starts[-1])
+
+    def blocks(self) -> Iterator[range]:
+        """The options of each attribute."""
+        for first, end in zip(self.starts[:-1], self.starts[1:], strict=True):
+            yield range(int(first), int(end))
+
+    def costs(self, linear: Linear) -> tuple[NDArray[np.float64], Codes]:
+        """For each option, the perturbation of its cheapest value, and that value."""
+        costs, values = np.empty(self.size), np.empty(self.size, dtype=np.int32)
+        for options, cost in zip(self.option, linear, strict=True):
+            order = np.argsort(-cost, kind="stable")  # of several entries for one option the last one, the cheapest, stays
+            costs[options[order]], values[options[order]] = cost[order], order
+        return costs, values
+
+    def options_of(self, codes: Codes) -> Options:
+        """The options that a record takes, one for each attribute."""
+        return np.array([options[code] for options, code in zip(self.option, codes, strict=True)], dtype=np.int64)
+
+
+def reduce(queries: SignedQueries) -> Reduced:
+    """Options, queries over options and clauses of a problem."""
+    net = queries.net
+    option: list[Options] = []
+    starts = [0]
+    for attribute, alike in enumerate(queries.records.alike):
+        mentioned = np.unique(net.values[net.columns == attribute])
+        groups = alike.copy()
+        groups[mentioned] = len(alike) + mentioned  # alone, beyond the numbers of `alike`
+        numbered = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        option.append(numbered.astype(np.int64) + starts[-1])
+        starts.append(starts[-1] + int(numbered.max()) + 1)
+    literals = np.full(net.columns.shape, NO_COLUMN, dtype=np.int64)
+    for attribute, options in enumerate(option):
+        here = net.columns == attribute
+        literals[here] = options[net.values[here]]
+    clauses = tuple(clause for columns, table in queries.records.zeros for clause in _clauses(columns, table, option))
+    return Reduced(tuple(option), np.array(starts), net, literals, clauses)
+
+
+def _clauses(columns: Sequence[int], table: NDArray[np.bool_], option: Sequence[Options]) -> Iterator[Clause]:
+    """A rule's table: for each combination of the other columns, what the column with the most options may still be."""
+    named = [np.unique(option[column], return_index=True) for column in columns]
+    target = int(np.argmax([len(options) for options, _ in named]))
+    smaller = np.moveaxis(table[np.ix_(*(values for _, values in named))], target, -1)
+    others = [options for axis, (options, _) in enumerate(named) if axis != target]
+    choices = named[target][0]
+    for cell in np.argwhere(smaller.any(axis=-1)):
+        given = tuple(int(options[i]) for options, i in zip(others, cell, strict=True))
+        yield Clause(given, tuple(map(int, choices[~smaller[tuple(cell)]])))
