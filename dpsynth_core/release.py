@@ -23,10 +23,12 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core import transcript as transcripts
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.private_files import private_file
+from dpsynth_core.transcript import Answer
 from dpsynth_core.zones import Zoned, publishable
 
 FORMAT = 1
@@ -79,6 +81,8 @@ class Release:
     statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
     bounds: a-priori error bounds of the workload's marginals, as `evaluation.bounds.to_json` gives them.
     certificate: the measured errors, as `evaluation.certificate.Certificate.to_json` gives them; None without one.
+    row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
+    order, from which everything else follows. Both are missing in releases of the first days.
     """
 
     spec: Mapping[str, Any]
@@ -103,6 +107,8 @@ class Release:
     ledger: Mapping[str, Any] = field(default_factory=dict)
     bounds: tuple[Mapping[str, Any], ...] = ()
     certificate: Mapping[str, Any] | None = None
+    row_seed: int | None = None
+    transcript: tuple[Answer, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -130,10 +136,11 @@ def to_json(release: Release) -> dict[str, Any]:
         },
         "charges": [dict(charge) for charge in release.charges],
         "ledger": dict(release.ledger),
-        "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total},
+        "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed},
         "certificate": None if release.certificate is None else dict(release.certificate),
         "bounds": [dict(bound) for bound in release.bounds],
         "measurements": [_measurement_json(m) for m in release.measurements],
+        "transcript": transcripts.to_json(release.transcript, release.measurements),
         "history": [step.to_json() for step in release.history],
         "details": dict(release.details),
         "timings": dict(release.timings),
@@ -144,6 +151,7 @@ def to_json(release: Release) -> dict[str, Any]:
 def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, table: pa.Table | None = None) -> Release:
     """The inverse of `to_json`, with the rows beside it."""
     domain = Domain.from_json(obj["spec"]["domain"])
+    measurements = tuple(_measurement(domain, item) for item in obj["measurements"])
     return Release(
         spec=obj["spec"],
         digest=obj["spec_sha256"],
@@ -151,7 +159,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         codes=codes,
         table=table,
         total=obj["rows"]["estimated_total"],
-        measurements=tuple(_measurement(domain, item) for item in obj["measurements"]),
+        measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
         charges=tuple(obj["charges"]),
         rho=obj["budget"]["rho"],
@@ -167,6 +175,8 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         ledger=obj["ledger"],
         bounds=tuple(obj.get("bounds", ())),
         certificate=obj.get("certificate"),
+        row_seed=obj["rows"].get("seed"),
+        transcript=transcripts.from_json(obj.get("transcript", ()), measurements),
     )
 
 

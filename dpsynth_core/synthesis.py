@@ -7,11 +7,12 @@ handed to the mechanism; nothing else of the records comes out.
 from __future__ import annotations
 
 import platform
+import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core import demo, standin
+from dpsynth_core import __version__, demo, standin
 from dpsynth_core.codec import decode
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError, InputError
@@ -32,6 +33,7 @@ from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel, UsesPublic
+from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
@@ -45,6 +47,7 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
 from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec, divided
+from dpsynth_core.transcript import Answer, Recorder
 from dpsynth_core.workload import Workload
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
@@ -78,6 +81,12 @@ def plan(spec: Spec) -> Plan:
 
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
+    _check_data(spec, spec.resolved().domain)
+    return plan_without_records(spec)
+
+
+def plan_without_records(spec: Spec) -> Plan:
+    """The same where the private table is not looked for: what a recipient of a release can make of its spec. Raises the same."""
     domain, workload, unit, rho = spec.resolved()
     rho_mechanism, rho_certificate = divided(rho, spec.budget.certificate)
     mechanism = registry.get(spec.mechanism.name)
@@ -86,7 +95,6 @@ def plan(spec: Spec) -> Plan:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
     if workload.threshold is not None and not mechanism.takes_thresholds:
         raise InputError("workload.threshold", f"{mechanism.title} asks for whole tables only", "leave it out, or choose another mechanism")
-    _check_data(spec, domain)
     public = public_table(spec, domain, mechanism)
     mechanism = informed(mechanism, public)
     forecast = mechanism.forecast(domain, workload, rho_mechanism, settings)
@@ -141,6 +149,17 @@ def _form(table: DataSpec | PublicSpec, kind: str) -> TableFormat:
 
 def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None]) -> Release:
     """Run the mechanism against the records and make the release. on_event hears of each step as it happens and may raise to stop."""
+    seed = plan.spec.output.seed
+    row_seed = secrets.randbits(63) if seed is None else seed  # published: no noise depends on it, so nothing can be taken away with it
+    answers: list[Answer] = []
+    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise), answers)
+    made = carry_out(plan, kernel, noise.private, row_seed, on_event)
+    return replace(made, transcript=tuple(answers))
+
+
+def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: Callable[[Progress], None]) -> Release:
+    """Everything that follows from the answers of a kernel: the private table's, or `transcript.Replay`, which repeats them. The release
+    has no transcript yet. private: whether nobody can repeat the noise. row_seed: of the randomness of rows, which protects nobody."""
     clock = _Clock()
     history: list[Progress] = []
 
@@ -148,7 +167,6 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         history.append(progress)
         on_event(progress)
 
-    kernel = PrivacyKernel(source, plan.unit, plan.rho, noise)
     stage = kernel.part(plan.rho_mechanism) if plan.rho_certificate else kernel  # sealed: a mechanism cannot spend the certificate's share
     tell(Progress("phase", clock.elapsed(), message="counting the marginals of the workload"))
     with clock.phase("read"):
@@ -162,7 +180,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
     if plan.mechanism.makes_rows:
         count = plan.spec.output.rows or max(1, round(finished.total))
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="writing synthetic rows"))
-        rng = np.random.default_rng(plan.spec.output.seed)
+        rng = np.random.default_rng(row_seed)
         with clock.phase("rows"):
             codes = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
         with clock.phase("decode"):
@@ -188,13 +206,14 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
         total=float(finished.total),
         measurements=measurements,
         history=tuple(history),
-        charges=tuple({"operation": type(event).__name__, **asdict(event), "rho": event.rho} for event in kernel.events),
+        charges=tuple(charges.to_json(event) for event in kernel.events),
         rho=plan.rho,
         rho_spent=kernel.rho_spent,
-        private=noise.private,
-        statement=_statement(plan, kernel.rho_spent, noise.private),
-        brands=tuple(_brands(plan, float(finished.total), noise.private)),
+        private=private,
+        statement=_statement(plan, kernel.rho_spent, private),
+        brands=tuple(_brands(plan, float(finished.total), private)),
         row_policy=_row_policy(plan),
+        row_seed=row_seed if codes is not None else None,
         details={**finished.details, "settings": dict(plan.settings)} | _public_details(plan.public),
         timings=clock.timings(),
         bounds=tuple(bounds_json(found)),
@@ -212,8 +231,8 @@ def _published(plan: Plan, finished: Finished, codes: NDArray[np.int32] | None) 
 
 
 def versions() -> dict[str, str]:
-    """Of Python and the libraries that numbers depend on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    """Of this program, Python and the libraries that numbers depend on."""
+    return {"dpsynth_core": __version__, "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 class _Clock:

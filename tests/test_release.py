@@ -110,7 +110,7 @@ def test_the_document_says_all_that_was_promised(release: Release) -> None:
     }
     assert said["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
     assert said["brands"] == [{"code": "budget", "sentence": "careful"}]
-    assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0}
+    assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": None}
     assert said["history"][1]["attributes"] == ["a", "b"]
     assert said["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
     assert {"private", "statement", "spec", "spec_sha256", "timings", "versions", "ledger", "created", "format"} <= said.keys()
