@@ -104,6 +104,13 @@ def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], kno
     total = known or _measured(kernel)
     sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * kernel.rho_left))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
+    return state(noisy, published, total, sigma, kernel.rho_spent, of)
+
+
+def state(
+    noisy: Mapping[Clique, float], published: Mapping[Clique, NDArray[np.float64]], total: Total, sigma: float, rho: float, of: str
+) -> Certificate:
+    """What follows from the measured errors (records, noise `sigma`) of `published` (fractions): anyone who has both can repeat it."""
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
     k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
     mean = math.fsum(noisy.values()) / k
@@ -125,7 +132,7 @@ def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], kno
         sample95=_sample(cells, mean_bound),
         total=total,
         sigma=sigma,
-        rho=kernel.rho_spent,
+        rho=rho,
     )
 
 
