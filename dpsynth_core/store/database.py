@@ -113,7 +113,53 @@ WHEN NEW.kind = 'return' AND (
 BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
 """
 
-_MIGRATIONS = (_VERSION_1,)
+_VERSION_2 = """
+CREATE TABLE sweeps (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    project TEXT NOT NULL REFERENCES projects (id),
+    document TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    private INTEGER NOT NULL,
+    rho REAL NOT NULL,
+    touched INTEGER NOT NULL DEFAULT 0,
+    workers INTEGER NOT NULL CHECK (workers > 0),
+    state TEXT NOT NULL CHECK (state IN ('active', 'stopped', 'done')),
+    created TEXT NOT NULL,
+    finished TEXT
+) WITHOUT ROWID;
+CREATE INDEX sweeps_of_project ON sweeps (owner, project, created);
+
+CREATE TABLE sweep_workers (
+    id TEXT PRIMARY KEY,
+    sweep TEXT NOT NULL REFERENCES sweeps (id) ON DELETE CASCADE,
+    pid INTEGER,
+    birth TEXT,
+    place TEXT,
+    started TEXT NOT NULL,
+    heartbeat TEXT
+) WITHOUT ROWID;
+
+CREATE TABLE sweep_points (
+    sweep TEXT NOT NULL REFERENCES sweeps (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    forecast REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'lost')),
+    worker TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started TEXT,
+    finished TEXT,
+    outcome TEXT NOT NULL DEFAULT '',
+    error TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (sweep, number)
+) WITHOUT ROWID;
+CREATE INDEX sweep_points_by_state ON sweep_points (sweep, state);
+
+CREATE TRIGGER sweep_points_stay_finished BEFORE UPDATE ON sweep_points WHEN OLD.state = 'done'
+BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
+"""
+
+_MIGRATIONS = (_VERSION_1, _VERSION_2)
 
 
 @contextmanager
@@ -140,8 +186,8 @@ def reading() -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def owned(db: sqlite3.Connection, kind: Literal["project", "run"], owner: str, key: str) -> sqlite3.Row:
-    """The owner's project or run. Another owner's gives the same InputError as one that does not exist."""
+def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> sqlite3.Row:
+    """The owner's project, run or sweep. Another owner's gives the same InputError as one that does not exist."""
     row: sqlite3.Row | None = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND owner = ?", (key, owner)).fetchone()
     if row is None:
         raise InputError(kind, "it does not exist", f"choose one of your {kind}s")

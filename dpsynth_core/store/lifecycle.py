@@ -57,14 +57,14 @@ def claim(run: str) -> sqlite3.Row:
 def beat(run: str) -> None:
     """Say that the worker lives. Raises NotMine when it should not."""
     with transaction() as db:
-        if db.execute(f"UPDATE runs SET heartbeat = ? WHERE {_MINE}", (now(), run, *_me())).rowcount != 1:
+        if db.execute(f"UPDATE runs SET heartbeat = ? WHERE {_MINE}", (now(), run, *me())).rowcount != 1:
             raise NotMine
 
 
 def touch(run: str) -> None:
     """Make the charge final, before the first record is read. Raises NotMine if the run may not go on."""
     with transaction() as db:
-        row = db.execute(f"SELECT owner, state FROM runs WHERE {_MINE}", (run, *_me())).fetchone()
+        row = db.execute(f"SELECT owner, state FROM runs WHERE {_MINE}", (run, *me())).fetchone()
         if row is None or row["state"] != "running":
             raise NotMine
         db.execute("UPDATE runs SET touched = 1 WHERE id = ?", (run,))
@@ -74,7 +74,7 @@ def touch(run: str) -> None:
 def record(run: str, number: int, content: Mapping[str, Any]) -> bool:
     """Store what an event of the run says; its measurement, if it has one, is already in a file. True if a cancel was asked for."""
     with transaction() as db:
-        row = db.execute(f"SELECT state FROM runs WHERE {_MINE}", (run, *_me())).fetchone()
+        row = db.execute(f"SELECT state FROM runs WHERE {_MINE}", (run, *me())).fetchone()
         if row is None:
             raise NotMine
         db.execute("INSERT INTO events (run, number, at, content) VALUES (?, ?, ?, ?)", (run, number, now(), json.dumps(content)))
@@ -84,7 +84,7 @@ def record(run: str, number: int, content: Mapping[str, Any]) -> bool:
 def finish(run: str, state: str, error: str = "") -> None:
     """The worker's last word."""
     with transaction() as db:
-        if db.execute(f"SELECT 1 FROM runs WHERE {_MINE}", (run, *_me())).fetchone() is None:
+        if db.execute(f"SELECT 1 FROM runs WHERE {_MINE}", (run, *me())).fetchone() is None:
             raise NotMine
         end(db, run, state, error)
 
@@ -111,7 +111,7 @@ def start_next(db: sqlite3.Connection, limit: int) -> str | None:
 def reconcile(db: sqlite3.Connection) -> None:
     """Compare the active runs with the processes that exist: end those whose worker is gone, kill those that outstayed a cancel."""
     for row in db.execute("SELECT * FROM runs WHERE state IN ('running', 'cancelling')").fetchall():
-        if _worker_lives(row):
+        if worker_lives(row):
             if row["state"] == "cancelling" and _age(row["cancel_asked"]) > GRACE_SECONDS and row["place"] == processes.place():
                 processes.signal_group(row["pid"], row["birth"], signal.SIGKILL)
         elif (run_folder(row["project"], row["id"]) / RELEASE).exists():
@@ -150,14 +150,16 @@ def stop_now(run: str) -> None:
             end(db, run, "cancelled")
 
 
-def _me() -> tuple[int, str | None]:
-    return os.getpid(), processes.birth(os.getpid())
-
-
-def _worker_lives(row: sqlite3.Row) -> bool:
+def worker_lives(row: sqlite3.Row) -> bool:
+    """Whether the process that a row names (pid, birth, place, heartbeat, started) is at work, as far as can be told from here."""
     if row["pid"] is not None and row["place"] == processes.place():
         return processes.birth(row["pid"]) == row["birth"]
     return _age(row["heartbeat"] or row["started"]) < SILENCE_SECONDS
+
+
+def me() -> tuple[int, str | None]:
+    """pid and start of this process."""
+    return os.getpid(), processes.birth(os.getpid())
 
 
 def _loss(row: sqlite3.Row) -> str:

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.private_files import private_directory, private_file
-from dpsynth_core.store import lifecycle
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import lifecycle, sweep_life
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import new_id, now, project_folder
+from dpsynth_core.store.home import home, new_id, now, project_folder
 
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
@@ -89,14 +90,17 @@ def rename(owner: str, project: str, name: str) -> Project:
 
 
 def delete(owner: str, project: str) -> None:
-    """Remove the project with its draft, uploads, runs and results. Active runs are stopped first; the ledger keeps its entries."""
+    """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
         owned(db, "project", owner, project)
         runs = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ?", (project,))]
     for run in runs:
         lifecycle.stop_now(run)
+    for sweep in sweep_life.sweeps_of(project):
+        sweep_life.stop(sweep)
     with transaction() as db:
         db.execute("DELETE FROM runs WHERE project = ?", (project,))
+        db.execute("DELETE FROM sweeps WHERE project = ?", (project,))
         db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
     shutil.rmtree(project_folder(project), ignore_errors=True)
     forget_deleted()
@@ -127,6 +131,15 @@ def remove_upload(owner: str, project: str, name: str) -> None:
     """Delete one uploaded file; not an error if it is gone."""
     load(owner, project)
     (project_folder(project) / "uploads" / _safe_name(name)).unlink(missing_ok=True)
+
+
+def check_reach(owner: str, project: str, spec: Spec) -> None:
+    """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError."""
+    load(owner, project)
+    for field, path in (("data.path", spec.data.path), ("public.path", spec.public.path if spec.public else "")):
+        place = Path(path).resolve()
+        if path and place.is_relative_to(home().resolve()) and not place.is_relative_to((project_folder(project) / "uploads").resolve()):
+            raise InputError(field, "there is no such file or folder", "upload the table again, or correct its path")
 
 
 def _project(row: sqlite3.Row) -> Project:

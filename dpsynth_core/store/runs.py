@@ -10,26 +10,21 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import dpsynth_core
 from dpsynth_core import release as releases
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.private_files import private_directory
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import fingerprints, ledger, lifecycle
+from dpsynth_core.store import fingerprints, launching, ledger, lifecycle, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import home, new_id, now, project_folder, run_folder
+from dpsynth_core.store.home import new_id, now, run_folder
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ def submit(owner: str, project: str, spec: Spec) -> str:
     """
     from dpsynth_core import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
-    _check_reach(owner, project, spec)
+    projects.check_reach(owner, project, spec)
     plan = synthesis.plan(spec)
     run = new_id()
     charge = ledger.charge_of(spec, run, plan.rho, fingerprints.of_data(spec.data))
@@ -184,30 +179,7 @@ def concurrent_runs() -> int:
 
 
 def _launch(run: str) -> None:
-    """Start the worker in a session of its own, so that it survives this server and can be signalled with its children."""
-    package = str(Path(dpsynth_core.__file__).parents[1])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dpsynth_core.store.worker", run],
-        cwd=home(),
-        env={**os.environ, "PYTHONPATH": path, "DPSYNTH_HOME": str(home().resolve())},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,  # tracebacks quote data; what may be said goes through the store
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
-
-
-def _check_reach(owner: str, project: str, spec: Spec) -> None:
-    """Files inside the tool's own directory may be used only as uploads of this very project."""
-    with reading() as db:
-        owned(db, "project", owner, project)
-    if not spec.data.path:
-        return
-    path = Path(spec.data.path).resolve()
-    if path.is_relative_to(home().resolve()) and not path.is_relative_to((project_folder(project) / "uploads").resolve()):
-        raise InputError("data.path", "there is no such file or folder", "upload the table again, or correct its path")
+    launching.launch("dpsynth_core.store.worker", run)
 
 
 def _run(row: sqlite3.Row) -> Run:

@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -25,12 +24,10 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.private_files import private_directory, private_file
 from dpsynth_core.release import Progress
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import fingerprints, ledger, lifecycle, runs
+from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, runs
 from dpsynth_core.store.home import run_folder
 
 NICENESS = 5
-
-_PACKAGE = Path(releases.__file__).parent
 
 
 class Cancelled(BaseException):
@@ -61,7 +58,7 @@ def _execute(run: str) -> None:
     except lifecycle.NotMine:
         raise
     except Exception as error:
-        outcome = "failed", f"It stopped on an internal error: {_describe(error)}."
+        outcome = "failed", f"It stopped on an internal error: {failures.describe(error)}."
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left takes no time, and must not be torn apart
         ended.set()
@@ -119,13 +116,6 @@ def _beat(run: str, ended: threading.Event) -> None:
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
     raise Cancelled
-
-
-def _describe(error: BaseException) -> str:
-    """The exception's type and the line of ours that it came from; never its text."""
-    ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
-    place = f" in {Path(ours[-1].filename).relative_to(_PACKAGE)}, line {ours[-1].lineno}" if ours else ""
-    return f"{type(error).__name__}{place}"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpsynth_core.store import runs
+from dpsynth_core.store import runs, sweeps
 
 OWNER_COOKIE = "dpsynth_owner"
 OWNER_DIGITS = 32
@@ -85,7 +85,7 @@ def is_owner(text: str) -> bool:
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Settle what an earlier server left behind (runs whose worker died are lost), then keep the queue of runs moving."""
+    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), then keep the queues moving."""
     await _pump_once()
     task = asyncio.create_task(_pump_forever())
     try:
@@ -108,8 +108,9 @@ async def _pump_forever() -> None:
 async def _pump_once() -> None:
     try:
         await asyncio.to_thread(runs.pump)
+        await asyncio.to_thread(sweeps.pump)
     except Exception as error:  # the wizard must come up even if the queue cannot; the type alone, a message could quote data
-        _log.error("the queue of runs could not be checked: %s", type(error).__name__)
+        _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
 
 
 def _cookie(scope: Scope, name: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,27 @@ import numpy as np
 import pytest
 
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import projects, runs
+from dpsynth_core.store import projects, runs, sweeps
+
+Driver = Callable[[Path, str, str, int], int]
+"""Be the worker of a run, or one of a sweep, of this home until right before the given step; its exit status."""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    command = [sys.executable, str(Path(__file__).with_name("crash_driver.py"))]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def work(home: Path, kind: str, name: str, step: int) -> int:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{home} {kind} {name} {step}\n")
+        process.stdin.flush()
+        return int(process.stdout.readline())
+
+    yield work
+    process.communicate(timeout=10)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +80,8 @@ def project() -> str:
 
 @pytest.fixture
 def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Runs are marked as started but no process is; the list says which."""
+    """Runs and workers of sweeps are marked as started but no process is; the list says which."""
     started: list[str] = []
     monkeypatch.setattr(runs, "_launch", started.append)
+    monkeypatch.setattr(sweeps, "_launch", started.append)
     return started

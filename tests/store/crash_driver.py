@@ -1,7 +1,7 @@
-"""Runs workers that die at a chosen point: a helper process of test_crashes, so that each case costs a fork and no imports.
+"""Runs workers that die at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
-Reads lines "HOME RUN STEP" and answers each with the exit status of a forked worker that was killed right before its STEP-th
-durable step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them
+Reads lines "HOME KIND NAME STEP" (KIND: run, or sweep for one of its workers) and answers each with the exit status of a forked worker
+that was killed right before its STEP-th durable step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them
 leaves the same behind as a crash right before the second. STEP 0 never dies.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.store import database, lifecycle, runs, worker
+from dpsynth_core.store import database, lifecycle, runs, sweep_worker, sweeps, worker
 
 _step = 0
 
@@ -33,11 +33,11 @@ def dying(act: Callable[..., Any], at: int) -> Callable[..., Any]:
     return counted
 
 
-def work(run: str, at: int) -> None:
-    """Be the worker of `run` in a session of its own, as `runs._launch` would start it."""
+def work(kind: str, name: str, at: int) -> None:
+    """Be the worker of a run, or one of a sweep, in a session of its own, as `launching.launch` would start it."""
     os.setsid()
     lifecycle.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
-    runs._launch = lambda _: None  # type: ignore[assignment]
+    runs._launch = sweeps._launch = lambda _: None  # type: ignore[assignment]
 
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # type: ignore[override]
@@ -48,15 +48,15 @@ def work(run: str, at: int) -> None:
     database.sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=Connection)  # type: ignore[attr-defined]
     Path.replace = dying(Path.replace, at)  # type: ignore[method-assign]
     Path.rename = dying(Path.rename, at)  # type: ignore[method-assign]
-    worker.main(run)
+    (worker.main if kind == "run" else sweep_worker.main)(name)
 
 
 def main() -> None:
     for line in sys.stdin:
-        home, run, at = line.split()
+        home, kind, name, at = line.split()
         if (child := os.fork()) == 0:
             os.environ["DPSYNTH_HOME"] = home
-            work(run, int(at))
+            work(kind, name, int(at))
             os._exit(0)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 

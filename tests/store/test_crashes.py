@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +11,7 @@ import pytest
 
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, projects, runs
-
-Driver = Callable[[Path, str, int], int]
-"""Be the worker of the run of this home until right before the given step; its exit status."""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
-    command = [sys.executable, str(Path(__file__).with_name("crash_driver.py"))]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-    def run_worker(home: Path, run: str, step: int) -> int:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(f"{home} {run} {step}\n")
-        process.stdin.flush()
-        return int(process.stdout.readline())
-
-    yield run_worker
-    process.communicate(timeout=10)
+from tests.store.conftest import Driver
 
 
 def check_honest(project: str, run: str) -> str:
@@ -88,7 +66,7 @@ def test_killed_at_every_durable_step_the_books_are_right(
         project = projects.create("ann", "census").id
         run = runs.submit("ann", project, make_spec(population="people"))
         assert no_workers[-1] == run
-        status = driver(home, run, step)
+        status = driver(home, "run", run, step)
         seen.add(check_honest(project, run))
         measured.add(len(runs.measurements("ann", run)))
         for path in home.glob("dpsynth.sqlite*"):
@@ -103,7 +81,7 @@ def test_an_undisturbed_worker_ends_as_done(
     home: Path, make_spec: Callable[..., Spec], driver: Driver, project: str
 ) -> None:
     run = runs.submit("ann", project, make_spec())
-    assert driver(home, run, 0) == 0
+    assert driver(home, "run", run, 0) == 0
     assert runs.get("ann", run).state == "done"
     assert check_honest(project, run) == "done"
 
@@ -115,7 +93,7 @@ def test_a_worker_that_was_given_up_can_touch_nothing(
     """Cancelled between its start and its claim: the run is over, its reservation is back, and the late worker must leave it so."""
     run = runs.submit("ann", project, make_spec())
     runs.cancel("ann", run)
-    assert driver(home, run, 0) == 0
+    assert driver(home, "run", run, 0) == 0
     assert runs.get("ann", run).state == "cancelled"
     assert runs.events("ann", run) == ()
     assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "return"]
@@ -131,7 +109,7 @@ def test_a_file_that_changed_after_submission_is_not_read_and_costs_nothing(
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     table.write_text(table.read_text() + "1,1,1\n")
-    assert driver(home, run, 0) == 0
+    assert driver(home, "run", run, 0) == 0
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("failed", False)
     assert "changed after the run was submitted" in runs.get("ann", run).error
     assert ledger.spent("ann", "people").rho == 0

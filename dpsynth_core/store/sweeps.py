@@ -1,0 +1,221 @@
+"""Sweeps, for pages: submit, watch, stop, resume, delete, read the outcomes. Their points are tried by worker processes, one on each core.
+
+`pump` starts workers and judges those that have died; it is idempotent and may be called by anyone at any time. So a sweep goes on
+by itself after a restart of the server, or of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accounting import epsilon_from
+from dpsynth_core.store import fingerprints, launching, ledger, projects, sweep_life
+from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
+from dpsynth_core.store.home import new_id, now
+from dpsynth_core.store.ledger import Charge
+from dpsynth_core.tradeoffs import trial
+from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
+from dpsynth_core.tradeoffs.trial import Outcome
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Workers share the cores among themselves; threads inside each would only be in each other's way."""
+MEMORY_SHARE = 0.7
+"""Of the memory that is free, so much may be used by all workers of a sweep together, as far as forecasts tell."""
+
+
+@dataclass(frozen=True)
+class PointState:
+    """state: waiting | running | done | failed | lost. forecast: seconds. seconds: it took, None until it is done. Times UTC ISO 8601."""
+
+    number: int
+    state: str
+    forecast: float
+    attempts: int
+    started: str | None
+    finished: str | None
+    error: str
+
+    @property
+    def seconds(self) -> float | None:
+        """Wall time from being taken to being done."""
+        if self.state != "done" or not self.started or not self.finished:
+            return None
+        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A sweep in the store. state: active | stopped | done. touched: the private table was read, so that the charge is final."""
+
+    id: str
+    owner: str
+    project: str
+    sweep: Sweep
+    state: str
+    touched: bool
+    workers: int
+    created: str
+    finished: str | None
+
+    @property
+    def active(self) -> bool:
+        return self.state == "active"
+
+    @property
+    def can_resume(self) -> bool:
+        """It has ended or was stopped, and its budget was not given back."""
+        return not self.active and (self.touched or self.sweep.table != PRIVATE)
+
+
+def submit(owner: str, project: str, sweep: Sweep) -> str:
+    """Check every kind of trial, charge the population if the table is private, and begin; the sweep's id.
+
+    Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
+    """
+    projects.check_reach(owner, project, sweep.base)
+    forecasts = trial.forecasts(sweep)
+    expected = [forecasts[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points]
+    workers = workers_at_once(max(forecast.memory_mb for forecast in forecasts.values()))
+    name, private = new_id(), sweep.table == PRIVATE
+    charge = _charge(sweep, name) if private else None
+    with transaction() as db:
+        owned(db, "project", owner, project)
+        if charge is not None:
+            ledger.reserve(db, owner, charge)
+        db.execute(
+            "INSERT INTO sweeps (id, owner, project, document, digest, private, rho, workers, state, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)",
+            (name, owner, project, json.dumps(sweep.to_json()), sweep.digest(), private, sweep.rho if private else 0.0, workers, now()),
+        )
+        db.executemany(
+            "INSERT INTO sweep_points (sweep, number, forecast, state) VALUES (?, ?, ?, 'waiting')",
+            [(name, number, seconds) for number, seconds in enumerate(expected)],
+        )
+    pump()
+    return name
+
+
+def get(owner: str, sweep: str) -> Stored:
+    """Raises InputError if the owner has no such sweep."""
+    with reading() as db:
+        return _stored(owned(db, "sweep", owner, sweep))
+
+
+def list(owner: str, project: str) -> tuple[Stored, ...]:
+    """The sweeps of a project, the newest first."""
+    with reading() as db:
+        rows = db.execute("SELECT * FROM sweeps WHERE owner = ? AND project = ? ORDER BY created DESC, id", (owner, project))
+        return tuple(_stored(row) for row in rows)
+
+
+def points(owner: str, sweep: str) -> tuple[PointState, ...]:
+    """How each point stands, by number."""
+    with reading() as db:
+        owned(db, "sweep", owner, sweep)
+        columns = ", ".join(PointState.__dataclass_fields__)
+        rows = db.execute(f"SELECT {columns} FROM sweep_points WHERE sweep = ? ORDER BY number", (sweep,))
+        return tuple(PointState(*row) for row in rows)
+
+
+def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
+    """Of the finished points, by number. They are in the zone of the sweep."""
+    with reading() as db:
+        owned(db, "sweep", owner, sweep)
+        rows = db.execute("SELECT number, outcome FROM sweep_points WHERE sweep = ? AND state = 'done' ORDER BY number", (sweep,))
+        return {row["number"]: Outcome.from_json(json.loads(row["outcome"])) for row in rows}
+
+
+def stop(owner: str, sweep: str) -> None:
+    """Stop it; what is finished stays. On a private table it stays charged unless nothing was read."""
+    get(owner, sweep)
+    sweep_life.stop(sweep)
+    pump()
+
+
+def resume(owner: str, sweep: str) -> None:
+    """Go on with what waits or failed, without doing a finished point again. Raises InputError where the budget was given back."""
+    if not get(owner, sweep).can_resume:
+        raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
+    with transaction() as db:
+        sweep_life.resume(db, sweep)
+    pump()
+
+
+def delete(owner: str, sweep: str) -> None:
+    """Stop it and remove its outcomes; its ledger entries stay."""
+    get(owner, sweep)
+    sweep_life.stop(sweep)
+    with transaction() as db:
+        db.execute("DELETE FROM sweeps WHERE id = ? AND owner = ?", (sweep, owner))
+    forget_deleted()
+
+
+def pump() -> None:
+    """Judge the workers by their processes, then start workers while there is room and work."""
+    with transaction() as db:
+        sweep_life.reconcile(db)
+    while True:
+        with transaction() as db:
+            worker = sweep_life.start_next(db)
+        if worker is None:
+            return
+        _launch(worker)
+
+
+def workers_at_once(memory_mb: float) -> int:
+    """How many trials may run at the same time: DPSYNTH_SWEEP_WORKERS, else one a core, as far as the free memory goes."""
+    text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
+    if text.isdigit() and int(text) > 0:
+        return int(text)
+    return max(1, min(len(os.sched_getaffinity(0)), int(MEMORY_SHARE * _free_mb() / max(1.0, memory_mb))))
+
+
+def cost(sweep: Sweep) -> float:
+    """Epsilon of all trials together at the plan's delta, if the table is private."""
+    return epsilon_from(sweep.rho, sweep.base.budget.delta)
+
+
+def _charge(sweep: Sweep, name: str) -> Charge:
+    spec = sweep.base
+    return Charge(
+        population=spec.population,
+        run=sweep_life.charge_name(name),
+        spec=sweep.digest(),
+        relation=spec.unit.relation,
+        rho=sweep.rho,
+        epsilon=cost(sweep),
+        delta=spec.budget.delta,
+        fingerprint=fingerprints.of_data(spec.data),
+        note=f"trade-offs, {len(sweep.points)} trials that are never released",
+    )
+
+
+def _launch(worker: str) -> None:
+    launching.launch("dpsynth_core.store.sweep_worker", worker, ONE_THREAD)
+
+
+def _free_mb() -> float:
+    """Memory that processes can still have, as the kernel estimates it."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(lines["MemAvailable"].split()[0]) / 1024
+
+
+def _stored(row: sqlite3.Row) -> Stored:
+    return Stored(
+        row["id"],
+        row["owner"],
+        row["project"],
+        Sweep.from_json(json.loads(row["document"])),
+        row["state"],
+        bool(row["touched"]),
+        row["workers"],
+        row["created"],
+        row["finished"],
+    )

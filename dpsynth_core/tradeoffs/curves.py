@@ -1,0 +1,135 @@
+"""The outcomes of a sweep as tables for charts and downloads; each as restricted as the table that was tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.zones import Zoned, combine
+
+_COLUMNS = [
+    "mechanism",
+    "epsilon",
+    "tables",
+    "repeat",
+    "mean",
+    "workload_error",
+    "largest",
+    "worst_table",
+    "measured",
+    "seconds",
+    "cpu_seconds",
+]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How the error of a trial is told: a column of `outcomes`. percent: it is a share of the people."""
+
+    column: str
+    title: str
+    help: str
+    percent: bool = True
+
+
+METRICS = (
+    Metric("mean", "People in a wrong cell", "Of a table, on average over the tables asked for: who would have to move to make it right."),
+    Metric(
+        "workload_error",
+        "Workload error",
+        "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
+        percent=False,
+    ),
+    Metric("largest", "Largest error of a count", "Of all cells of all tables, as a share of the people."),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the repeats of a trial have in common. mechanism: its title."""
+
+    mechanism: str
+    epsilon: float
+    tables: int
+
+
+def outcomes(sweep: Sweep, found: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
+    """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), repeat, mean (share of
+    people in a wrong cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken),
+    seconds, cpu_seconds.
+    """
+    rows = [_row(sweep, number, outcome) for number, outcome in sorted(found.items())]
+    return Zoned(sweep.zone, pd.DataFrame(rows, columns=_COLUMNS))
+
+
+def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
+    point = sweep.points[number]
+    return {
+        "mechanism": registry.get(point.mechanism).title,
+        "epsilon": point.epsilon,
+        "tables": point.size,
+        "repeat": point.repeat + 1,
+        "mean": float(np.mean(outcome.errors)),
+        "workload_error": outcome.workload_error,
+        "largest": outcome.largest,
+        "worst_table": max(outcome.errors),
+        "measured": outcome.measured,
+        "seconds": outcome.seconds,
+        "cpu_seconds": outcome.cpu_seconds,
+    }
+
+
+def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
+    """Repeats together. table: as `outcomes` makes it. Columns: mechanism, epsilon, tables, error, low, high (mean, least and most of the
+    repeats), seconds (mean), measured (mean), repeats."""
+    return combine(lambda frame: _bands(frame, metric.column), table)
+
+
+def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    groups = frame.groupby(["mechanism", "epsilon", "tables"], sort=False, as_index=False)
+    return groups.agg(
+        error=(column, "mean"),
+        low=(column, "min"),
+        high=(column, "max"),
+        seconds=("seconds", "mean"),
+        measured=("measured", "mean"),
+        repeats=(column, "size"),
+    )
+
+
+def settings(table: Zoned[pd.DataFrame]) -> list[Setting]:
+    """What has been tried so far. Public: a sweep's grid, not its errors."""
+    keys = table.value[["mechanism", "epsilon", "tables"]].drop_duplicates()
+    return [Setting(str(m), float(e), int(t)) for m, e, t in keys.itertuples(index=False)]
+
+
+def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting) -> Zoned[pd.DataFrame]:
+    """The errors of each table at one setting, the worst first. Columns: marginal (label), columns, cells, error, low, high (mean, least
+    and most of the repeats, as shares of people in a wrong cell)."""
+    points = {p.number: p for p in sweep.points}
+    errors = [
+        outcome.errors
+        for number, outcome in found.items()
+        if (registry.get(points[number].mechanism).title, points[number].epsilon, points[number].size)
+        == (setting.mechanism, setting.epsilon, setting.tables)
+    ]
+    cliques, every = sweep.cliques(setting.tables), np.array(errors).reshape(len(errors), -1)
+    frame = pd.DataFrame(
+        {
+            "marginal": [label(clique) for clique in cliques],
+            "columns": [len(clique) for clique in cliques],
+            "cells": [sweep.workload.domain.cells(clique) for clique in cliques],
+            "error": every.mean(axis=0),
+            "low": every.min(axis=0),
+            "high": every.max(axis=0),
+        }
+    )
+    return Zoned(sweep.zone, frame.sort_values("error", ascending=False, kind="stable", ignore_index=True))

@@ -1,0 +1,149 @@
+"""A sweep: one document that says what is tried on which table. Its points are the single trials, each an ordinary spec.
+
+Public facts only; opens no table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.privacy.accounting import check_budget, rho_from
+from dpsynth_core.spec import STANDIN, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.workload import Workload
+from dpsynth_core.zones import Zone
+
+PUBLIC, PRIVATE = "public", "private"
+TABLES = (STANDIN, PUBLIC, PRIVATE)
+MAX_REPEATS = 20
+MAX_POINTS = 1000
+
+_FIELD = "sweep"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One trial. size: how many tables of the workload it asks for."""
+
+    number: int
+    mechanism: str
+    epsilon: float
+    size: int
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """base: the plan; its `data` is the table tried on, its mechanism's settings are used where that mechanism is tried.
+
+    table: one of TABLES: what `base.data` is. sizes: numbers of tables of the workload, each a part of the next larger one.
+    Raises InputError for a grid that is empty, repeats itself or is too large; CapacityError for too many points.
+    """
+
+    base: Spec
+    table: str
+    mechanisms: tuple[str, ...]
+    epsilons: tuple[float, ...]
+    sizes: tuple[int, ...]
+    repeats: int
+
+    def __post_init__(self) -> None:
+        if self.table not in TABLES:
+            raise InputError(f"{_FIELD}.table", f"{self.table!r} is unknown", f"use one of {', '.join(TABLES)}")
+        if (self.table == STANDIN) != (self.base.data.kind == STANDIN):
+            raise InputError(f"{_FIELD}.table", "the plan names another table", "name the table that is tried on as the plan's data")
+        for name, values in (("mechanisms", self.mechanisms), ("epsilons", self.epsilons), ("sizes", self.sizes)):
+            if not values or len(set(values)) < len(values):
+                raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
+        for name in self.mechanisms:
+            registry.get(name)
+        for epsilon in self.epsilons:
+            check_budget(epsilon, self.base.budget.delta)
+        if not 1 <= self.repeats <= MAX_REPEATS:
+            raise InputError(f"{_FIELD}.repeats", f"{self.repeats} is out of range", f"use 1 to {MAX_REPEATS}")
+        if len(self.mechanisms) * len(self.epsilons) * len(self.sizes) * self.repeats > MAX_POINTS:
+            raise CapacityError(_FIELD, f"it has more than {MAX_POINTS:,} trials", "use fewer mechanisms, values of epsilon or repeats")
+
+    @property
+    def zone(self) -> Zone:
+        """Of the errors that are found."""
+        return Zone.CURATOR if self.table == PRIVATE else Zone.PUBLIC
+
+    @cached_property
+    def workload(self) -> Workload:
+        """All tables of the plan. Raises InputError for a plan that means nothing."""
+        return self.base.resolved().workload
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Every trial, the first repeat of all before the second of any, so that whole curves appear early."""
+        grid = [(m, e, s, r) for r in range(self.repeats) for s in self.sizes for e in self.epsilons for m in self.mechanisms]
+        return tuple(Point(number, *place) for number, place in enumerate(grid))
+
+    @property
+    def rho(self) -> float:
+        """What all trials cost together when the table is private, in zCDP."""
+        each = sum(rho_from(epsilon, self.base.budget.delta) for epsilon in self.epsilons)
+        return each * len(self.mechanisms) * len(self.sizes) * self.repeats
+
+    def cliques(self, size: int) -> tuple[Clique, ...]:
+        """The first `size` tables of the workload in an order drawn once and for all; in the workload's own order."""
+        every = self.workload.cliques
+        if not 1 <= size <= len(every):
+            raise InputError(f"{_FIELD}.sizes", f"{size} is not a number of tables of the workload", f"use 1 to {len(every)}")
+        kept = set(np.random.default_rng(0).permutation(len(every))[:size].tolist())
+        return tuple(clique for i, clique in enumerate(every) if i in kept)
+
+    def spec(self, point: Point) -> Spec:
+        """The trial as a spec: on a table that is not private with repeatable noise and without the plan's own public table, which says
+        nothing of that one."""
+        settings = self.base.mechanism.settings if point.mechanism == self.base.mechanism.name else {}
+        seed = None if self.table == PRIVATE else _seed(point)
+        weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
+        fields: dict[str, Any] = {
+            "mechanism": MechanismSpec(name=point.mechanism, settings=settings),
+            "budget": self.base.budget.model_copy(update={"epsilon": point.epsilon}),
+            "output": OutputSpec(seed=seed),
+        }
+        if point.size < len(self.workload.cliques):
+            fields["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()
+        if self.table != PRIVATE:
+            fields["public"] = None
+        return self.base.model_copy(update=fields)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": 1,
+            "base": json.loads(self.base.model_dump_json()),
+            "table": self.table,
+            "mechanisms": list(self.mechanisms),
+            "epsilons": list(self.epsilons),
+            "sizes": list(self.sizes),
+            "repeats": self.repeats,
+        }
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
+        """The inverse of `to_json`, of a document that this program wrote."""
+        lists = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes")}
+        return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
+
+    def digest(self) -> str:
+        """SHA-256 of the document, the plan's path reduced to its base name."""
+        obj = self.to_json() | {"base": self.base.published()}
+        return sha256(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _seed(point: Point) -> int:
+    """A number of its own for each trial, the same whenever it is repeated."""
+    text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"
+    return int.from_bytes(sha256(text.encode()).digest()[:7], "big")

@@ -1,0 +1,123 @@
+"""Carry out one point of a sweep: make the release, compare it with the table, keep the errors and nothing else.
+
+The errors are exact. They are as restricted as the table (`Sweep.zone`): whoever stores or shows them sees to that.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core import report, synthesis
+from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.evaluation.truth import true_counts
+from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.release import Release
+from dpsynth_core.sources.protocol import MarginalSource
+from dpsynth_core.tradeoffs.sweep import Sweep
+
+Shares = Mapping[Clique, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trial.
+
+    workload_error: AIM, Definition 2, 0 to 2 where all weights are 1. largest: the largest error of any cell, as a share of the people.
+    errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell. measured: noisy tables taken.
+    seconds, cpu_seconds: of the whole release, wall clock and this process' processor time.
+    """
+
+    workload_error: float
+    largest: float
+    errors: tuple[float, ...]
+    measured: int
+    seconds: float
+    cpu_seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
+        return cls(**{**obj, "errors": tuple(obj["errors"])})
+
+
+class Trials:
+    """The trials of one sweep in one process; the table is opened, and its true counts are taken, once."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        self._source: MarginalSource | None = None
+
+    def run(self, number: int) -> Outcome:
+        """Raises InputError for a trial that cannot be made."""
+        point = self._sweep.points[number]
+        spec = self._sweep.spec(point)
+        plan = synthesis.plan(spec)
+        if self._source is None:
+            self._source = synthesis.open_source(plan)
+        began, busy = time.perf_counter(), time.process_time()
+        release = synthesis.synthesize(plan, self._source, synthesis.noise_for(spec), lambda _: None)
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
+        true = {clique: self._true[clique] for clique in plan.workload.cliques}
+        published = report.statements(release).value.published(plan.workload.cliques)
+        return Outcome(
+            workload_error=workload_error(plan.workload, true, published, 1.0),
+            largest=max(float(np.abs(true[r] - published[r]).max()) for r in true),
+            errors=tuple(round(float(np.abs(true[r] - published[r]).sum()) / 2, 7) for r in self._sweep.cliques(point.size)),
+            measured=_measured(release),
+            seconds=round(seconds, 3),
+            cpu_seconds=round(cpu_seconds, 3),
+        )
+
+    @cached_property
+    def _true(self) -> Shares:
+        """The workload's tables as fractions of the people in the table."""
+        assert self._source is not None
+        counts = true_counts(self._source, [*self._sweep.workload.cliques, ()]).value
+        people = max(1, int(counts[()]))
+        return {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
+
+
+def _measured(release: Release) -> int:
+    """Noisy tables of one column or more, each counted once."""
+    return len({measurement.clique for measurement in release.measurements if measurement.clique})
+
+
+def forecasts(sweep: Sweep) -> dict[tuple[str, float, int], Forecast]:
+    """What a trial of each mechanism, epsilon and size is expected to need. Raises InputError or CapacityError for what cannot be made."""
+    found = {}
+    for point in sweep.points:
+        if point.repeat == 0:
+            plan = synthesis.plan(sweep.spec(point))
+            found[point.mechanism, point.epsilon, point.size] = plan.forecast
+    return found
+
+
+def refusals(sweep: Sweep) -> dict[str, InputError]:
+    """Which mechanisms of the sweep cannot be tried, and why; by name."""
+    found: dict[str, InputError] = {}
+    for point in sweep.points:
+        if point.repeat == 0 and point.mechanism not in found:
+            try:
+                synthesis.plan(sweep.spec(point))
+            except InputError as error:
+                found[point.mechanism] = error
+    return found
+
+
+def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:
+    """How long the trials that are not done yet will take, at the pace of those that are. Both by number of the point, in seconds."""
+    expected = math.fsum(forecast[number] for number in took)
+    pace = math.fsum(took.values()) / expected if expected > 0 else 1.0
+    return pace * math.fsum(seconds for number, seconds in forecast.items() if number not in took) / max(1, workers)

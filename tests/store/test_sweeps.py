@@ -1,0 +1,293 @@
+"""Sweeps survive their server and their workers, never do a finished point again, stop when told, and charge what is private."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.ledger import CapExceeded
+from dpsynth_core.tradeoffs.sweep import Sweep
+from tests.store.conftest import Driver
+
+Make = Callable[..., Spec]
+STANDIN = {"kind": "standin", "standin": {"rows": 100}}
+
+
+@pytest.fixture(autouse=True)
+def two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the machine has."""
+    monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "2")
+
+
+@pytest.fixture
+def make_sweep(make_spec: Make) -> Callable[..., Sweep]:
+    """Two mechanisms at one epsilon on a stand-in; keyword arguments replace whole fields."""
+
+    def make(**fields: Any) -> Sweep:
+        grid = {"table": "standin", "mechanisms": ("independent", "gaussian"), "epsilons": (1.0,), "sizes": (3,), "repeats": 1}
+        base = make_spec(data=STANDIN) if fields.get("table", "standin") == "standin" else make_spec()
+        return Sweep(base, **(grid | fields))
+
+    return make
+
+
+def states(sweep: str) -> list[str]:
+    return [point.state for point in sweeps.points("ann", sweep)]
+
+
+def be_worker(worker: str) -> None:
+    """Do what a worker process does, in this one."""
+    sweep_worker.work(worker)
+
+
+def die(worker: str) -> None:
+    """The worker's process is gone."""
+    with transaction() as db:
+        db.execute("UPDATE sweep_workers SET pid = 2147483647, birth = '1', place = ? WHERE id = ?", (processes.place(), worker))
+
+
+def wait_until_done(sweep: str, seconds: float = 60.0) -> None:
+    """The limit is generous: the machine may be busy."""
+    end = time.monotonic() + seconds
+    while sweeps.get("ann", sweep).active:
+        assert time.monotonic() < end, "waited too long"
+        sweeps.pump()
+        time.sleep(0.05)
+
+
+def test_workers_are_started_for_the_points_there_are_and_not_more(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
+    sweeps.pump()
+    assert len(no_workers) == 1
+    sweeps.submit("ann", project, make_sweep(repeats=5))
+    sweeps.pump()
+    assert len(no_workers) == 2
+
+
+def test_a_worker_does_every_point_and_ends_the_sweep(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(repeats=2))
+    be_worker(no_workers[0])
+    assert states(sweep) == ["done"] * 4
+    assert sweeps.get("ann", sweep).state == "done"
+    assert {len(outcome.errors) for outcome in sweeps.outcomes("ann", sweep).values()} == {3}
+    be_worker(no_workers[1])  # finds nothing to do
+    with reading() as db:
+        assert db.execute("SELECT COUNT(*) FROM sweep_workers").fetchone()[0] == 0
+    assert ledger.entries("ann") == ()
+
+
+def test_a_sweep_in_real_processes(make_sweep: Callable[..., Sweep], project: str) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    wait_until_done(sweep)
+    assert states(sweep) == ["done", "done"]
+
+
+def test_killed_at_every_durable_step_a_sweep_goes_on_where_it_was(
+    home: Path, make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exhaustive: before each commit of a worker. A second worker then finishes, and what was finished keeps its time and attempts."""
+    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
+    monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
+    finished_before: set[int] = set()
+    step, status = 0, -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        step += 1
+        assert step < 30
+        sweep = sweeps.submit("ann", project, make_sweep())
+        status = driver(home, "sweep", no_workers[-1], step)
+        sweeps.pump()  # judges the dead and starts another one, if there is something left to do
+        before = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
+        finished_before.add(len(before))
+        assert "running" not in states(sweep)
+        if sweeps.get("ann", sweep).active:
+            be_worker(no_workers[-1])
+        after = sweeps.points("ann", sweep)
+        assert {p.state for p in after} == {"done"}
+        assert sweeps.get("ann", sweep).state == "done"
+        assert all(after[number] == point for number, point in before.items())
+        assert {p.attempts for p in after} <= {1, 2}
+    assert status == 0
+    assert finished_before == {0, 1, 2}
+
+
+def test_a_finished_point_cannot_be_done_again(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    be_worker(no_workers[0])
+    with pytest.raises(Exception, match="never done again"), transaction() as db:
+        db.execute("UPDATE sweep_points SET state = 'waiting' WHERE sweep = ?", (sweep,))
+
+
+def test_a_point_that_kills_its_worker_each_time_is_given_up(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
+    for _ in range(sweep_life.MAX_ATTEMPTS):
+        sweep_life.claim(no_workers[-1])
+        assert sweep_life.take(no_workers[-1]) == 0
+        die(no_workers[-1])
+        sweeps.pump()
+    assert states(sweep) == ["failed"]
+    assert "memory" in sweeps.points("ann", sweep)[0].error
+    assert sweeps.get("ann", sweep).state == "done"
+    sweeps.resume("ann", sweep)
+    be_worker(no_workers[-1])
+    assert states(sweep) == ["done"]
+
+
+def test_stopping_ends_the_workers_and_resuming_goes_on(make_sweep: Callable[..., Sweep], project: str) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(repeats=20))
+    end = time.monotonic() + 60
+    while "done" not in states(sweep):
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+    with reading() as db:
+        pids = [(row["pid"], row["birth"]) for row in db.execute("SELECT pid, birth FROM sweep_workers WHERE pid IS NOT NULL")]
+    sweeps.stop("ann", sweep)
+    assert all(processes.birth(pid) != born for pid, born in pids)
+    stopped = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
+    assert set(states(sweep)) == {"done", "waiting"}
+    assert sweeps.get("ann", sweep).state == "stopped"
+    sweeps.resume("ann", sweep)
+    wait_until_done(sweep)
+    after = sweeps.points("ann", sweep)
+    assert {p.state for p in after} == {"done"}
+    assert all(after[number] == point for number, point in stopped.items())
+
+
+def test_a_worker_of_a_stopped_sweep_changes_nothing(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    worker = no_workers[0]
+    sweep_life.claim(worker)
+    number = sweep_life.take(worker)
+    with transaction() as db:  # as if it lived elsewhere, where no signal reaches it
+        db.execute("UPDATE sweep_workers SET place = 'elsewhere', heartbeat = started")
+    sweeps.stop("ann", sweep)
+    for act in (lambda: sweep_life.give(worker, number or 0, {}), lambda: sweep_life.beat(worker), lambda: sweep_life.take(worker)):
+        with pytest.raises(sweep_life.NotMine):
+            act()
+    assert states(sweep) == ["waiting", "waiting"]
+    assert [p.attempts for p in sweeps.points("ann", sweep)] == [0, 0]
+
+
+def test_what_cannot_be_tried_is_refused_at_once(make_spec: Make, project: str) -> None:
+    base = make_spec(data=STANDIN, domain={"a": 20_000, "b": 3, "c": 4}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}})
+    with pytest.raises(InputError):
+        sweeps.submit("ann", project, Sweep(base, "standin", ("aim",), (1.0,), (3,), 1))
+    assert sweeps.list("ann", project) == ()
+
+
+def test_an_error_inside_a_trial_is_told_by_its_type_alone(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("row 17 says Alice")
+
+    monkeypatch.setattr(sweep_worker.Trials, "run", fail)
+    sweep = sweeps.submit("ann", project, make_sweep())
+    be_worker(no_workers[0])
+    assert states(sweep) == ["failed", "failed"]
+    assert all("ValueError" in p.error and "Alice" not in p.error for p in sweeps.points("ann", sweep))
+
+
+def test_sweeps_belong_to_their_owner(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    assert sweeps.list("bob", project) == ()
+    for act in (sweeps.get, sweeps.points, sweeps.outcomes, sweeps.stop, sweeps.resume, sweeps.delete):
+        with pytest.raises(InputError):
+            act("bob", sweep)
+    with pytest.raises(InputError):
+        sweeps.submit("bob", project, make_sweep())
+    assert len(no_workers) == 2
+
+
+def test_deleting_a_project_deletes_its_sweeps(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep())
+    be_worker(no_workers[0])
+    projects.delete("ann", project)
+    with pytest.raises(InputError):
+        sweeps.get("ann", sweep)
+    with reading() as db:
+        assert db.execute("SELECT COUNT(*) FROM sweep_points").fetchone()[0] == 0
+
+
+# The private table
+
+
+def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    tried = make_sweep(table="private", repeats=2)
+    sweep = sweeps.submit("ann", project, tried)
+    charge = ledger.entries("ann")[-1]
+    assert (charge.kind, charge.rho, charge.spec) == ("reserve", pytest.approx(tried.rho), tried.digest())
+    assert "never released" in charge.note
+    be_worker(no_workers[0])
+    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+    assert states(sweep) == ["done"] * 4
+    assert ledger.spent("ann", "people").rho == pytest.approx(tried.rho)
+
+
+def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Sweep], project: str) -> None:
+    with pytest.raises(CapExceeded):
+        sweeps.submit("ann", project, make_sweep(table="private", epsilons=(9.0,), repeats=5))
+    assert sweeps.list("ann", project) == ()
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_private_sweep_that_is_stopped_before_it_read_costs_nothing(make_sweep: Callable[..., Sweep], project: str) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    sweeps.stop("ann", sweep)
+    assert ledger.spent("ann", "people").rho == 0
+    with pytest.raises(InputError, match="given back"):
+        sweeps.resume("ann", sweep)
+
+
+def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    sweep_life.claim(no_workers[0])
+    sweep_life.take(no_workers[0])
+    die(no_workers[0])
+    sweeps.pump()
+    be_worker(no_workers[-1])
+    assert states(sweep) == ["lost", "done"]
+    assert "stays charged" in sweeps.points("ann", sweep)[0].error
+    sweeps.resume("ann", sweep)
+    assert states(sweep) == ["lost", "done"]
+
+
+def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
+    table: Path, make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    table.write_text(table.read_text() + "1,1,1\n")
+    be_worker(no_workers[0])
+    assert states(sweep) == ["failed", "failed"]
+    assert "changed" in sweeps.points("ann", sweep)[0].error
+    assert ledger.spent("ann", "people").rho == 0
+
+
+def test_another_projects_upload_cannot_be_tried_on(make_spec: Make, project: str) -> None:
+    other = projects.create("ann", "other").id
+    path = projects.upload("ann", other, "people.csv", [b"a,b,c\n1,1,1\n"])
+    tried = Sweep(make_spec(data={"path": str(path)}), "private", ("independent",), (1.0,), (3,), 1)
+    with pytest.raises(InputError, match="no such file"):
+        sweeps.submit("ann", project, tried)
+
+
+def test_memory_limits_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPSYNTH_SWEEP_WORKERS")
+    monkeypatch.setattr(sweeps, "_free_mb", lambda: 1000.0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert [sweeps.workers_at_once(mb) for mb in (1.0, 100.0, 300.0, 5000.0)] == [16, 7, 2, 1]

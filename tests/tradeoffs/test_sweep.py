@@ -1,0 +1,111 @@
+"""A sweep is a document: its points are ordinary specs, each with its own settings, and every field reaches them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.zones import Zone
+from tests.tradeoffs.plans import plan, sweep
+
+
+def test_points_are_the_grid_and_the_first_repeat_comes_first() -> None:
+    found = sweep(epsilons=(0.5, 2.0), sizes=(1, 3), repeats=2).points
+    assert [p.number for p in found] == list(range(16))
+    assert [p.repeat for p in found] == [0] * 8 + [1] * 8
+    assert len({(p.mechanism, p.epsilon, p.size, p.repeat) for p in found}) == 16
+
+
+def test_a_point_is_the_plan_with_its_own_mechanism_budget_and_tables() -> None:
+    base = plan(mechanism={"name": "mst", "settings": {"max_size_mb": 7.0}}, budget={"epsilon": 9.0, "delta": 1e-8, "certificate": 0.1})
+    whole = sweep(base, epsilons=(0.5,), sizes=(2,))
+    for point in whole.points:
+        spec = whole.spec(point)
+        assert (spec.mechanism.name, spec.budget.epsilon, spec.budget.delta, spec.budget.certificate) == (point.mechanism, 0.5, 1e-8, 0.1)
+        assert dict(spec.mechanism.settings) == ({"max_size_mb": 7.0} if point.mechanism == "mst" else {})
+        assert tuple(spec.resolved().workload.cliques) == whole.cliques(2)
+
+
+def test_smaller_workloads_are_parts_of_larger_ones() -> None:
+    grown = [set(sweep(sizes=(1, 2, 3)).cliques(size)) for size in (1, 2, 3)]
+    assert [len(part) for part in grown] == [1, 2, 3]
+    assert grown[0] < grown[1] < grown[2]
+
+
+def test_noise_repeats_on_a_stand_in_and_never_on_the_private_table() -> None:
+    tried = sweep(repeats=2)
+    seeds = [tried.spec(point).output.seed for point in tried.points]
+    assert len(set(seeds)) == 4
+    assert seeds == [sweep(repeats=2).spec(point).output.seed for point in tried.points]
+    private = sweep(plan(data={"path": "people.csv"}), table="private")
+    assert [private.spec(point).output.seed for point in private.points] == [None, None]
+
+
+def test_a_public_table_that_informs_the_plan_says_nothing_of_another_one() -> None:
+    base = plan(public={"path": "public.csv"})
+    assert {sweep(base).spec(point).public for point in sweep(base).points} == {None}
+    private = sweep(plan(data={"path": "people.csv"}, public={"path": "public.csv"}), table="private")
+    assert all(private.spec(point).public is not None for point in private.points)
+
+
+def test_errors_on_the_private_table_are_curator_only_and_all_trials_are_paid_for() -> None:
+    private = sweep(plan(data={"path": "people.csv"}), table="private", epsilons=(0.5, 1.0), repeats=3)
+    assert private.zone is Zone.CURATOR
+    assert private.rho == pytest.approx(6 * (rho_from(0.5, 1e-9) + rho_from(1.0, 1e-9)))
+    assert sweep().zone is sweep(plan(data={"kind": "demo"}), table="public").zone is Zone.PUBLIC
+
+
+def test_the_document_can_be_written_and_read() -> None:
+    tried = sweep(epsilons=(0.25, 1.0), sizes=(1, 3), repeats=2)
+    assert Sweep.from_json(json.loads(json.dumps(tried.to_json()))) == tried
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanisms": ("mst",)},
+        {"epsilons": (2.0,)},
+        {"sizes": (2,)},
+        {"repeats": 2},
+        {"base": plan(population="others")},
+    ],
+)
+def test_every_field_changes_the_digest(change: dict) -> None:
+    assert sweep(**change).digest() != sweep().digest()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanisms": ()},
+        {"mechanisms": ("mst", "mst")},
+        {"mechanisms": ("magic",)},
+        {"epsilons": ()},
+        {"epsilons": (0.0,)},
+        {"epsilons": (float("nan"),)},
+        {"sizes": ()},
+        {"repeats": 0},
+        {"repeats": 21},
+        {"table": "secret"},
+        {"table": "public"},
+        {"base": plan(data={"path": "people.csv"})},
+    ],
+)
+def test_a_grid_that_makes_no_sense_is_refused(change: dict) -> None:
+    with pytest.raises(InputError):
+        sweep(**change)
+
+
+def test_too_many_trials_are_refused() -> None:
+    with pytest.raises(CapacityError):
+        sweep(epsilons=tuple(0.1 + i / 100 for i in range(100)), repeats=20)
+
+
+@pytest.mark.parametrize("size", [0, 4])
+def test_more_tables_than_the_workload_has_are_refused(size: int) -> None:
+    with pytest.raises(InputError):
+        sweep(sizes=(size,)).spec(sweep(sizes=(size,)).points[0])

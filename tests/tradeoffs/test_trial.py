@@ -1,0 +1,114 @@
+"""The errors of a trial are exact, repeat where the noise does, and say which plan cannot be tried."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpsynth_core import demo, standin, synthesis
+from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.tradeoffs import curves, trial
+from dpsynth_core.tradeoffs.curves import METRICS, Setting
+from dpsynth_core.tradeoffs.trial import Outcome, Trials
+from dpsynth_core.zones import Zone
+from tests.tradeoffs.plans import plan, sweep
+
+
+def test_errors_are_those_of_the_published_rows() -> None:
+    tried = sweep()
+    outcome = Trials(tried).run(1)
+    spec = tried.spec(tried.points[1])
+    made = synthesis.plan(spec)
+    release = synthesis.synthesize(made, synthesis.open_source(made), synthesis.noise_for(spec), lambda _: None)
+    true = row_marginals(made.domain, standin.simulate(made.domain, 200, 0.6), made.workload.cliques)
+    rows = row_marginals(made.domain, release.codes, made.workload.cliques)
+    apart = [np.abs(rows[r] / release.rows - true[r] / 200) for r in made.workload.cliques]
+    np.testing.assert_allclose(outcome.errors, [a.sum() / 2 for a in apart], atol=1e-6)
+    assert outcome.workload_error == pytest.approx(2 * np.mean(outcome.errors), abs=1e-6)
+    assert outcome.largest == pytest.approx(max(a.max() for a in apart))
+    assert outcome.measured == 5  # three columns and the two edges of a tree
+    assert outcome.seconds > 0
+
+
+def test_the_same_point_gives_the_same_errors() -> None:
+    tried = sweep()
+    first, second = (Trials(tried).run(0) for _ in range(2))
+    assert (first.errors, first.largest) == (second.errors, second.largest)
+    assert Trials(sweep(repeats=2)).run(2).errors != first.errors
+
+
+@pytest.mark.parametrize("name", ["gaussian", "residual_planner"])
+def test_answers_without_rows_are_judged_as_they_are(name: str) -> None:
+    """At epsilon 100 noise is below one person in 200, whatever the mechanism."""
+    outcome = Trials(sweep(mechanisms=(name,), epsilons=(100.0,))).run(0)
+    assert max(outcome.errors) < 0.05
+
+
+def test_part_of_a_workload_has_the_errors_of_its_own_tables() -> None:
+    tried = sweep(sizes=(2, 3), mechanisms=("independent",))
+    outcome = Trials(tried).run(0)
+    assert len(outcome.errors) == len(tried.cliques(2)) == 2
+
+
+def test_the_simulated_people_can_be_tried_on() -> None:
+    domain = demo.demo_domain().keep(["age", "sex"])
+    tried = sweep(plan(data={"kind": "demo"}, domain=domain.to_json()), table="public", sizes=(1,), mechanisms=("mst",), epsilons=(1.0,))
+    assert Trials(tried).run(0).errors[0] < 0.05  # 50,000 people in 32 cells, measured at epsilon 1: noise of some 10 people a cell
+
+
+def test_what_cannot_be_tried_is_said_by_mechanism() -> None:
+    base = plan(mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}, domain={"a": 20_000, "b": 2, "c": 2})
+    found = trial.refusals(sweep(base, mechanisms=("aim", "gaussian")))
+    assert set(found) == {"aim"}
+    with pytest.raises(InputError):
+        trial.forecasts(sweep(base, mechanisms=("aim", "gaussian")))
+
+
+def test_forecasts_are_per_setting() -> None:
+    assert set(trial.forecasts(sweep(epsilons=(0.5, 1.0)))) == {(m, e, 3) for m in ("independent", "mst") for e in (0.5, 1.0)}
+
+
+def test_time_left_follows_the_pace_and_the_number_of_workers() -> None:
+    forecast = {0: 1.0, 1: 2.0, 2: 3.0}
+    assert trial.seconds_left(forecast, {}, 1) == 6.0
+    assert trial.seconds_left(forecast, {0: 2.0}, 1) == 10.0
+    assert trial.seconds_left(forecast, {0: 2.0}, 2) == 5.0
+    assert trial.seconds_left(forecast, {0: 1.0, 1: 1.0, 2: 1.0}, 2) == 0.0
+
+
+def outcome(*errors: float) -> Outcome:
+    return Outcome(2 * float(np.mean(errors)), max(errors) / 2, errors, 4, 1.0, 0.5)
+
+
+def test_repeats_become_one_line_with_its_band() -> None:
+    tried = sweep(mechanisms=("mst",), repeats=2)
+    table = curves.outcomes(tried, {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.3, 0.4, 0.5)})
+    assert table.zone is Zone.PUBLIC
+    band = curves.bands(table, METRICS[0]).value
+    assert band[["error", "low", "high"]].iloc[0].tolist() == pytest.approx([0.3, 0.2, 0.4])
+    assert band["repeats"].tolist() == [2]
+    assert curves.settings(table) == [Setting("MST", 1.0, 3)]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_a_column(metric: curves.Metric) -> None:
+    table = curves.outcomes(sweep(), {0: outcome(0.1, 0.2, 0.3)})
+    assert curves.bands(table, metric).value["error"].notna().all()
+
+
+def test_the_errors_of_a_setting_are_listed_by_table_worst_first() -> None:
+    tried = sweep(repeats=2)
+    found = {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.9, 0.9, 0.9), 2: outcome(0.3, 0.2, 0.1)}
+    table = curves.of_tables(tried, found, Setting("Independent", 1.0, 3)).value
+    assert table["error"].tolist() == pytest.approx([0.2, 0.2, 0.2])
+    assert dict(zip(table["marginal"], table["high"], strict=True)) == {"a × b": 0.3, "a × c": 0.2, "b × c": 0.3}
+
+
+def test_on_the_private_table_all_of_it_is_curator_only() -> None:
+    private = sweep(plan(data={"path": "people.csv"}), table="private")
+    found = {0: outcome(0.1, 0.2, 0.3)}
+    table = curves.outcomes(private, found)
+    assert {table.zone, curves.bands(table, METRICS[0]).zone, curves.of_tables(private, found, Setting("Independent", 1.0, 3)).zone} == {
+        Zone.CURATOR
+    }
