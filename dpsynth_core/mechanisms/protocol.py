@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.public_table import PublicTable
+from dpsynth_core.queries import QueryClass, SparseAnswers
 from dpsynth_core.workload import Workload
 
 
@@ -76,6 +77,49 @@ class Kernel(Protocol):
         """Exponential mechanism over the keys of `answers` with score w_r * (||M_r(D) - answers_r||_1 - offset_r).
 
         answers: counts, shaped like the marginals.  Costs eps^2 / 8.
+        """
+
+    def select_signed_query(
+        self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """`count` independent draws of a query (number) or its negation (sign -1) by the exponential mechanism, with replacement.
+
+        score: sign * (q(D) - answer_q), in counts, over the class closed under negation.  Costs count * eps^2 / 8.
+        """
+
+    def select_worst_queries(
+        self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """`count` different queries, drawn one after the other by the exponential mechanism with score |q(D) - answer_q|.
+
+        excluded: numbers that are not offered. Costs count * eps^2 / 8.
+        """
+
+    def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+        """q(D) + noise for each of k queries, in counts. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
+
+    def keep_queries(
+        self,
+        queries: QueryClass,
+        numbers: NDArray[np.int64],
+        signs: NDArray[np.int8],
+        answers: NDArray[np.float64],
+        eta: float,
+        gamma: float,
+        records: float,
+    ) -> NDArray[np.bool_]:
+        """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently.
+
+        A = sign * (q(D) / records - answer), the first clipped to [0, 1].  answers: fractions, one per query.  eta > 0, gamma > 0,
+        records >= 1: the number of people, public or noisy.  Costs k * ((eta * rows / records) * (1 + 1 / (e^gamma - 1)))^2 / 8.
+        """
+
+    def measure_largest_error(
+        self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float, threshold: int | None = None
+    ) -> float:
+        """The largest |q(D) - answer_q| over all cells of all marginals, + noise, in counts. Costs rows^2 / (2 sigma^2).
+
+        threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape.
         """
 
 

@@ -43,19 +43,20 @@ class Residual(Gaussian):
 
 @dataclass(frozen=True)
 class Selection:
-    """The exponential mechanism at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
+    """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
-    rho = eps^2 / 8, because its privacy loss has range eps: Cesar and Rogers 2021, Lemma 3.4 with Proposition 3.3.
+    rho = count * eps^2 / 8, because the privacy loss of each has range eps: Cesar and Rogers 2021, Lemma 3.4 with Proposition 3.3.
     """
 
     eps: float
+    count: int = 1
 
     def __post_init__(self) -> None:
-        _check_positive(eps=self.eps)
+        _check_positive(eps=self.eps, count=self.count)
 
     @property
     def cost(self) -> Fraction:
-        return Fraction(self.eps) ** 2 / 8
+        return self.count * Fraction(self.eps) ** 2 / 8
 
     @property
     def rho(self) -> float:
@@ -84,7 +85,38 @@ class Laplace:
         return float(self.cost)
 
 
-Event = Gaussian | Residual | Selection | Laplace
+@dataclass(frozen=True)
+class Retention:
+    """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
+
+    A person with `rows` rows moves ln p by eta * rows / records =: u at most, and ln(1 - p) the other way by at most u / (e^gamma - 1), the
+    largest slope of ln(1 - e^x) for x <= -gamma. So the privacy loss of a bit has range r = u * (1 + 1/(e^gamma - 1)), and
+    rho = count * r^2 / 8: Cesar and Rogers 2021, Proposition 3.3. (What DQRS pays for old samples; Vietri et al. 2020, Lemma 9, has a
+    bound in place of the range.)
+    """
+
+    eta: float
+    gamma: float
+    records: float
+    rows: int
+    count: int
+
+    def __post_init__(self) -> None:
+        _check_positive(eta=self.eta, gamma=self.gamma, rows=self.rows, count=self.count)
+        if not 1 <= self.records < math.inf:
+            raise ValueError("records must be a number from 1 up")
+
+    @property
+    def cost(self) -> Fraction:
+        slope = Fraction(-1 / math.expm1(-self.gamma)) * (1 + Fraction(1, 2**48))  # 1 + 1/(e^gamma - 1), never rounded down
+        return self.count * (Fraction(self.eta) * self.rows / Fraction(self.records) * slope) ** 2 / 8
+
+    @property
+    def rho(self) -> float:
+        return float(self.cost)
+
+
+Event = Gaussian | Residual | Selection | Retention | Laplace
 
 
 def _check_positive(**values: float) -> None:

@@ -24,12 +24,14 @@ from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement, Residual
-from dpsynth_core.privacy import events, residuals
-from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy import events, groups, residuals, retention, selection
+from dpsynth_core.privacy.events import Event, Gaussian, Retention, Selection
+from dpsynth_core.privacy.groups import Groups, Tally
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.protocol import MarginalSource
@@ -40,6 +42,7 @@ class PrivacyKernel:
     def __init__(self, source: MarginalSource, unit: Unit, rho: float, noise: Noise) -> None:
         self.__source = source
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
+        self.__tallies: dict[tuple[tuple[Clique, ...], int | None], Tally] = {}
         self.__meter = Meter(rho)
         self.__noise = noise
         self.__unit = unit
@@ -171,6 +174,94 @@ class PrivacyKernel:
         steps = np.array([distance(counts[r], answers[r]) for r in cliques], dtype=np.int64)
         noisy = self.__noise.discrete_gaussian(steps, sigma * COUNT_STEPS)  # a power of two: exact
         return dict(zip(cliques, (noisy / COUNT_STEPS).tolist(), strict=True))
+
+    def select_signed_query(
+        self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """`count` independent draws of the exponential mechanism over queries and their negations, score sign * (q(D) - answer_q).
+
+        Costs count * eps^2 / 8: one person changes a score by Unit.query at most, and `privacy.selection` accounts for the rounding.
+        """
+        b = selection.scale(eps, self.__unit.query)
+        self.__check(queries, answers.numbers)
+        groups.check_answers(queries, answers)
+        self.__meter.charge(Selection(eps, count))
+        return selection.signed(Groups(self.__tally(queries), answers), count, b, self.__noise)
+
+    def select_worst_queries(
+        self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """`count` different queries by peeling: the exponential mechanism with score |q(D) - answer_q| over what is left, again and again.
+
+        Costs count * eps^2 / 8, as `select_signed_query`. excluded: numbers that are not offered.
+        """
+        b = selection.scale(eps, self.__unit.query)
+        left_out = np.unique(np.asarray(excluded, dtype=np.int64))
+        self.__check(queries, answers.numbers)
+        self.__check(queries, left_out)
+        groups.check_answers(queries, answers)
+        if not 0 < count <= queries.size - len(left_out):
+            raise ValueError("there are fewer queries left than are to be selected")
+        self.__meter.charge(Selection(eps, count))
+        return selection.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
+
+    def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+        """q(D) + discrete Gaussian noise for each of k queries. Costs k * Unit.query^2 / (2 sigma^2): each moves by Unit.query at most."""
+        self.__check(queries, numbers)
+        self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(numbers))))
+        return self.__noise.discrete_gaussian(self.__tally(queries).at(numbers), sigma).astype(np.float64)
+
+    def keep_queries(
+        self,
+        queries: QueryClass,
+        numbers: NDArray[np.int64],
+        signs: NDArray[np.int8],
+        answers: NDArray[np.float64],
+        eta: float,
+        gamma: float,
+        records: float,
+    ) -> NDArray[np.bool_]:
+        """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently.
+
+        A = sign * (clip(q(D) / records, 0, 1) - answer).  Costs `events.Retention`; exact, see `privacy.retention`.
+        """
+        self.__check(queries, numbers)
+        retention.check(numbers, signs, answers)
+        if not len(numbers):
+            return np.zeros(0, dtype=np.bool_)
+        self.__meter.charge(Retention(eta, gamma, records, self.__unit.query, len(numbers)))
+        counts = self.__tally(queries).at(numbers)
+        return self.__noise.bernoulli_exp(retention.exponents(counts, signs, answers, eta, gamma, records))
+
+    def measure_largest_error(
+        self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float, threshold: int | None = None
+    ) -> float:
+        """The largest |q(D) - answer_q| over all cells, + discrete Gaussian noise. Costs Unit.query^2 / (2 sigma^2).
+
+        Each difference moves by Unit.query at most, and so does the largest. Exact on the grid of `scores`, as `measure_errors` is.
+        """
+        queries = QueryClass(self.__domain, tuple(answers), threshold)
+        for clique in queries.cliques:
+            check_answer(answers[clique], self.__domain.sizes(clique))
+        self.__meter.charge(Gaussian(sigma, float(self.__unit.query)))
+        counts = self.__read(queries.cliques)
+        largest = max(
+            int(np.abs(at_least(counts[r], threshold or len(r)) * COUNT_STEPS - groups.steps(answers[r])).max()) for r in queries.cliques
+        )
+        return float(self.__noise.discrete_gaussian(np.array([largest]), sigma * COUNT_STEPS)[0] / COUNT_STEPS)
+
+    def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
+        if queries.domain is not self.__domain and queries.domain != self.__domain:
+            raise ValueError("these queries are about another domain")
+        groups.check_numbers(queries, numbers)
+
+    def __tally(self, queries: QueryClass) -> Tally:
+        """The counts of a class of queries, kept for the next call."""
+        key = queries.cliques, queries.threshold
+        if key not in self.__tallies:
+            self.__tallies.clear()  # one at a time: a class may have millions of queries
+            self.__tallies[key] = Tally.of(queries, self.__read(queries.cliques))
+        return self.__tallies[key]
 
     def __canonical(self, clique: Clique) -> Clique:
         canonical = self.__domain.clique(clique)

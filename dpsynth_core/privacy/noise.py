@@ -1,4 +1,4 @@
-"""Where randomness comes from: OpenDP for releases, NumPy for tests and demonstrations.
+"""Where randomness comes from: OpenDP and the operating system for releases, NumPy for tests and demonstrations.
 
 Noise is added to integers and returns integers: no floating-point trace of the private value survives. This module knows nothing
 of sensitivities or budgets; the kernel states the scale.
@@ -7,6 +7,10 @@ of sensitivities or budgets; the kernel states the scale.
 from __future__ import annotations
 
 import math
+import secrets
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +36,12 @@ class Noise(Protocol):
     def noisy_max(self, scores: Integers, scale: float) -> int:
         """Index of the largest score + Gumbel(scale): index i with probability proportional to exp(score_i / scale)."""
 
+    def uniform(self, size: int) -> int:
+        """A whole number from 0 to size - 1, each with the same probability."""
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        """True with probability exp(-x), independently for each x >= 0."""
+
 
 class OpenDPNoise:
     """Exact samplers on the operating system's randomness (OpenDP). About 10 microseconds a draw."""
@@ -45,8 +55,14 @@ class OpenDPNoise:
         return _drawn(dp.m.make_laplace(_vectors(), dp.l1_distance(T="i64"), scale=scale), values)
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        choose = dp.m.make_noisy_max(_vectors(), dp.linf_distance(T="i64"), dp.zero_concentrated_divergence(), scale=scale)
-        return int(choose(np.ascontiguousarray(scores, dtype=np.int64)))
+        return int(_noisy_max(scale)(np.ascontiguousarray(scores, dtype=np.int64)))
+
+    def uniform(self, size: int) -> int:
+        return secrets.randbelow(size)
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        """Exact (Canonne, Kamath and Steinke 2020, Algorithm 1); OpenDP has it inside but does not offer it."""
+        return np.array([_bernoulli_exp(x) for x in exponents], dtype=np.bool_)
 
 
 class SeededNoise:
@@ -78,6 +94,28 @@ class SeededNoise:
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.shape)))
+
+    def uniform(self, size: int) -> int:
+        return int(self._rng.integers(size))
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        return np.asarray(self._rng.random(len(exponents)) < np.exp([-float(x) for x in exponents]))
+
+
+def _bernoulli_exp(x: Fraction) -> bool:
+    """For x above 1, all of floor(x) draws of exp(-1) and one of the rest must succeed. For x up to 1, let K - 1 be how often in a row
+    events of probability x/1, x/2, x/3, ... happen: Pr[K odd] = 1 - x + x^2/2! - ... = exp(-x). Whole numbers only."""
+    if x > 1:
+        return all(_bernoulli_exp(Fraction(1)) for _ in range(math.floor(x))) and _bernoulli_exp(x - math.floor(x))
+    k = 1
+    while secrets.randbelow(x.denominator * k) < x.numerator:
+        k += 1
+    return k % 2 == 1
+
+
+@lru_cache(maxsize=16)  # many draws at one scale; building it costs as much as a short draw
+def _noisy_max(scale: float) -> dp.Measurement:
+    return dp.m.make_noisy_max(_vectors(), dp.linf_distance(T="i64"), dp.zero_concentrated_divergence(), scale=scale)
 
 
 def _vectors() -> dp.Domain:

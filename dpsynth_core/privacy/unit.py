@@ -54,6 +54,15 @@ class Unit:
         return _root(count * self.marginal_l1**2)
 
     @property
+    def query(self) -> int:
+        """Sensitivity of one counting query, and of |q(D) - v|, in both relations: each row of a person counts once or not at all."""
+        return self.max_rows_per_person
+
+    def queries_l2(self, count: int) -> float:
+        """L2 sensitivity of `count` arbitrary counting queries together, never rounded down."""
+        return _root(count * self.query**2)
+
+    @property
     def total_l2(self) -> int:
         """Sensitivity of the number of rows. With several rows per person a replaced person may own fewer."""
         return 0 if self.total_is_public else self.max_rows_per_person

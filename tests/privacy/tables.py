@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ class GlassNoise:
 
     private = False
     seen: list[tuple[Integers, float]] = field(default_factory=list)
+    exponents: list[Fraction] = field(default_factory=list)
 
     def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
         self.seen.append((values.copy(), sigma))
@@ -51,6 +53,14 @@ class GlassNoise:
     def noisy_max(self, scores: Integers, scale: float) -> int:
         self.seen.append((scores.copy(), scale))
         return int(np.argmax(scores))
+
+    def uniform(self, size: int) -> int:
+        self.seen.append((np.array([size]), 1.0))
+        return 0
+
+    def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
+        self.exponents.extend(exponents)
+        return np.array([x < 1 for x in exponents], dtype=np.bool_)
 
 
 def table(domain: Domain, rows: Collection[tuple[int, ...]]) -> ArraySource:

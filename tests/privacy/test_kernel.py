@@ -18,6 +18,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.queries import QueryClass, SparseAnswers
 from dpsynth_core.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, table
 
@@ -46,6 +47,18 @@ def select(kernel: PrivacyKernel, eps: float, cliques: Collection[Clique] = PAIR
     return kernel.select_worst_marginal(zeros(cliques), dict.fromkeys(cliques, 1.0), dict.fromkeys(cliques, 0.0), eps)
 
 
+QUERIES = QueryClass.of(all_kway(DOMAIN, 2))
+NONE, THREE = np.zeros(0, dtype=np.int64), np.array([2, 0, 7])
+NOTHING = SparseAnswers(NONE, np.zeros(0))
+FOREIGN = QueryClass.of(all_kway(Domain.from_json({"a": 4, "b": 3, "c": 6}), 2))
+
+
+def keep(
+    kernel: PrivacyKernel, signs: Collection[int] = (1, -1, 1), answers: Collection[float] = (0.0, 0.5, 1.0), *rates: float
+) -> np.ndarray:
+    return kernel.keep_queries(QUERIES, THREE, np.array(signs), np.array(answers), *(rates or (0.3, 0.2, 50.0)))
+
+
 class BrokenSource(ArraySource):
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:  # noqa: ARG002
         raise OSError("the disk is gone")
@@ -58,8 +71,17 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_total(5.0), 1 / 50),
         (lambda kernel: select(kernel, 0.4), 0.16 / 8),
         (lambda kernel: kernel.measure_errors(zeros(), 6.0), 3 / 72),
+        (lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 0.4, 3), 3 * 0.16 / 8),
+        (lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 0.4, 2, NONE), 2 * 0.16 / 8),
+        (lambda kernel: kernel.measure_queries(QUERIES, THREE, 6.0), 3 / 72),
+        (lambda kernel: keep(kernel), 3 * (0.3 / 50 * (1 + 1 / math.expm1(0.2))) ** 2 / 8),
+        (lambda kernel: kernel.measure_largest_error(zeros(), 6.0), 1 / 72),
+        (lambda kernel: kernel.measure_largest_error(zeros(), 6.0, 1), 1 / 72),
     ],
-    ids=["measure_marginal", "measure_total", "select", "measure_errors"],
+    ids=[
+        *("measure_marginal", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
+        *("measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
+    ],
 )
 
 
@@ -99,7 +121,7 @@ def test_an_operation_whose_noise_fails_stays_charged(operate, rho: float) -> No
         raise RuntimeError("no randomness")
 
     noise = GlassNoise()
-    noise.discrete_gaussian = noise.noisy_max = fail
+    noise.discrete_gaussian = noise.noisy_max = noise.bernoulli_exp = fail
     kernel = kernel_of(people(), noise=noise)
     with pytest.raises(RuntimeError, match="randomness"):
         operate(kernel)
@@ -153,6 +175,30 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.measure_errors({("a",): np.zeros(3)}, 1.0),
         lambda kernel: kernel.measure_errors({("b", "a"): np.zeros((3, 4))}, 1.0),
         lambda kernel: kernel.measure_errors(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1.0),
+        lambda kernel: kernel.measure_largest_error({}, 1.0),
+        lambda kernel: kernel.measure_largest_error(zeros(), 0.0),
+        lambda kernel: kernel.measure_largest_error(zeros(), 1.0, 3),
+        lambda kernel: kernel.measure_largest_error({("a",): np.zeros(3)}, 1.0),
+        lambda kernel: kernel.measure_largest_error(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1.0),
+        lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 0.0),
+        lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 1.0, 0),
+        lambda kernel: kernel.select_signed_query(FOREIGN, NOTHING, 1.0),
+        lambda kernel: kernel.select_signed_query(QUERIES, SparseAnswers(np.array([QUERIES.size]), np.ones(1)), 1.0),
+        lambda kernel: kernel.select_signed_query(QUERIES, SparseAnswers(NONE, np.zeros(0), math.nan), 1.0),
+        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1e-12, 1, NONE),
+        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, QUERIES.size, THREE),
+        lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, 1, np.array([-1])),
+        lambda kernel: kernel.measure_queries(QUERIES, NONE, 1.0),
+        lambda kernel: kernel.measure_queries(QUERIES, THREE, 0.0),
+        lambda kernel: kernel.measure_queries(QUERIES, np.array([QUERIES.size]), 1.0),
+        lambda kernel: keep(kernel, (1, 0, 1)),
+        lambda kernel: keep(kernel, (1, 1)),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 1.5)),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, math.nan)),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.0, 0.2, 50.0),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.0, 50.0),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), 0.3, 0.2, 0.5),
+        lambda kernel: keep(kernel, (1, 1, 1), (0.0, 0.0, 0.0), math.inf, 0.2, 50.0),
         lambda kernel: kernel.select_worst_marginal({("a",): np.zeros(3)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
         lambda kernel: kernel.select_worst_marginal({("a",): np.full(4, np.nan)}, {("a",): 1.0}, {("a",): 0.0}, 1.0),
         lambda kernel: kernel.select_worst_marginal(zeros(), dict.fromkeys(PAIRS, -1.0), dict.fromkeys(PAIRS, 0.0), 1.0),
@@ -344,7 +390,9 @@ def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> N
 
 
 def test_signatures_match_the_protocol() -> None:
-    for name in ("measure_marginal", "measure_residual", "residual_l2", "measure_total", "measure_errors", "select_worst_marginal"):
+    operations = [name for name, value in vars(Kernel).items() if not name.startswith("_") and inspect.isfunction(value)]
+    assert "select_worst_marginal" in operations
+    for name in operations:
         assert inspect.signature(getattr(PrivacyKernel, name)) == inspect.signature(getattr(Kernel, name))
 
 

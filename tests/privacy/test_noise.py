@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from fractions import Fraction
 
 import numpy as np
 import opendp.prelude as dp
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.privacy.events import Gaussian, Laplace, Selection
+from dpsynth_core.privacy.events import Gaussian, Laplace, Retention, Selection
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value, p_value
 
@@ -50,6 +52,26 @@ def test_noisy_max_is_the_exponential_mechanism(noise: Noise) -> None:
     scale = 2.5
     drawn = [noise.noisy_max(SCORES, scale) for _ in range(15_000)]
     assert frequency_p_value(drawn, softmax(SCORES, scale)) > FALSE_ALARM
+
+
+@SOURCES
+@pytest.mark.parametrize("size", [1, 7])
+def test_uniform_numbers_are_uniform(noise: Noise, size: int) -> None:
+    drawn = [noise.uniform(size) for _ in range(10_000)]
+    assert frequency_p_value(drawn, np.full(size, 1 / size)) > FALSE_ALARM if size > 1 else set(drawn) == {0}
+
+
+@SOURCES
+@pytest.mark.parametrize("exponent", [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(0.8) + Fraction(1, 3)], ids=str)
+def test_coins_land_with_the_exponential_of_their_exponent(noise: Noise, exponent: Fraction) -> None:
+    drawn = noise.bernoulli_exp([exponent] * 8_000)
+    chance = np.exp(-float(exponent))
+    assert frequency_p_value(drawn.astype(int).tolist(), np.array([1 - chance, chance])) > FALSE_ALARM
+
+
+@SOURCES
+def test_each_coin_has_its_own_exponent(noise: Noise) -> None:
+    assert noise.bernoulli_exp([Fraction(0), Fraction(200), Fraction(0)]).tolist() == [True, False, True]
 
 
 def test_these_tests_notice_a_scale_that_is_four_percent_off() -> None:
@@ -113,6 +135,14 @@ def test_laplace_costs_what_opendp_says(scale: float, l1: int) -> None:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     epsilon = dp.m.make_laplace(*space, scale=scale).map(l1)
     assert Laplace(scale, l1).rho == pytest.approx(epsilon**2 / 2, rel=1e-12)
+
+
+@given(st.floats(1e-6, 10), st.floats(1e-6, 20), st.floats(1, 1e8), st.integers(1, 5), st.integers(1, 1000))
+def test_retention_costs_its_closed_form_and_no_less(eta: float, gamma: float, records: float, rows: int, count: int) -> None:
+    exact = count * (eta * rows / records * (1 + 1 / math.expm1(gamma))) ** 2 / 8
+    assert Retention(eta, gamma, records, rows, count).rho == pytest.approx(exact, rel=1e-12)
+    slope = Fraction(-1 / math.expm1(-gamma)) * (1 - Fraction(1, 2**51))  # what rounding may have taken from the slope at most
+    assert Retention(eta, gamma, records, rows, count).cost > count * (Fraction(eta) * rows / Fraction(records) * slope) ** 2 / 8
 
 
 @given(scales, st.integers(1, 10**6))
