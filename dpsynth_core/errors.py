@@ -25,6 +25,17 @@ class CapacityError(InputError):
     """The request is well formed but too large for this mechanism or machine; refused before any budget is spent."""
 
 
+class OracleError(InputError):
+    """An optimisation oracle gave no answer that can be used: no proof within its limit, or a process of it died or hung.
+
+    Nobody gave us anything wrong, but like other InputErrors it is shown as it stands. That it happened may depend on the records where
+    the oracle saw them; such a run releases nothing, and what it was charged stays spent.
+    """
+
+    def __init__(self, problem: str, remedy: str = "give it more time, or a smaller problem") -> None:
+        super().__init__("oracle", problem, remedy)
+
+
 class BudgetExceeded(RuntimeError):
     """An operation would have cost more than what is left; it was refused before any private count was read."""
 

@@ -1,0 +1,190 @@
+"""Minimise a weighted number of hits: which subset of p things hits the fewest of the given rows, where a row is a subset as well.
+
+Learning a conjunction, disjunction, parity or halfspace from records, and finding a record for given rules of those classes, are both this
+problem: the four are the same when rules and records trade places (they are nearly self-dual). CP-SAT solves it, one indicator for each
+distinct row; going through all 2^p subsets with fast transforms is the truth for small p, and an oracle that cannot fail.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.oracles.answer import Limit
+from dpsynth_core.oracles.search import search
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+ANY, ODD, MOST_OF_ROW, MOST_OF_SET = "any", "odd", "most of the row", "most of the set"
+"""When a set hits a row: they meet; they meet in an odd number; more of the row is in the set than is not; more of the set is in the row
+than is not."""
+
+_PARAMETERS = {"linearization_level": 0}
+"""CP-SAT's own: the linear relaxation proves nothing about weights of both signs, and costs up to ten times the rest."""
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+MAX_EXHAUSTIVE = {ANY: 20, ODD: 20, MOST_OF_ROW: 14, MOST_OF_SET: 14}
+"""Largest p for which all 2^p subsets are gone through; the last two have no fast transform: each row is compared with each subset."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """Minimise sum_r weights_r [v hits row_r] + linear . v over v in {0,1}^p. rows: (r, p); weights: (r,), signed; linear: (p,)."""
+
+    how: str
+    rows: Flags
+    weights: Integers
+    linear: Integers
+
+    def value(self, v: Flags) -> int:
+        """What a set costs."""
+        return int(self.weights @ hit(self.how, self.rows, v)) + int(self.linear @ v)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A set, what it costs, and what no set can be below. certified: proved to be a minimum. seconds: wall time of the solver."""
+
+    v: Flags
+    value: int
+    bound: float
+    seconds: float
+    certified: bool
+
+    @property
+    def gap(self) -> float:
+        return self.value - self.bound
+
+
+def hit(how: str, rows: Flags, v: Flags) -> Flags:
+    """Which rows a set hits."""
+    meet = (rows & v).sum(axis=1)
+    if how == ANY:
+        return np.asarray(meet > 0)
+    if how == ODD:
+        return np.asarray(meet % 2 == 1)
+    return np.asarray(2 * meet > (rows.sum(axis=1) if how == MOST_OF_ROW else v.sum()))
+
+
+def gathered(problem: Hits) -> Hits:
+    """The same problem with equal rows as one, and without rows of weight 0."""
+    rows, place = np.unique(problem.rows, axis=0, return_inverse=True)
+    weights = np.zeros(len(rows), dtype=np.int64)
+    np.add.at(weights, place.ravel(), problem.weights)
+    kept = weights != 0
+    return Hits(problem.how, rows[kept], weights[kept], problem.linear)
+
+
+def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> Found | None:
+    """By CP-SAT: the best set it found, or None if it found none. hint: a set to start from."""
+    from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
+
+    problem = gathered(problem)
+    model = cp_model.CpModel()
+    v = [model.new_bool_var(f"v{i}") for i in range(problem.rows.shape[1])]
+    indicators = [
+        _indicator(model, problem.how, [v[i] for i in np.flatnonzero(row)], v, cheap=weight < 0)
+        for row, weight in zip(problem.rows, problem.weights.tolist(), strict=True)
+    ]
+    costs = [weight * found for weight, found in zip(problem.weights.tolist(), indicators, strict=True)]
+    model.minimize(sum(costs) + sum(c * x for c, x in zip(problem.linear.tolist(), v, strict=True)))
+    if hint is not None:
+        for variable, value in zip(v, hint, strict=True):
+            model.add_hint(variable, bool(value))
+    found = search(model, limit, **_PARAMETERS)
+    if found.status == "failed":
+        return None
+    best = np.array(found.solution[: len(v)], dtype=bool)
+    return Found(best, problem.value(best), found.bound, found.seconds, found.status == "optimal")
+
+
+def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
+    """A literal that is true where the row is hit. Bound from one side where the objective pushes it to the other.
+
+    meet: the variables of the row. cheap: the objective wants a hit.
+    """
+    if not meet:
+        return 0
+    if how == ANY and len(meet) == 1:
+        return meet[0]
+    found = model.new_bool_var("")
+    if how == ANY:
+        if cheap:
+            model.add_bool_or([found.negated(), *meet])
+        else:
+            for variable in meet:
+                model.add_implication(variable, found)
+    elif how == ODD:
+        model.add_bool_xor([*meet, found, True])
+    else:
+        lead = 2 * sum(meet) - (len(meet) if how == MOST_OF_ROW else sum(v))
+        if cheap:
+            model.add(lead >= 1).only_enforce_if(found)
+        else:
+            model.add(lead <= 0).only_enforce_if(found.negated())
+    return found
+
+
+def exhaustive(problem: Hits) -> Found:
+    """The truth: the first of all 2^p subsets that costs least."""
+    started = time.perf_counter()
+    values = all_values(problem)
+    best = int(values.argmin())
+    value = int(values[best])
+    return Found(subsets(problem.rows.shape[1], np.array([best]))[0], value, float(value), time.perf_counter() - started, certified=True)
+
+
+def subsets(p: int, numbers: Integers) -> Flags:
+    """Subsets by number: bit i of the number says whether thing i is in."""
+    return np.asarray((numbers[:, None] >> np.arange(p)) & 1, dtype=bool)
+
+
+def all_values(problem: Hits) -> Integers:
+    """What each of the 2^p subsets costs, by number. ValueError for more things than MAX_EXHAUSTIVE."""
+    p = problem.rows.shape[1]
+    if p > MAX_EXHAUSTIVE[problem.how]:
+        raise ValueError("too many subsets to go through")
+    table = np.zeros(1 << p, dtype=np.int64)
+    np.add.at(table, problem.rows @ (1 << np.arange(p, dtype=np.int64)), problem.weights)
+    return _costs(problem.how, table, p) + _linear(problem.linear)
+
+
+def _costs(how: str, table: Integers, p: int) -> Integers:
+    """By subset, the weight of the rows it hits. table: weight of each row, by number."""
+    whole = int(table.sum())
+    if how == ANY:  # all but the rows inside the complement
+        return whole - _butterfly(table, p, lambda low, high: (low, low + high))[::-1]
+    if how == ODD:  # Walsh-Hadamard: sum of w_x (-1)^|a and x|
+        return (whole - _butterfly(table, p, lambda low, high: (low + high, low - high))) // 2
+    sets, rows = np.arange(1 << p), np.flatnonzero(table)
+    size, found = np.bitwise_count(sets), np.zeros(1 << p, dtype=np.int64)
+    for row in rows:
+        base = size[row] if how == MOST_OF_ROW else size
+        found += np.where(2 * np.bitwise_count(sets & row).astype(np.int64) > base, table[row], 0)
+    return found
+
+
+def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> Integers:
+    """Apply `step` to the two halves along each bit in turn."""
+    table = table.copy()
+    for bit in range(p):
+        pairs = table.reshape(-1, 2, 1 << bit)
+        low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
+        pairs[:, 0], pairs[:, 1] = step(low, high)
+    return table
+
+
+def _linear(linear: Integers) -> Integers:
+    """linear . v for every subset, by number."""
+    found = np.zeros(1, dtype=np.int64)
+    for coefficient in linear:
+        found = np.concatenate([found, found + coefficient])
+    return found

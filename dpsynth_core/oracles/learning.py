@@ -1,0 +1,163 @@
+"""The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
+sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
+
+The same answer by two ways: `solve` hands the problem to CP-SAT, which may run out of time; `exhaust` goes through the whole class, which
+is possible up to `exhaustible`, and then cannot fail. This module knows nothing of privacy: the kernel calls it with private records,
+mechanisms with public ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.oracles import hits, lists
+from dpsynth_core.oracles.answer import Limit
+from dpsynth_core.oracles.hits import Hits
+from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, PARITY, Rule, RuleClass
+
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+AUTO, CP_SAT, EXHAUSTIVE = "auto", "cp-sat", "exhaustive"
+ORACLES = (AUTO, CP_SAT, EXHAUSTIVE)
+"""auto: exhaustive where that is possible, CP-SAT elsewhere. Which it is depends on the class alone, never on a record."""
+
+_HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_ROW}
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """Minimise sum_r weights_r q(seen_r) over the rules q. seen: features of records, (r, p); weights: (r,)."""
+
+    rules: RuleClass
+    seen: Flags
+    weights: Integers
+
+    def value(self, rule: Rule) -> int:
+        """What a rule costs."""
+        return int(self.weights @ rule.holds(self.seen))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A rule, what it costs, and what no rule can be below. certified: proved to be a minimum."""
+
+    rule: Rule
+    value: int
+    bound: float
+    seconds: float
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """name: one of ORACLES. limit: of one question, where it is CP-SAT that answers."""
+
+    name: str
+    limit: Limit
+
+    def minimise(self, problem: Learning) -> Learned | None:
+        """The cheapest rule. None: the limit came before any was found."""
+        return solve(problem, self.limit) if self.may_fail(problem.rules) else exhaust(problem)
+
+    def may_fail(self, rules: RuleClass) -> bool:
+        """Whether the answer may come without a proof; never where the whole class is gone through."""
+        return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
+
+
+def exhaustible(rules: RuleClass) -> bool:
+    """Whether the whole class can be gone through in memory and seconds."""
+    most = lists.MAX_ENUMERATED if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
+    return len(rules.features) <= most
+
+
+def solve(problem: Learning, limit: Limit) -> Learned | None:
+    """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the time."""
+    if problem.rules.kind == DECISION_LIST:
+        merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
+        listed = lists.solve(problem.rules, merged.rows, merged.weights, limit)
+        if listed is None:
+            return None
+        rule, bound, certified, taken = listed
+        return Learned(rule, problem.value(rule), bound, taken, certified)
+    signs = (False, True) if problem.rules.closed else (False,)
+    answers = [_solve_signed(problem, negated, replace(limit, seconds=limit.seconds / len(signs))) for negated in signs]
+    found = [answer for answer in answers if answer is not None]
+    if len(found) < len(signs):
+        return None
+    best = min(found, key=lambda answer: answer.value)
+    bound = min(answer.bound for answer in found)
+    return Learned(best.rule, best.value, bound, sum(a.seconds for a in found), all(a.certified for a in found))
+
+
+def _solve_signed(problem: Learning, negated: bool, limit: Limit) -> Learned | None:
+    found, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
+    if found is None:
+        return None
+    return Learned(_rule(problem.rules, found.v, negated), found.value + shift, found.bound + shift, found.seconds, found.certified)
+
+
+def exhaust(problem: Learning) -> Learned:
+    """By going through all rules. ValueError where `exhaustible` says no."""
+    values = all_values(problem)
+    best = int(values.argmin())
+    return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), 0.0, certified=True)
+
+
+def all_values(problem: Learning) -> Integers:
+    """What each rule of the class costs, in the order of `numbered`. ValueError where `exhaustible` says no."""
+    if problem.rules.kind == DECISION_LIST:
+        return np.array([problem.value(rule) for rule in lists.every(problem.rules)], dtype=np.int64)
+    plain = hits.all_values(_as_hits(problem, negated=False)) + _shift(problem, negated=False)
+    return np.concatenate([plain, int(problem.weights.sum()) - plain]) if problem.rules.closed else plain
+
+
+def numbered(rules: RuleClass, number: int) -> Rule:
+    """A rule of the class by its number; of decision lists, the short form."""
+    if rules.kind == DECISION_LIST:
+        return lists.shortened(next(rule for i, rule in enumerate(lists.every(rules)) if i == number))
+    p = len(rules.features)
+    negated, subset = divmod(number, 1 << p)
+    return _rule(rules, hits.subsets(p, np.array([subset]))[0], bool(negated))
+
+
+def _as_hits(problem: Learning, negated: bool) -> Hits:
+    """A conjunction fails where one of its features is missing, so it is counted by its failures; a negation by the opposite weights."""
+    conjunction = problem.rules.kind == CONJUNCTION
+    weights = -problem.weights if conjunction != negated else problem.weights
+    rows = ~problem.seen if conjunction else problem.seen
+    return Hits(_HOW[problem.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64))
+
+
+def _shift(problem: Learning, negated: bool) -> int:
+    """What the cost of a rule is above that of its hits."""
+    return int(problem.weights.sum()) if (problem.rules.kind == CONJUNCTION) != negated else 0
+
+
+def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
+    return rules.rule(np.flatnonzero(v).tolist(), negated)
+
+
+def record_problem(rules: Sequence[Rule], linear: Integers) -> Hits:
+    """The dual: the record x that maximises sum_t q_t(x) - linear . x, as hits to minimise. rules: of one kind, over the same features.
+
+    For conjunctions the answer is the complement of the record: `record_of`. linear: (p,), whole numbers in the units of one rule each.
+    """
+    kind, p = rules[0].kind, len(rules[0].features)
+    rows = np.zeros((len(rules), p), dtype=bool)
+    for row, rule in zip(rows, rules, strict=True):
+        row[list(rule.chosen)] = True
+    wanted = np.array([-1 if not rule.negated else 1 for rule in rules], dtype=np.int64)
+    if kind == CONJUNCTION:
+        return hits.gathered(Hits(hits.ANY, rows, -wanted, -linear))
+    how = {DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_SET}[kind]
+    return hits.gathered(Hits(how, rows, wanted, linear))
+
+
+def record_of(kind: str, v: Flags) -> Flags:
+    """The features of the record that an answer to `record_problem` means."""
+    return ~v if kind == CONJUNCTION else v
