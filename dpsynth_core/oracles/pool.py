@@ -1,0 +1,176 @@
+"""Solver processes, started once and used for many rounds: the draws of a round are spread over them.
+
+Each is a fresh Python of its own (no fork of a program with threads, no second import of its main module), joined to us by a socket.
+They end with the `with` block, and when we die however suddenly: the socket closes, and they watch it. A process that dies, hangs or
+fails ends the whole pool with an OracleError; nothing is asked of it again.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dpsynth_core.errors import OracleError
+from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.cpsat import RecordOracle
+from dpsynth_core.oracles.problem import Codes, Linear, RecordProblem, SignedQueries
+from dpsynth_core.oracles.solver_process import Failed, Job, Task
+
+PATIENCE_SECONDS = 60.0
+"""How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""
+
+_PROGRAM = "import sys; from dpsynth_core.oracles.solver_process import main; main(int(sys.argv[1]))"
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+class Pool:
+    """`processes` solver processes, by default one for each processor we may use. A context manager; not for several threads."""
+
+    def __init__(self, processes: int | None = None, patience: float = PATIENCE_SECONDS) -> None:
+        if processes is not None and processes < 1:
+            raise ValueError("a pool needs at least one process")
+        self._processes = processes or len(os.sched_getaffinity(0))
+        self._patience = patience
+        self._solvers: list[_Solver] = []
+
+    def __enter__(self) -> Self:
+        try:
+            for _ in range(self._processes):
+                self._solvers.append(_Solver())
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill the processes, in the middle of a search or not, and wait until they are gone."""
+        for solver in self._solvers:
+            solver.process.kill()
+        for solver in self._solvers:
+            solver.process.wait()
+            solver.connection.close()
+        self._solvers = []
+
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit, hints: Sequence[Codes | None] | None = None) -> list[Answer]:
+        """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
+
+        hints: a record to start from for each problem. Raises OracleError, after which the pool is closed.
+        """
+        drawn = list(zip(problems, hints or [None] * len(problems), strict=True))
+        answers: dict[int, Answer] = {}
+        for queries in {id(problem.queries): problem.queries for problem in problems}.values():
+            places = [i for i, problem in enumerate(problems) if problem.queries is queries]
+            arguments = [(drawn[i][0].linear, limit, drawn[i][1]) for i in places]
+            answers |= zip(places, self.map(_record_oracle, queries, arguments, limit.seconds), strict=True)
+        return [answers[i] for i in range(len(problems))]
+
+    def map(
+        self, prepare: Callable[[Any], Callable[[Any], Any]], shared: Any, arguments: Sequence[Any], seconds: float
+    ) -> list[Any]:
+        """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part.
+
+        prepare: a function at the top of a module. seconds: what one argument should take at most; that and the patience of the pool
+        later its process counts as hung. Raises OracleError, after which the pool is closed.
+        """
+        if not self._solvers:
+            raise OracleError("its processes are not running", "start the run again")
+        try:
+            return self._map(Task(prepare, shared), arguments, seconds + self._patience)
+        except BaseException:
+            self.close()
+            raise
+
+    def _map(self, task: Task, arguments: Sequence[Any], seconds: float) -> list[Any]:
+        left = [Job(i, argument) for i, argument in reversed(list(enumerate(arguments)))]
+        results: dict[int, Any] = {}
+        busy: dict[Connection, _Solver] = {}
+        for solver in self._solvers[: len(left)]:
+            solver.send(task)
+            solver.begin(left.pop(), seconds)
+            busy[solver.connection] = solver
+        while busy:
+            for connection in _ready(busy):
+                solver = busy[connection]
+                number, result = solver.receive()
+                results[number] = result
+                if left:
+                    solver.begin(left.pop(), seconds)
+                else:
+                    del busy[connection]
+        return [results[i] for i in range(len(arguments))]
+
+
+class _Solver:
+    """One process and our end of its socket."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+            )
+        self.connection = Connection(ours.detach())
+        self.deadline = 0.0
+
+    def begin(self, job: Job, seconds: float) -> None:
+        self.send(job)
+        self.deadline = time.monotonic() + seconds
+
+    def send(self, message: Task | Job) -> None:
+        try:
+            self.connection.send(message)
+        except OSError:
+            raise self._died() from None
+
+    def receive(self) -> tuple[int, Any]:
+        """(number of the job, result)."""
+        try:
+            number, result = self.connection.recv()
+        except (EOFError, OSError):
+            raise self._died() from None
+        if isinstance(result, Failed):
+            raise OracleError(f"a solver process failed with {result.kind}", "report this; with other settings it may work")
+        return number, result
+
+    def _died(self) -> OracleError:
+        self.process.kill()  # it closed its socket, so it is on its way out or of no more use
+        code = self.process.wait()
+        ending = f"by signal {-code}" if code < 0 else f"with code {code}"
+        return OracleError(f"a solver process ended {ending}", "if memory was short, use fewer rounds or a smaller workload")
+
+
+def _ready(busy: dict[Connection, _Solver]) -> list[Connection]:
+    """The connections on which something arrived, or the other side is gone. OracleError once a job is past its deadline."""
+    first = min(solver.deadline for solver in busy.values())
+    ready = [connection for connection in wait(list(busy), max(first - time.monotonic(), 0.0)) if isinstance(connection, Connection)]
+    if not ready:
+        raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
+    return ready
+
+
+def _environment() -> dict[str, str]:
+    """One thread each, and the package where we have it."""
+    path = os.pathsep.join([str(_PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit, Codes | None]], Answer]:
+    """What a solver process does for the draws of a round."""
+    oracle = RecordOracle(queries)
+    return lambda draw: oracle.answer(*draw)

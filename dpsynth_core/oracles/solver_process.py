@@ -1,0 +1,83 @@
+"""A solver process of `pool`: works off what arrives on its socket.
+
+It ends the moment the socket closes, also in the middle of a search, so that it never outlives the program that started it. It says
+nothing on its own; of an exception only the type crosses, because its text may quote what it was asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What the jobs after it have in common: prepare(shared) gives the function that does them. prepare: pickled by its name."""
+
+    prepare: Callable[[Any], Callable[[Any], Any]]
+    shared: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Answered by (number, result); or by (number, Failed)."""
+
+    number: int
+    argument: Any
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The type of an exception."""
+
+    kind: str
+
+
+def main(descriptor: int) -> None:
+    """descriptor: of the socket, inherited. Does not return."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; who started us ends us
+    connection = Connection(descriptor)
+    inbox: queue.SimpleQueue[Task | Job] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
+    do: Callable[[Any], Any] = _nothing
+    while True:
+        message = inbox.get()
+        if isinstance(message, Task):
+            do = _prepared(message)
+        else:
+            connection.send((message.number, _result(do, message.argument)))
+
+
+def _listen(connection: Connection, inbox: queue.SimpleQueue[Task | Job]) -> None:
+    """Take messages as they come, so that the end of the other side is noticed during a search."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            inbox.put(connection.recv())
+    os._exit(0)
+
+
+def _prepared(task: Task) -> Callable[[Any], Any]:
+    """The function for the jobs of a task; where preparing fails, one that says so for each of them."""
+    try:
+        return task.prepare(task.shared)
+    except Exception as error:
+        failed = Failed(type(error).__name__)
+        return lambda _: failed
+
+
+def _result(do: Callable[[Any], Any], argument: Any) -> Any:
+    try:
+        return do(argument)
+    except Exception as error:
+        return Failed(type(error).__name__)
+
+
+def _nothing(_: Any) -> Any:
+    raise RuntimeError("a job came before its task")
