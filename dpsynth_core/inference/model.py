@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,16 +69,25 @@ class GraphicalModel:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
         the rows closer to the model's own answers to `marginals` (weights c_r)."""
         codes = rows.generate(self.structure, self.calibration.potentials, n, rng)
-        wanted = self._refinable(marginals)
-        targets = {labels_of(self.domain, clique): self.marginal(clique) / self.total for clique in wanted}
-        weights = {labels_of(self.domain, clique): marginals[clique] for clique in wanted}
-        return refine(codes, targets, weights, self.structure.sizes, rng, self.structure.zeros)
+        return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
 
-    def _refinable(self, marginals: Mapping[Clique, float]) -> list[Clique]:
-        """The smallest of the marginals, up to REFINED_CELLS cells together."""
-        ordered = sorted(marginals, key=self.domain.cells)
-        running = itertools.accumulate(self.domain.cells(clique) for clique in ordered)
-        return [clique for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS]
+
+def refined(
+    domain: Domain,
+    probabilities: Callable[[Clique], NDArray[np.float64]],
+    codes: NDArray[np.int32],
+    marginals: Mapping[Clique, float],
+    rng: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Rows closer to a model's own answers (`probabilities`) to `marginals` (weights c_r): to the smallest of them, up to REFINED_CELLS
+    cells together."""
+    ordered = sorted(marginals, key=domain.cells)
+    running = itertools.accumulate(domain.cells(clique) for clique in ordered)
+    wanted = {labels_of(domain, clique): clique for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS}
+    targets = {labels: probabilities(clique) for labels, clique in wanted.items()}
+    weights = {labels: marginals[clique] for labels, clique in wanted.items()}
+    zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
+    return refine(codes, targets, weights, domain.sizes(domain.names), rng, zeros)
 
 
 def uniform(domain: Domain, total: float) -> GraphicalModel:

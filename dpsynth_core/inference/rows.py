@@ -35,7 +35,7 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
             support = support or _buckets(structure, [_positive(table) for table in potentials], _positive)
             possible = dict(support)[attribute]
             products[lost] = _products(attribute, possible, parents, groups[lost], structure.sizes)
-        codes[:, attribute] = _round(products / products.sum(axis=1, keepdims=True), members, rng)
+        codes[:, attribute] = share_out(products / products.sum(axis=1, keepdims=True), members, rng)
     return codes
 
 
@@ -100,8 +100,11 @@ def _lookup(table: Table, labels: Labels, attribute: int, index: tuple[slice | N
     return last[others] if others else last
 
 
-def _round(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
-    """One value per row: integer parts for sure, remainders by systematic sampling in random order, shuffled within each group."""
+def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
+    """One value per row: integer parts for sure, remainders by systematic sampling in random order, shuffled within each group.
+
+    conditional: probabilities, shape (groups, values), adding up to one.  members: the group of each row.
+    """
     counts = np.bincount(members, minlength=len(conditional))
     expected = conditional * counts[:, None]
     whole = np.floor(expected)

@@ -190,5 +190,5 @@ class Unlucky(np.random.Generator):
 def test_rounding_gives_no_row_to_a_last_value_without_probability() -> None:
     rng = np.random.default_rng(1)
     conditional = np.concatenate([rng.dirichlet(np.ones(11), 200), np.zeros((200, 1))], axis=1)
-    codes = rows._round(conditional, rng.integers(0, 200, 5000), Unlucky())
+    codes = rows.share_out(conditional, rng.integers(0, 200, 5000), Unlucky())
     assert (codes < 11).all()
