@@ -1,8 +1,8 @@
 """Runs workers that die at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
 Reads lines "HOME KIND NAME STEP" (KIND: run, or sweep for one of its workers) and answers each with the exit status of a forked worker
-that was killed right before its STEP-th durable step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them
-leaves the same behind as a crash right before the second. STEP 0 never dies.
+that was killed right before its STEP-th durable step. A durable step is a database commit or a file appearing under its final name; a
+crash anywhere between two of them leaves the same behind as a crash right before the second. STEP 0 never dies.
 """
 
 from __future__ import annotations
