@@ -104,27 +104,27 @@ class QueryClass:
         codes: shape (rows, attributes of the domain). For cells that takes rows * marginals steps; thresholds are satisfied by many rows
         each, and take a pass over the class on top.
         """
-        if self._overlapping or len(codes) * len(self.cliques) > min(_HITS_AT_ONCE, self.size):
+        if self.overlapping or len(codes) * len(self.cliques) > min(_HITS_AT_ONCE, self.size):
             return self._dense_hits(codes)
-        found, times = np.unique(self._cells(codes), return_counts=True)
+        found, times = np.unique(self.cells(codes), return_counts=True)
         return found, times.astype(np.int64)
 
     def _dense_hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
         """The same with one counter for each query."""
         cells = np.zeros(self.size, dtype=np.int64)
         for part in np.array_split(codes, math.ceil(len(codes) * len(self.cliques) / _HITS_AT_ONCE) or 1):
-            cells += np.bincount(self._cells(part).ravel(), minlength=self.size)
-        if self._overlapping:
+            cells += np.bincount(self.cells(part).ravel(), minlength=self.size)
+        if self.overlapping:
             cells = self.counts({clique: cells[self.block(clique)].reshape(self.domain.sizes(clique)) for clique in self.cliques})
         found = np.flatnonzero(cells)
         return found, cells[found]
 
     @property
-    def _overlapping(self) -> bool:
+    def overlapping(self) -> bool:
         """Whether a row may satisfy several queries of one marginal."""
         return self.threshold is not None and any(len(clique) > self.threshold for clique in self.cliques)
 
-    def _cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    def cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         """The cell that each row falls into in each marginal, shape (rows, marginals)."""
         steps, starts = self._steps
         return (codes.astype(np.float64) @ steps + starts).astype(np.int64)  # whole numbers below 2^53: exact, and fast
