@@ -52,6 +52,9 @@ class Kernel(Protocol):
     @property
     def rho_left(self) -> float: ...
 
+    def seed(self) -> int:
+        """A fresh seed for randomness that protects nobody, such as the perturbations of a search. Free; part of what is released."""
+
     def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
         """Costs marginal_l2^2 / (2 sigma^2)."""
 

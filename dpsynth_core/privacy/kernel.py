@@ -100,6 +100,11 @@ class PrivacyKernel:
         if missing:
             self.__fetch(missing)
 
+    def seed(self) -> int:
+        """Randomness for what protects nobody, such as the perturbations of a search: free, and may be published. The noise is drawn
+        independently of it, except by a seeded source, whose releases are not private anyway."""
+        return self.__noise.uniform(2**63)
+
     def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
         """M_r(D) + discrete Gaussian noise in every cell. Costs marginal_l2^2 / (2 sigma^2)."""
         clique = self.__canonical(clique)

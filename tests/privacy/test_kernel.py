@@ -311,6 +311,18 @@ def test_measured_errors_have_independent_discrete_gaussian_noise_of_sigma_on_th
 # Parts
 
 
+def test_a_seed_costs_nothing_reads_nothing_and_is_new_each_time() -> None:
+    source = people()
+    kernel = PrivacyKernel(source, Unit(), 1.0, OpenDPNoise())
+    seeds = {kernel.seed() for _ in range(10)}
+    assert len(seeds) == 10
+    assert (kernel.events, source.passes) == ((), [])
+
+
+def test_a_seed_is_repeatable_where_the_noise_is() -> None:
+    assert len({PrivacyKernel(people(), Unit(), 1.0, SeededNoise(5)).seed() for _ in range(3)}) == 1
+
+
 def test_a_part_spends_its_share_and_no_more() -> None:
     source = people()
     kernel = kernel_of(source, rho=1.0)
