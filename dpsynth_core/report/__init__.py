@@ -71,9 +71,9 @@ def quality_of(release: Release) -> Zoned[Quality]:
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
-    judged = quality_of(release)
+    judged, pairs = quality_of(release), quality.pair_map(statements(release))
     found: dict[str, Zoned[bytes]] = {
-        REPORT: combine(lambda q: html(release, q.headline, q.table).encode(), judged),
+        REPORT: combine(lambda q, p: html(release, q.headline, q.table, p).encode(), judged, pairs),
         CARD: combine(lambda q: card(release, q.headline).encode(), judged),
         SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
         MARGINALS: released(marginals.parquet(release)),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.release import Release
-from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sample_reading, sentence
+from dpsynth_core.report.facts import facts, first, sample_reading, sentence
+from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
@@ -22,14 +23,19 @@ def card(release: Release, headline: Headline) -> str:
         *([f"**{_plain(reading)}**", ""] if (reading := sample_reading(headline)) else []),
         _plain(sentence(headline)),
         "",
+        *_card_list("What is protected, and how strongly", protected(release)),
         "## The guarantee",
         "",
         _plain(release.statement),
         "",
         *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
-        *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
+        *_card_list("What was assumed", assumptions(release)),
+        *_card_list("What the data are for", USES),
+        *_card_list("What they are not for", MISUSES),
         *_card_list("How to read the data", READING),
         *_card_list("What is not protected", NOT_PROTECTED),
+        *_card_list("How to check it", checks()),
+        *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
         *_card_list("Columns", [f"{a.name}: {a.kind}, {a.size} cells ({first(a.cell_labels())})" for a in release.domain]),
     ]
     return "\n".join(lines)

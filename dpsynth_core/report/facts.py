@@ -1,4 +1,4 @@
-"""What both documents of a release state, as plain text: the headline, the facts, how to read the rows, what is not protected."""
+"""What both documents of a release state in numbers, as plain text: the headline, which tables to trust, the facts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,6 @@ from collections.abc import Sequence
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
 from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.release import Release
-
-READING = (
-    "The rows are invented. No row is a person, and a row that looks like one is chance.",
-    "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
-    "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
-    "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
-    "Small groups are the least reliable. Add cells up before you conclude.",
-)
-
-NOT_PROTECTED = (
-    "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
-    "Facts about groups: the guarantee is for one person (see neighbouring tables), not for a family or a firm.",
-    "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
-    "The domain, the workload and the budget: they are public.",
-)
-
 
 _ORIGIN = {
     "typed": "typed by the curator",

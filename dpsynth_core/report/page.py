@@ -11,33 +11,84 @@ from typing import Any
 
 import pandas as pd
 
-from dpsynth_core.domain import Domain
+from dpsynth_core.domain import Domain, outside_rule
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.privacy.attacker import reading, zcdp_tradeoff
 from dpsynth_core.release import Release
-from dpsynth_core.report.facts import NOT_PROTECTED, READING, facts, first, sample_reading, sentence
+from dpsynth_core.report import drawing, words
+from dpsynth_core.report.facts import facts, first, percent, sample_reading, sentence
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200
+_LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2)
+_MAPPED = 60
+"""Columns that a map of pairs has room for."""
+_BARS_CAPTION = (
+    "The tables that may be furthest off. Bar: the error that was measured, where it was. Line: what the true error is at most, with 95 % "
+    "confidence. An error is the share of people in a wrong cell."
+)
+_MAP_CAPTION = (
+    "Every pair of columns, each column alone on the diagonal: the share of people in a wrong cell, at most, with 95 % confidence. The "
+    "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
+)
 _HEADS = ("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand", "Columns alone", "Noisy answers")
 
 
-def html(release: Release, headline: Headline, table: pd.DataFrame) -> str:
-    """The report as one page without scripts, external files or unescaped text. table: as `quality.marginal_table` makes it."""
+def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame) -> str:
+    """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
+    `quality.pair_map` make them."""
     title = f"Synthetic data: {release.spec['name']}"
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
         claim=escape(sample_reading(headline)),
         sentence=escape(sentence(headline)),
+        warnings=_warnings([brand.sentence for brand in release.brands]),
+        protected=_html_list("protected", words.protected(release)),
+        symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
+        tradeoff=_tradeoff(release.rho),
         statement=escape(release.statement),
-        brands=_html_list("warnings", [brand.sentence for brand in release.brands]) if release.brands else "<p>None.</p>",
+        trusted=escape(_trusted(table)),
+        noise=escape(words.noise(release)),
+        charts=_charts(table, pairs),
+        assumptions=_html_list("assumptions", words.assumptions(release)),
+        uses=_html_list("uses", words.USES),
+        misuses=_html_list("misuses", words.MISUSES),
+        reading=_html_list("reading", words.READING),
+        limits=_html_list("limits", words.NOT_PROTECTED),
+        checks=_html_list("checks", words.checks()),
         facts=_html_pairs(facts(release)),
         tables=_html_tables(table),
         columns=_html_columns(release.domain),
-        reading=_html_list("reading", READING),
-        limits=_html_list("limits", NOT_PROTECTED),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
+
+
+def _warnings(sentences: Sequence[str]) -> str:
+    return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
+
+
+def _tradeoff(rho: float) -> str:
+    odds = reading(rho)
+    return drawing.tradeoff(*zcdp_tradeoff(rho), [(0.01, odds.at_1), (0.1, odds.at_10)])
+
+
+def _trusted(table: pd.DataFrame) -> str:
+    """How many tables keep to each of a few limits; the strictest first."""
+    if table["limit"].isna().all():
+        return "Nothing that was released says how far any table is off. Take all of them for guesses."
+    counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
+    said = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
+    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {said} of people in a wrong cell."
+
+
+def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
+    if table["limit"].isna().all():
+        return ""
+    figures = [(drawing.bars(table), _BARS_CAPTION)]
+    if 1 < pairs["row"].nunique() <= _MAPPED:
+        figures.append((drawing.pair_map(pairs), _MAP_CAPTION))
+    return "".join(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in figures)
 
 
 def _html_list(css: str, items: Sequence[str]) -> str:
@@ -79,9 +130,10 @@ def _bar(value: float, scale: float) -> str:
 
 
 def _html_columns(domain: Domain) -> str:
-    head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th></tr>"
+    head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th><th>Values outside</th></tr>"
     body = "".join(
-        f"<tr><td>{escape(a.name)}</td><td>{escape(a.kind)}</td><td class=n>{a.size:,}</td><td>{escape(first(a.cell_labels()))}</td></tr>"
+        f"<tr><td>{escape(a.name)}</td><td>{escape(a.kind)}</td><td class=n>{a.size:,}</td><td>{escape(first(a.cell_labels()))}</td>"
+        f"<td>{escape(outside_rule(a))}</td></tr>"
         for a in domain
     )
     return f"<table class=wide><thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -17,7 +17,7 @@ import pytest
 
 from dpsynth_core import demo, release, report
 from dpsynth_core.errors import ZoneError
-from dpsynth_core.evaluation.quality import trust
+from dpsynth_core.evaluation.quality import pair_map, trust
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Release
 from dpsynth_core.spec import Spec
@@ -66,7 +66,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Release:
 
 def page_of(made: Release) -> str:
     quality = report.quality_of(made).value
-    return report.html(made, quality.headline, quality.table)
+    return report.html(made, quality.headline, quality.table, pair_map(report.statements(made)).value)
 
 
 class Page(HTMLParser):

@@ -1,0 +1,134 @@
+"""The charts of the report as SVG: drawn here, because the report has to work offline, without scripts, on paper and in ten years.
+
+Released values only, as plain frames. Texts are escaped. Colours come from the page's style, so that dark screens and paper work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsynth_core.report.facts import percent
+
+_BARS = 20
+_LABEL, _BAR_WIDTH, _ROW = 300, 360, 22
+_SHADES = 5
+"""Steps of the map's colours; each has its own text in the legend, so that colour is never the only sign."""
+
+
+def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence[tuple[float, float]]) -> str:
+    """The attacker's curve over the diagonal of guessing. marks: points (false positives, true positives) to name."""
+    left, top, side = 60, 14, 240
+
+    def at(x: float, y: float) -> str:
+        return f"{left + side * x:.1f},{top + side * (1 - y):.1f}"
+
+    line = " ".join(at(float(x), float(y)) for x, y in zip(fpr, tpr, strict=True))
+    parts = [f'<polygon class="area" points="{at(1, 0)} {at(0, 0)} {line}"/>']
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x, y = left + side * share, top + side * (1 - share)
+        parts += [
+            f'<line class="grid" x1="{left}" x2="{left + side}" y1="{y}" y2="{y}"/>',
+            _text(left - 6, y + 4, f"{share:.0%}", "end"),
+            _text(x, top + side + 16, f"{share:.0%}", "middle"),
+        ]
+    (x1, y1), (x2, y2) = (at(share, share).split(",") for share in (0, 1))
+    parts.append(f'<line class="chance" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>')
+    parts.append(f'<polyline class="curve" points="{line}"/>')
+    for number, (x, y) in enumerate(marks):
+        cx, cy = at(x, y).split(",")
+        parts.append(f'<circle class="mark" cx="{cx}" cy="{cy}" r="4"/>')
+        parts.append(_text(left + side + 14, top + 20 + 20 * number, f"at {x:.0%}: finds at most {y:.1%}"))
+    parts.append(_text(left + side + 14, top + 20 + 20 * len(marks), "dashed: guessing"))
+    parts.append(_text(left + side / 2, top + side + 34, "others wrongly accused", "middle"))
+    parts.append(f'<text transform="translate(14 {top + side / 2}) rotate(-90)" text-anchor="middle">members found</text>')
+    said = ", ".join(f"at {x:.0%} wrongly accused at most {y:.1%} found" for x, y in marks)
+    return _svg(left + side + 190, top + side + 42, f"The best possible attacker: {said}.", parts)
+
+
+def bars(table: pd.DataFrame) -> str:
+    """The tables with the largest possible errors: measured error as a bar, its bound as a line. table: as `quality.marginal_table`."""
+    shown = table[table["limit"].notna()].head(_BARS)
+    most = max(float(shown["limit"].max()), 1e-9) if len(shown) else 1.0
+    parts = []
+    row: Any
+    for number, row in enumerate(shown.itertuples()):
+        y = 8 + _ROW * number
+        end, width = _BAR_WIDTH * row.limit / most, 0.0 if math.isnan(row.error) else _BAR_WIDTH * row.error / most
+        parts += [
+            f"<g><title>{escape(row.marginal)}: at most {percent(row.limit)}</title>",
+            _text(_LABEL - 8, y + 11, _short(row.marginal), "end"),
+            f'<rect class="bar" x="{_LABEL}" y="{y}" width="{width:.1f}" height="14"/>',
+            f'<line class="limit" x1="{_LABEL + width:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 7}" y2="{y + 7}"/>',
+            f'<line class="limit" x1="{_LABEL + end:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 1}" y2="{y + 13}"/>',
+            _text(_LABEL + end + 6, y + 11, f"≤ {percent(row.limit)}"),
+            "</g>",
+        ]
+    said = f"Errors of the {len(shown)} tables that may be furthest off; all numbers are in the list below."
+    return _svg(_LABEL + _BAR_WIDTH + 70, 12 + _ROW * len(shown), said, parts)
+
+
+def pair_map(pairs: pd.DataFrame) -> str:
+    """How far off each pair of columns may be, each column on the diagonal. pairs: as `quality.pair_map` makes it."""
+    names = list(dict.fromkeys(pairs["row"]))
+    side = max(9, min(26, 520 // max(1, len(names))))
+    left, top = 150, 96
+    steps = _steps(pairs["limit"])
+    parts = []
+    for i, name in enumerate(names):
+        middle = side * (i + 0.5)
+        parts.append(_text(left - 6, top + middle + 4, _short(name, 20), "end"))
+        parts.append(f'<text transform="translate({left + middle + 4:.1f} {top - 6}) rotate(-60)">{escape(_short(name, 16))}</text>')
+    position = {name: i for i, name in enumerate(names)}
+    cell: Any
+    for cell in pairs.itertuples():
+        x, y = left + side * position[cell.column], top + side * position[cell.row]
+        known = "not known" if math.isnan(cell.limit) else f"at most {percent(cell.limit)}"
+        parts.append(
+            f'<rect class="{_shade(cell.limit, steps)}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}">'
+            f"<title>{escape(str(cell.row))} × {escape(str(cell.column))}: {known} ({escape(cell.basis)})</title></rect>"
+        )
+    x, legend = left + side * len(names) + 24, _legend(steps)
+    for number, (shade, words) in enumerate(legend):
+        parts.append(f'<rect class="{shade}" x="{x}" y="{top + 22 * number}" width="14" height="14"/>')
+        parts.append(_text(x + 20, top + 22 * number + 11, words))
+    height = top + max(side * len(names), 22 * len(legend)) + 8
+    return _svg(x + 170, height, "How far off each pair of columns may be; the stronger the colour, the closer.", parts)
+
+
+def _steps(limits: pd.Series) -> list[float]:
+    """Upper ends of the shades: quantiles of what occurs, at readable numbers."""
+    known = limits.dropna()
+    if known.empty:
+        return []
+    ends = {float(np.ceil(1000 * known.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}
+    return sorted(ends)
+
+
+def _shade(limit: float, steps: Sequence[float]) -> str:
+    if math.isnan(limit):
+        return "unknown"
+    return f"shade{next(i for i, end in enumerate(steps) if limit <= end + 1e-12)}"
+
+
+def _legend(steps: Sequence[float]) -> list[tuple[str, str]]:
+    return [(f"shade{i}", f"≤ {percent(end)}") for i, end in enumerate(steps)] + [("unknown", "not known")]
+
+
+def _short(text: str, most: int = 44) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _svg(width: float, height: float, label: str, parts: Iterable[str]) -> str:
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
+    return f'<svg {size} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'

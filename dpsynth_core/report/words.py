@@ -1,0 +1,147 @@
+"""What a release says in sentences: what was protected and how strongly, what was assumed, what the data are for, how to check it.
+
+Plain text from public and released values; whoever puts it into a page escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsynth_core import zeros
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.privacy.attacker import reading
+from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.release import Release
+
+READING = (
+    "The rows are invented. No row is a person, and a row that looks like one is chance.",
+    "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
+    "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
+    "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
+    "Small groups are the least reliable. Add cells up before you conclude.",
+)
+
+NOT_PROTECTED = (
+    "What is true of the whole population is learnt on purpose, and can be held against a member of it.",
+    "Facts about groups: the guarantee is for one person (see neighbouring tables), not for a family or a firm.",
+    "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
+    "The domain, the workload and the budget: they are public.",
+)
+
+USES = (
+    "Tables of counts within the columns that were asked for, wherever their stated error is small enough for the purpose.",
+    "Learning the structure of the table: writing and testing programs, planning an analysis, teaching.",
+    "Further processing of any kind: whatever is computed from this release alone is as private as the release.",
+)
+
+MISUSES = (
+    "Decisions about a single person, and searching for real people: nobody is in here.",
+    "Exact figures, differences smaller than the stated errors, and small groups.",
+    "Relations between columns that no table asked for covers: the model had no reason to keep them.",
+    "Ordinary significance tests and confidence intervals: they know nothing of the noise and promise too much.",
+)
+
+ORIGIN = {
+    "typed": "The columns and their values were typed by the curator, who states that they did not come from the table.",
+    "codebook": "The columns and their values come from a codebook.",
+    "public": "The columns and their values come from a public table.",
+    "data": "The columns and their values were read from the private table itself, which no budget covers (see the warnings).",
+}
+
+
+def protected(release: Release) -> list[str]:
+    """What was protected and how strongly, in plain words: who, against whom, and in odds."""
+    unit, budget = release.spec["unit"], release.spec["budget"]
+    odds, rows = reading(release.rho), unit["max_rows_per_person"]
+    owned = "the one row" if rows == 1 else f"the up to {rows:,} rows"
+    if unit["relation"] == REPLACE:
+        what = f"Protected is what {owned} of a person say: with anything else in them, all of this would be almost as likely."
+        question = "which of two records is a person's"
+    else:
+        what = f"Protected is a person's presence, and what {owned} of them say: without them, all of this would be almost as likely."
+        question = "whether a person is in the table"
+    return [
+        what,
+        f"Against anyone, whatever they know and compute, now or later. Someone who is 50:50 about {question} guesses right with this "
+        f"release at most {odds.guess:.1%} of the time.",
+        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {odds.at_1:.1%} of those who are; at 10 %, at most "
+        f"{odds.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
+        f"The promise is (ε, δ)-differential privacy with ε = {budget['epsilon']:g} and δ = {budget['delta']:g}, by way of "
+        f"ρ = {release.rho:.6g} in zero-concentrated differential privacy, which the odds above are computed from.",
+    ]
+
+
+def symbols(release: Release) -> list[str]:
+    """The same in symbols, one statement a line."""
+    budget, unit = release.spec["budget"], release.spec["unit"]
+    rows = unit["max_rows_per_person"]
+    by = "replacing the rows of one person" if unit["relation"] == REPLACE else "adding or removing the rows of one person"
+    return [
+        f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
+        "D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1",
+        "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
+        f"ε = {budget['epsilon']:g},   δ = {budget['delta']:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
+    ]
+
+
+def noise(release: Release) -> str:
+    """How far off the noisy tables are, in people."""
+    widths = sorted(normal(0.975) * m.sigma for m in release.measurements)
+    if not widths:
+        return "No noisy tables were released: the rows were made from noisy choices among questions."
+    least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
+    span = f"{least} people" if least == most else f"{least} to {most} people, depending on the table"
+    return f"Each cell of the {len(widths):,} noisy tables is off by noise: 95 % of them by no more than {span}."
+
+
+def assumptions(release: Release) -> list[str]:
+    """What the guarantee and the data rest on, and nobody outside can check."""
+    return list(_assumptions(release))
+
+
+def _assumptions(release: Release) -> Iterator[str]:
+    spec, unit = release.spec, release.spec["unit"]
+    rows = unit["max_rows_per_person"]
+    if unit["person_column"] is None:
+        yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
+    else:
+        yield f"The column “{unit['person_column']}” tells people apart; of each, {rows:,} row(s) were used at most and no others."
+    if unit["relation"] == REPLACE and rows == 1:
+        yield "The number of records is public."
+    yield ORIGIN[spec["domain_origin"]]
+    reason = spec.get("domain_justification", "").strip()
+    if reason:
+        yield f"The curator's words on that: “{reason}”"
+    yield "Values outside their column's list or bounds were moved into it by a fixed rule (see Columns); none was left out or reported."
+    if not release.domain.impossible:
+        yield "No combination of values was declared impossible."
+    for rule in release.domain.impossible:
+        note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
+        yield f"Declared impossible, so no synthetic row has it: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
+    if spec.get("public"):
+        yield f"The table “{spec['public'].get('path', '')}” was used as public; nothing here protects the people in it."
+    yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
+    yield _ledger(release)
+
+
+def _ledger(release: Release) -> str:
+    cited = release.ledger
+    if not cited:
+        return "No ledger has this release: whether the same people are in other releases, and what that adds up to, is not known here."
+    return (
+        f"In the curator's ledger, the releases about “{cited['population']}” so far, this one included, add up to "
+        f"ε = {cited['population_epsilon']:.3g} at δ = {cited['population_delta']:g}. Releases elsewhere are not counted."
+    )
+
+
+def checks(bundle: str = "BUNDLE.zip") -> list[str]:
+    """How a recipient checks the release, and what nobody can check from outside."""
+    return [
+        f"python -m dpsynth_core verify {bundle} — hashes of all files, the sum of all charges against ρ, ρ against ε and δ, every row "
+        "against the columns and impossible combinations, stated errors and bounds against rows and noisy tables. The app's page Verify "
+        "does the same.",
+        f"python -m dpsynth_core reproduce {bundle} --out DIR — runs the mechanism again on the noisy answers in release.json and writes "
+        "the rows again. With the versions named at the end they are the same, byte for byte; with others, rounding may change some.",
+        "Not to be checked from outside: that the table was what this page says, that noise was drawn as stated, that one person owns no "
+        "more rows than stated. For these you trust the curator and the program.",
+    ]
