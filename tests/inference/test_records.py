@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.domain import Domain
+from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.inference.records import WeightedRecords, rounded
+from dpsynth_core.workload import all_kway
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 CODES = np.array([[0, 1, 3], [2, 0, 0], [0, 1, 2], [2, 0, 0]], dtype=np.int32)
@@ -45,6 +47,19 @@ def test_as_many_rows_as_people_come_out_as_the_records_themselves() -> None:
     assert rows.dtype == np.int32
     assert sorted(map(tuple, rows)) == [(0, 1, 3)] * 2 + [(2, 0, 0)] * 3
     assert not np.array_equal(whole.rows(500, {}, np.random.default_rng(92))[:200], np.repeat(CODES[:1], 200, axis=0))  # shuffled
+
+
+def test_rows_are_moved_closer_to_what_the_records_answer() -> None:
+    rng = np.random.default_rng(93)
+    domain = Domain.from_json({"a": 5, "b": 4, "c": 6, "d": 3})
+    records = WeightedRecords(domain, rng.integers(0, [5, 4, 6, 3], (400, 4)).astype(np.int32), rng.gamma(0.5, size=400))
+    marginals = all_kway(domain, 2).weights
+
+    def error(rows: np.ndarray) -> float:
+        counted = row_marginals(domain, rows, list(marginals))
+        return sum(float(np.abs(counted[r] / 300 - records.marginal(r) / records.total).sum()) for r in marginals)
+
+    assert error(records.rows(300, marginals, rng)) < 0.8 * error(records.rows(300, {}, rng))  # about half, for any seed
 
 
 @pytest.mark.parametrize(
