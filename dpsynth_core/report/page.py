@@ -31,6 +31,7 @@ _MAP_CAPTION = (
     "Every pair of columns, each column alone on the diagonal: the share of people in a wrong cell, at most, with 95 % confidence. The "
     "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
 )
+_TEXTS = ("Table", "Support")
 _HEADS = ("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand", "Columns alone", "Noisy answers")
 
 
@@ -101,32 +102,25 @@ def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 def _html_tables(table: pd.DataFrame) -> str:
     shown = table.head(_TABLES_SHOWN)
-    scale = float(shown["limit"].fillna(0.0).max()) or 1.0
-    head = "".join(f"<th>{name}</th>" for name in _HEADS)
-    body = "".join(_html_table_row(row, scale) for row in shown.itertuples())
+    head = "".join(f'<th scope="col"{"" if name in _TEXTS else " class=n"}>{name}</th>' for name in _HEADS)
+    body = "".join(_html_table_row(row) for row in shown.itertuples())
     more = f"<p>{len(table) - len(shown):,} further tables are in errors.csv.</p>" if len(table) > len(shown) else ""
     return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _html_table_row(row: Any, scale: float) -> str:
+def _html_table_row(row: Any) -> str:
     cells = (
         f"<td>{escape(row.marginal)}</td>",
         f"<td class=n>{row.cells:,}</td>",
-        f"<td>{escape(row.support)}</td>",
+        f"<td class=s>{escape(row.support)}</td>",
         f"<td class=n>{_number(row.error, '.1%')}</td>",
-        f"<td>{_bar(row.limit, scale)}</td>",
+        f"<td class=n>{_number(row.limit, '.1%')}</td>",
         f"<td class=n>{_number(row.together, '.1%')}</td>",
         f"<td class=n>{_number(row.bound, '.1%')}</td>",
         f"<td class=n>{_number(row.independent, '.1%')}</td>",
         f"<td class=n>{_number(row.gaussian, '.1%')}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
-
-
-def _bar(value: float, scale: float) -> str:
-    if math.isnan(value):
-        return "–"
-    return f'<span class="bar"><i style="width:{100 * min(1.0, value / scale):.1f}%"></i></span> {value:.1%}'
 
 
 def _html_columns(domain: Domain) -> str:
