@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement, Residual
+from dpsynth_core.oracles.learning import Oracle
+from dpsynth_core.oracles.rules import Rule
+from dpsynth_core.oracles.task import Task
 from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass, SparseAnswers
 from dpsynth_core.workload import Workload
@@ -51,6 +54,10 @@ class Kernel(Protocol):
 
     @property
     def rho_left(self) -> float: ...
+
+    @property
+    def delta_total(self) -> float:
+        """What was set aside for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
 
     def seed(self) -> int:
         """A fresh seed for randomness that protects nobody, such as the perturbations of a search. Free; part of what is released."""
@@ -124,6 +131,27 @@ class Kernel(Protocol):
 
         threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape.
         """
+
+    def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
+        """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written`. Costs eps^2 / 2.
+
+        Raises OracleError where the oracle did not prove its answer; then too the budget is spent.
+        """
+
+    def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
+        """The same with Gaussian noise. Costs eps^2 / 2, and delta of `delta_total`. Raises OracleError likewise."""
+
+    def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
+        """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.
+
+        Only where `total_is_public`. CapacityError for a table with fewer records than `privacy.robustness.Prsma` has parts.
+        """
+
+    def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
+        """Exponential mechanism over the rules of a class that can be gone through. Costs eps^2 / 8."""
+
+    def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
+        """What each of k rules costs, in records, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
 
 
 class Model(Protocol):

@@ -123,6 +123,13 @@ class RuleClass:
         place = {name: i for i, name in enumerate(columns)}
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
+    def read(self, numbers: NDArray[np.int64]) -> Rule:
+        """The rule that `Rule.written` wrote."""
+        flags, entries = int(numbers[0]), numbers[1:].reshape(-1, 2)
+        answers = tuple(bool(answer) for answer in entries[:, 1]) if self.kind == DECISION_LIST else ()
+        chosen = tuple(int(number) for number in entries[:, 0])
+        return Rule(self.kind, self.features, chosen, answers, otherwise=bool(flags & 1), negated=bool(flags & 2))
+
     def rule(self, chosen: Collection[int], negated: bool = False) -> Rule:
         """The rule of the features with these numbers; not for decision lists."""
         return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
@@ -138,6 +145,12 @@ class Rule:
     answers: tuple[bool, ...] = ()
     otherwise: bool = False
     negated: bool = False
+
+    def written(self) -> NDArray[np.int64]:
+        """As numbers, for those who know its class: [otherwise + 2 negated, then number and answer of each chosen feature]."""
+        answers = self.answers or (True,) * len(self.chosen)
+        entries = [part for entry in zip(self.chosen, map(int, answers), strict=True) for part in entry]
+        return np.array([self.otherwise + 2 * self.negated, *entries], dtype=np.int64)
 
     def negation(self) -> Rule:
         """The rule that holds exactly where this one does not."""

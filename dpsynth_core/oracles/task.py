@@ -68,15 +68,9 @@ class Task:
             weights = np.concatenate([weights, np.full(len(self.rivals.codes), -each, dtype=np.int64)])
         return Learning(self.rules, self.rules.seen(codes, self.columns), weights)
 
-    def cost(self, rules: Sequence[Rule], counts: Integers) -> Integers:
+    def costs(self, rules: Sequence[Rule], counts: Integers) -> Integers:
         """What each of these rules costs over a table of counts, in records; rivals left aside."""
         codes, weights = np.argwhere(counts), counts[counts != 0]
         seen = self.rules.seen(codes, self.columns)
         wanted = codes[:, self.columns.index(self.target)] == 1 if self.target is not None else np.zeros(len(codes), dtype=bool)
         return np.array([int(weights @ (rule.holds(seen) != wanted)) for rule in rules], dtype=np.int64)
-
-
-def with_separators(problem: Learning, noise: Integers) -> Learning:
-    """The problem with each separator as one more record, weighted by its noise in steps."""
-    seen = np.vstack([problem.seen, problem.rules.separators])
-    return Learning(problem.rules, seen, np.concatenate([problem.weights, noise]))

@@ -116,7 +116,44 @@ class Retention:
         return float(self.cost)
 
 
-Event = Gaussian | Residual | Selection | Retention | Laplace
+@dataclass(frozen=True)
+class PerturbedMinimum(Laplace):
+    """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
+
+    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise: `privacy.learning`, Theorem.
+    """
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """A step with a proof of its own that it is (eps, delta)-differentially private: Gaussian RSPM, PRSMA.
+
+    For neighbours there are distributions within e^eps of each other that its answers follow except with probability delta (Kairouz, Oh,
+    Viswanath 2015, Theorem 3.3), and eps-DP costs rho = eps^2/2 (Bun and Steinke 2016, Proposition 1.4): it is delta-approximate
+    (eps^2/2)-zCDP (their Definition 8.1). Costs and deltas add up (Lemma 8.2).
+    """
+
+    eps: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        _check_positive(eps=self.eps, delta=self.delta)
+
+    @property
+    def cost(self) -> Fraction:
+        return Fraction(self.eps) ** 2 / 2
+
+    @property
+    def rho(self) -> float:
+        return float(self.cost)
+
+
+Event = Gaussian | Residual | Selection | Retention | Laplace | PerturbedMinimum | Approximate
+
+
+def delta_of(event: Event) -> Fraction:
+    """The probability with which the event's cost may not hold; 0 for most."""
+    return Fraction(event.delta) if isinstance(event, Approximate) else Fraction(0)
 
 
 def _check_positive(**values: float) -> None:

@@ -9,13 +9,15 @@ are ours: import rules and tests see to it that they know only `mechanisms.proto
 Records that the domain calls impossible (its structural zeros) are counted and measured where they are, like any other. An error, or a
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
 
-Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that.
+Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that. It matters most
+where an oracle is asked about records (the learn_... operations): how long a search takes, and whether it ends within its limit, is up to
+them. A release of such a run states no times (`synthesis`), and PRSMA protects what an oracle's failures would tell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -23,12 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
+from dpsynth_core.errors import CapacityError
 from dpsynth_core.measurement import Clique, Measurement, Residual
-from dpsynth_core.privacy import events, groups, residuals, retention, selection
-from dpsynth_core.privacy.events import Event, Gaussian, Retention, Selection
+from dpsynth_core.oracles.learning import Learning, Oracle
+from dpsynth_core.oracles.rules import Rule
+from dpsynth_core.oracles.task import Task
+from dpsynth_core.privacy import events, groups, learning, residuals, retention, selection
+from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Retention, Selection
 from dpsynth_core.privacy.groups import Groups, Tally
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.privacy.robustness import Prsma
 from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
@@ -37,13 +44,16 @@ if TYPE_CHECKING:
     from dpsynth_core.sources.protocol import MarginalSource
 
 class PrivacyKernel:
-    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` (zCDP) sealed at construction."""
+    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` (zCDP) sealed at construction.
 
-    def __init__(self, source: MarginalSource, unit: Unit, rho: float, noise: Noise) -> None:
+    delta: set aside for steps that keep their promise except with a small probability (see `meter`).
+    """
+
+    def __init__(self, source: MarginalSource, unit: Unit, rho: float, noise: Noise, delta: float = 0.0) -> None:
         self.__source = source
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], Tally] = {}
-        self.__meter = Meter(rho)
+        self.__meter = Meter(rho, delta=delta)
         self.__noise = noise
         self.__unit = unit
         self.__domain = source.domain
@@ -79,6 +89,10 @@ class PrivacyKernel:
     @property
     def rho_left(self) -> float:
         return self.__meter.rho_left
+
+    @property
+    def delta_total(self) -> float:
+        return self.__meter.delta_total
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -254,6 +268,56 @@ class PrivacyKernel:
             int(np.abs(at_least(counts[r], threshold or len(r)) * COUNT_STEPS - groups.steps(answers[r])).max()) for r in queries.cliques
         )
         return float(self.__noise.discrete_gaussian(np.array([largest]), sigma * COUNT_STEPS)[0] / COUNT_STEPS)
+
+    def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
+        """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
+
+        Raises OracleError, the budget being spent, where the oracle could not prove its answer. Proof in `privacy.learning`.
+        """
+        event = learning.perturbation(task.rules, self.__unit.marginal_l1, eps)
+        self.__meter.charge(event)
+        noise = learning.laplace_noise(task.rules, event.scale, self.__noise)
+        return learning.minimum(self.__problem(task), noise, oracle).written()
+
+    def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
+        """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP."""
+        sigma = learning.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
+        self.__meter.charge(Approximate(eps, delta))
+        noise = learning.gaussian_noise(task.rules, sigma, self.__noise)
+        return learning.minimum(self.__problem(task), noise, oracle).written()
+
+    def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
+        """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP whatever the oracle does; costs eps^2 / 2 and delta.
+
+        ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts.
+        """
+        plan = Prsma(eps, delta)
+        if not self.__unit.total_is_public:
+            raise ValueError("PRSMA is for tables that differ in one replaced record")
+        if plan.size(int(self.__total()[0])) < 1:
+            problem = f"PRSMA divides the records into {plan.parts:,} parts, and there are fewer"
+            raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
+        self.__meter.charge(Approximate(eps, delta))
+        counts = self.__read([task.columns])[task.columns]
+        found = learning.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise)
+        return np.zeros(0, dtype=np.int64) if found is None else found.written()
+
+    def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
+        """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.
+
+        One person moves the cost of a rule by Unit.query at most.
+        """
+        self.__meter.charge(Selection(eps))
+        return learning.exponential(self.__problem(task), eps, self.__unit.query, self.__noise).written()
+
+    def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
+        """What each of k rules costs, in records, + discrete Gaussian noise; rivals left aside. Costs k * Unit.query^2 / (2 sigma^2)."""
+        self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(rules))))
+        costs = task.costs(rules, self.__read([task.columns])[task.columns])
+        return self.__noise.discrete_gaussian(costs, sigma).astype(np.float64)
+
+    def __problem(self, task: Task) -> Learning:
+        return task.problem(self.__read([task.columns])[task.columns])
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
         if queries.domain is not self.__domain and queries.domain != self.__domain:

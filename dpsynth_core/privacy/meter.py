@@ -7,6 +7,9 @@ Floating point. Costs are added as whole multiples of 2^-256, each rounded up, a
 never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is smaller than the sealed budget by a relative 2^-30: a
 mechanism that computes a noise level from `rho_left` in floats and so misses it by a few units in the last place is still served.
 
+Delta. Some steps keep their promise except with a small probability (`events.Approximate`). Those probabilities add up too, exactly, to a
+sealed `delta`, which is 0 unless somebody set some aside: with rho it is a budget in approximate zCDP (Bun and Steinke 2016, section 8).
+
 Parts. `part(rho)` is a meter of its own for a stage of the work: it seals the stage's share, and everything it charges is charged here
 too, so that a stage can overspend neither its share nor the whole. A stage that holds a part cannot reach what others were promised.
 """
@@ -17,7 +20,7 @@ import math
 from fractions import Fraction
 
 from dpsynth_core.errors import BudgetExceeded
-from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.events import Event, delta_of
 
 _UNIT = 2**256
 """Costs are counted in units of 2^-256."""
@@ -25,11 +28,12 @@ _HEADROOM = Fraction(1, 2**30)
 
 
 class Meter:
-    """Counts what has been spent of `rho`; `events` lists every charge in order. within: the meter that this one is a part of."""
+    """Counts what has been spent of `rho` and `delta`; `events` lists every charge in order. within: the meter that this is a part of."""
 
-    def __init__(self, rho: float, within: Meter | None = None) -> None:
-        if not 0 < rho < math.inf:
-            raise ValueError("rho must be a positive number")
+    def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0) -> None:
+        if not 0 < rho < math.inf or not 0 <= delta < 1:
+            raise ValueError("rho must be a positive number, delta a probability below 1")
+        self._delta, self._delta_spent = Fraction(delta), Fraction(0)
         self._sealed = math.floor(Fraction(rho) * _UNIT)
         self._advertised = math.floor(Fraction(rho) * (1 - _HEADROOM) * _UNIT)
         self._within = within
@@ -52,16 +56,28 @@ class Meter:
     def rho_left(self) -> float:
         return max(0, self._advertised - self._spent) / _UNIT
 
+    @property
+    def delta_total(self) -> float:
+        return float(self._delta * (1 - _HEADROOM))
+
+    @property
+    def delta_spent(self) -> float:
+        return float(self._delta_spent)
+
     def part(self, rho: float) -> Meter:
-        """A meter that seals `rho` of this one's budget for one stage."""
-        return Meter(rho, within=self)
+        """A meter that seals `rho` of this one's budget for one stage; of delta, the stage may use all that is left."""
+        return Meter(rho, within=self, delta=float(self._delta))
 
     def charge(self, event: Event) -> None:
         """Raises BudgetExceeded, and charges nothing, if the sealed budget, or that of the whole, does not cover the event."""
         cost = math.ceil(event.cost * _UNIT)
         if self._spent + cost > self._sealed:
             raise BudgetExceeded(f"this step would cost rho = {event.rho:.6g}, but {self.rho_left:.6g} of {self.rho_total:.6g} is left")
+        delta = delta_of(event)
+        if self._delta_spent + delta > self._delta:
+            raise BudgetExceeded(f"this step would cost delta = {float(delta):.6g} on its own, which was not set aside for it")
         if self._within is not None:
             self._within.charge(event)
         self._spent += cost
+        self._delta_spent += delta
         self._events.append(event)

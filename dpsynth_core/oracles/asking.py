@@ -1,0 +1,50 @@
+"""The same records with many perturbations: the cheapest rule for each, or None where it was not proved.
+
+An oracle that goes through the class answers here. CP-SAT answers in processes of its own, so that Ctrl-C and a cancelled run do not wait
+for a search, and a search that runs out of memory takes nothing else with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.oracles import learning
+from dpsynth_core.oracles.answer import Limit
+from dpsynth_core.oracles.learning import Learning, Oracle
+from dpsynth_core.oracles.pool import Pool
+from dpsynth_core.oracles.rules import Rule, RuleClass
+
+Integers = NDArray[np.int64]
+Ask = Callable[[Learning, Integers], list[Rule | None]]
+"""noise: (questions, separators), in the units of the weights. One answer for each row."""
+
+
+@contextmanager
+def asking(oracle: Oracle, rules: RuleClass) -> Iterator[Ask]:
+    """Have the oracle ready. Asking raises OracleError when a process of it dies or hangs; then nothing more can be asked."""
+    if not oracle.may_fail(rules):
+        yield lambda problem, noise: [learning.exhaust(with_separators(problem, row)).rule for row in noise]
+        return
+    with Pool() as pool:
+        yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
+
+
+def with_separators(problem: Learning, noise: Integers) -> Learning:
+    """The problem with each separator as one more record, weighted by its noise."""
+    seen = np.vstack([problem.seen, problem.rules.separators])
+    return Learning(problem.rules, seen, np.concatenate([problem.weights, noise]))
+
+
+def _searcher(shared: tuple[Learning, Limit]) -> Callable[[Integers], Rule | None]:
+    """What a solver process does."""
+    problem, limit = shared
+
+    def search(noise: Integers) -> Rule | None:
+        found = learning.solve(with_separators(problem, noise), limit)
+        return found.rule if found is not None and found.certified else None
+
+    return search
