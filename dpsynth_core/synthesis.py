@@ -210,7 +210,7 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         rho=plan.rho,
         rho_spent=kernel.rho_spent,
         private=private,
-        statement=_statement(plan, kernel.rho_spent, private),
+        statement=statement(plan, kernel.rho_spent, private),
         brands=tuple(_brands(plan, float(finished.total), private)),
         row_policy=_row_policy(plan),
         row_seed=row_seed if codes is not None else None,
@@ -307,7 +307,7 @@ def _check_data(spec: Spec, domain: Domain) -> None:
             raise InputError(f"column {name!r}", "it tells people apart and cannot be released", "drop it from the domain")
 
 
-def _statement(plan: Plan, rho_spent: float, private: bool) -> str:
+def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
     unit, spec = plan.unit, plan.spec
     m = unit.max_rows_per_person
