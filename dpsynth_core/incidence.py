@@ -48,7 +48,7 @@ class Incidence:
     def answers(self, weights: Float) -> Float:
         """For each query of `numbers`, the sum of the weights of the rows that satisfy it. weights: shape (rows,)."""
         found, places = self._found
-        sums = np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(found))
+        sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(found)), dtype=np.float64)
         return self._spread(sums) if self.queries.overlapping else sums
 
     def satisfied(self, values: Float) -> Float:

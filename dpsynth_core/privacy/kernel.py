@@ -26,12 +26,13 @@ from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError
+from dpsynth_core.incidence import Incidence
 from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.oracles.learning import Learning, Oracle
 from dpsynth_core.oracles.rules import Rule
 from dpsynth_core.oracles.task import Task
-from dpsynth_core.privacy import events, groups, learning, residuals, retention, selection
-from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Retention, Selection
+from dpsynth_core.privacy import events, groups, learning, mixture, residuals, retention, selection
+from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, Retention, Selection
 from dpsynth_core.privacy.groups import Groups, Tally
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
@@ -318,6 +319,25 @@ class PrivacyKernel:
 
     def __problem(self, task: Task) -> Learning:
         return task.problem(self.__read([task.columns])[task.columns])
+
+    def mixture_l1(self, records: float) -> float:
+        """Sensitivity of `best_mixture_error`, which the tolerance of its solver is part of. Public."""
+        return self.__unit.max_rows_per_person + mixture.gap(records)
+
+    def best_mixture_error(
+        self, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], records: float, floor: float, scale: float
+    ) -> float:
+        """max(floor, the least largest error that weights on `support` can have) + discrete Laplace noise, in counts.
+
+        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.mixture`. RuntimeError if the solver fails.
+        """
+        self.__check(queries, np.zeros(0, dtype=np.int64))
+        if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
+            raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
+        self.__meter.charge(Laplace(scale, self.mixture_l1(records)))
+        low, high = mixture.bracket(self.__tally(queries), Incidence(queries, support), start, records, floor)
+        steps = np.rint(np.array([(low + high) / 2]) * COUNT_STEPS).astype(np.int64)
+        return float(self.__noise.discrete_laplace(steps, scale * COUNT_STEPS)[0]) / COUNT_STEPS
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
         if queries.domain is not self.__domain and queries.domain != self.__domain:
