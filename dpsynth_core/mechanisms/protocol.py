@@ -132,27 +132,6 @@ class Kernel(Protocol):
         threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape.
         """
 
-    def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
-        """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written`. Costs eps^2 / 2.
-
-        Raises OracleError where the oracle did not prove its answer; then too the budget is spent.
-        """
-
-    def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """The same with Gaussian noise. Costs eps^2 / 2, and delta of `delta_total`. Raises OracleError likewise."""
-
-    def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.
-
-        Only where `total_is_public`. CapacityError for a table with fewer records than `privacy.robustness.Prsma` has parts.
-        """
-
-    def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
-        """Exponential mechanism over the rules of a class that can be gone through. Costs eps^2 / 8."""
-
-    def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
-        """What each of k rules costs, in records, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
-
     def mixture_l1(self, records: float) -> float:
         """Sensitivity of `best_mixture_error`, of its solver's tolerance too. Public, free."""
 
