@@ -154,7 +154,7 @@ def all_values(problem: Hits) -> Integers:
         raise ValueError("too many subsets to go through")
     table = np.zeros(1 << p, dtype=np.int64)
     np.add.at(table, problem.rows @ (1 << np.arange(p, dtype=np.int64)), problem.weights)
-    return _costs(problem.how, table, p) + _linear(problem.linear)
+    return _costs(problem.how, table, p) + linear_values(problem.linear)
 
 
 def _costs(how: str, table: Integers, p: int) -> Integers:
@@ -182,7 +182,7 @@ def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tup
     return table
 
 
-def _linear(linear: Integers) -> Integers:
+def linear_values(linear: Integers) -> Integers:
     """linear . v for every subset, by number."""
     found = np.zeros(1, dtype=np.int64)
     for coefficient in linear:

@@ -8,7 +8,6 @@ mechanisms with public ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,24 +139,3 @@ def _shift(problem: Learning, negated: bool) -> int:
 
 def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
     return rules.rule(np.flatnonzero(v).tolist(), negated)
-
-
-def record_problem(rules: Sequence[Rule], linear: Integers) -> Hits:
-    """The dual: the record x that maximises sum_t q_t(x) - linear . x, as hits to minimise. rules: of one kind, over the same features.
-
-    For conjunctions the answer is the complement of the record: `record_of`. linear: (p,), whole numbers in the units of one rule each.
-    """
-    kind, p = rules[0].kind, len(rules[0].features)
-    rows = np.zeros((len(rules), p), dtype=bool)
-    for row, rule in zip(rows, rules, strict=True):
-        row[list(rule.chosen)] = True
-    wanted = np.array([-1 if not rule.negated else 1 for rule in rules], dtype=np.int64)
-    if kind == CONJUNCTION:
-        return hits.gathered(Hits(hits.ANY, rows, -wanted, -linear))
-    how = {DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_SET}[kind]
-    return hits.gathered(Hits(how, rows, wanted, linear))
-
-
-def record_of(kind: str, v: Flags) -> Flags:
-    """The features of the record that an answer to `record_problem` means."""
-    return ~v if kind == CONJUNCTION else v

@@ -1,14 +1,14 @@
-"""The learning oracle against the whole class, for every kind of rule; and its dual, a record for given rules."""
+"""The learning oracle against the whole class, for every kind of rule."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from dpsynth_core.oracles import hits, learning, lists
+from dpsynth_core.oracles import learning, lists
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.learning import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
-from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, KINDS, PARITY, RuleClass
+from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
 
 CASES = [(kind, closed) for kind in KINDS for closed in (False, True) if not (closed and kind == DECISION_LIST)]
@@ -45,20 +45,3 @@ def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None
     assert Oracle(CP_SAT, Limit(1)).may_fail(small)
     assert Oracle(AUTO, Limit(1)).may_fail(large)
     assert Oracle(AUTO, Limit(1)).may_fail(class_of(DECISION_LIST, lists.MAX_ENUMERATED + 1))
-
-
-@pytest.mark.parametrize("kind", [CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_dual_oracle_finds_the_record_that_most_rules_hold_at(kind: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rules = class_of(kind, 5, closed=True)
-    given = [learning.numbered(rules, int(number)) for number in rng.integers(0, 64, 12)]
-    linear = rng.integers(-2, 3, 5)
-    records = hits.subsets(5, np.arange(32))
-    worth = [sum(int(rule.holds(x[None])[0]) for rule in given) - int(linear @ x) for x in records]
-    problem = learning.record_problem(given, linear)
-    for found in (hits.solve(problem, Limit(30)), hits.exhaustive(problem)):
-        assert found is not None
-        assert found.certified
-        x = learning.record_of(kind, found.v)
-        assert sum(int(rule.holds(x[None])[0]) for rule in given) - int(linear @ x) == max(worth)
