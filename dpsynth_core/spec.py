@@ -95,7 +95,7 @@ class MechanismSpec(_Part):
     """settings: only those that differ from the registry's defaults need to be given."""
 
     name: str = "aim"
-    settings: dict[str, float | int | bool] = {}
+    settings: dict[str, float | int | bool | str] = {}
 
 
 class OutputSpec(_Part):

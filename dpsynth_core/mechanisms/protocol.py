@@ -240,16 +240,31 @@ class Finished:
 Event = Measured | Fitted | Finished
 
 
+Setting = float | int | bool | str
+"""The value of a parameter."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One knob of a mechanism, with a data-independent default."""
 
     name: str
-    kind: str  # "int" | "float" | "bool"
-    default: float | int | bool
+    kind: str  # "int" | "float" | "bool" | "choice" (one of `options`) | "column" (of the domain, or "")
+    default: Setting
     low: float
     high: float
     help: str
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def choice(cls, name: str, options: tuple[str, ...], help: str) -> Parameter:
+        """One of several words, by default the first."""
+        return cls(name, "choice", options[0], 0, 0, help, options)
+
+    @classmethod
+    def column(cls, name: str, help: str) -> Parameter:
+        """A column of the domain, by default none."""
+        return cls(name, "column", "", 0, 0, help)
 
 
 @dataclass(frozen=True)
@@ -297,6 +312,22 @@ class Mechanism(Protocol):
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A mechanism that has an oracle look at private records: the kernel's learn_... operations and select_rule.
+
+    publishes_tables: whether it answers the workload; one that does not has no use for a certificate of its errors.
+    """
+
+    publishes_tables: ClassVar[bool]
+
+    def needs_delta(self, settings: Mapping[str, Any]) -> bool:
+        """Whether steps of it keep their promise except with a small probability: half of the delta is then set aside for them."""
+
+    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
+        """Why it cannot run with this unit and budget, as its Forecast has it; "" if it can. delta: what is set aside."""
 
 
 @runtime_checkable

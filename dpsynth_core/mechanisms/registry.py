@@ -14,7 +14,7 @@ from dpsynth_core.mechanisms.independent import Independent
 from dpsynth_core.mechanisms.mst import Mst
 from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.privbayes import PrivBayes
-from dpsynth_core.mechanisms.protocol import Mechanism, Parameter
+from dpsynth_core.mechanisms.protocol import Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
 
 _OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian(), ResidualPlanner())
@@ -30,7 +30,7 @@ def get(name: str) -> Mechanism:
     return MECHANISMS[name]
 
 
-def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, float | int | bool]:
+def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
     """Every parameter of the mechanism: the given value, as a number or as text, or its default. InputError names the parameter."""
     known = {parameter.name: parameter for parameter in mechanism.parameters}
     for name in given:
@@ -57,12 +57,21 @@ def describe() -> list[dict[str, Any]]:
     ]
 
 
-def _read(parameter: Parameter, value: Any) -> float | int | bool:
+def _read(parameter: Parameter, value: Any) -> Setting:
+    if parameter.kind in ("choice", "column"):
+        return _read_word(parameter, value)
     read = _read_bool(value) if parameter.kind == "bool" else _read_number(value)
     whole = parameter.kind != "int" or (read is not None and math.isfinite(read) and read == int(read))
     if read is None or not whole or not parameter.low <= read <= parameter.high:
         raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
     return int(read) if parameter.kind == "int" else read
+
+
+def _read_word(parameter: Parameter, value: Any) -> str:
+    """Whether there is such a column is for the mechanism to say, which knows the domain."""
+    if not isinstance(value, str) or (parameter.kind == "choice" and value not in parameter.options):
+        raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
+    return value
 
 
 def _read_bool(value: Any) -> bool | None:
@@ -81,4 +90,8 @@ def _read_number(value: Any) -> float | None:
 def _wanted(parameter: Parameter) -> str:
     if parameter.kind == "bool":
         return "true or false"
+    if parameter.kind == "choice":
+        return f"one of {', '.join(parameter.options)}"
+    if parameter.kind == "column":
+        return "the name of a column"
     return f"a {'whole number' if parameter.kind == 'int' else 'number'} from {parameter.low:g} to {parameter.high:g}"

@@ -30,6 +30,8 @@ class Knobs:
         Parameter("share", "float", 0.9, 0.1, 0.99, "a share"),
         Parameter("rounds", "int", 16, 2, 100, "a number"),
         Parameter("careful", "bool", True, 0, 1, "a switch"),
+        Parameter.choice("how", ("quick", "exact"), "a word"),
+        Parameter.column("about", "a column"),
     )
 
 
@@ -52,7 +54,7 @@ def test_the_description_is_json_and_says_everything() -> None:
     for entry in described:
         assert all(len(entry[field]) >= 3 for field in ("title", "summary", "paper", "privacy"))
         for parameter in entry["parameters"]:
-            assert set(parameter) == {"name", "kind", "default", "low", "high", "help"}
+            assert set(parameter) == {"name", "kind", "default", "low", "high", "help", "options"}
 
 
 @pytest.mark.parametrize("name", list(MECHANISMS))
@@ -106,8 +108,9 @@ def test_a_mechanism_that_is_not_driven_on_spends_nothing_on(name: str) -> None:
 
 
 def test_text_from_the_command_line_becomes_numbers() -> None:
-    assert settings(KNOBS, {"share": "0.5", "rounds": "7", "careful": "false"}) == {"share": 0.5, "rounds": 7, "careful": False}
-    assert settings(KNOBS, {"rounds": 7.0}) == {"share": 0.9, "rounds": 7, "careful": True}
+    words = {"how": "quick", "about": ""}
+    assert settings(KNOBS, {"share": "0.5", "rounds": "7", "careful": "false"}) == {"share": 0.5, "rounds": 7, "careful": False} | words
+    assert settings(KNOBS, {"rounds": 7.0}) == {"share": 0.9, "rounds": 7, "careful": True} | words
     assert isinstance(settings(KNOBS, {"rounds": 7.0})["rounds"], int)
 
 
@@ -124,6 +127,9 @@ def test_text_from_the_command_line_becomes_numbers() -> None:
         {"rounds": "inf"},
         {"careful": "perhaps"},
         {"careful": 1},
+        {"how": "slowly"},
+        {"how": 1},
+        {"about": 2.0},
     ],
 )
 def test_settings_that_do_not_fit_are_refused_by_name(given: dict[str, Any]) -> None:
@@ -131,8 +137,13 @@ def test_settings_that_do_not_fit_are_refused_by_name(given: dict[str, Any]) -> 
         settings(KNOBS, given)
 
 
+def test_a_word_is_taken_as_it_is() -> None:
+    chosen = settings(KNOBS, {"how": "exact", "about": "income, total"})
+    assert (chosen["how"], chosen["about"]) == ("exact", "income, total")
+
+
 def test_unknown_parameters_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="use one of share, rounds, careful"):
+    with pytest.raises(InputError, match="use one of share, rounds, careful, how, about"):
         settings(KNOBS, {"shares": 0.5})
     with pytest.raises(InputError, match="has no parameters"):
         settings(get("independent"), {"shares": 0.5})
