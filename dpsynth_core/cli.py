@@ -161,6 +161,8 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
     if made.certificate is not None:
         mean, most, tables = (made.certificate[name] for name in ("mean_error", "mean_bound95", "marginals"))
         _say(f"certificate: mean error {mean:.4f} over {len(tables)} marginals, at most {most:.4f} with 95 % confidence")
+        largest, most = (made.certificate[name] for name in ("max_error", "max_bound95"))
+        _say(f"certificate: largest error of a single share {largest:.4f}, at most {most:.4f} with 95 % confidence")
     _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {made.timings['total']:.1f} s, written to {out}")
 
 

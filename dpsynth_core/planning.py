@@ -24,7 +24,7 @@ from dpsynth_core.privacy import accounting
 from dpsynth_core.privacy import attacker as attackers
 from dpsynth_core.privacy.accounting import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.spec import divided
+from dpsynth_core.spec import CERTIFIED_LARGEST, divided
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, public
 
@@ -66,7 +66,7 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
     in a wrong cell (half of the L1 error). The mean over all tables is known sqrt(tables) times better."""
-    return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * rho)) / 2
+    return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho)) / 2
 
 
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0) -> float:

@@ -27,6 +27,8 @@ MAX_ROWS = 100_000_000
 MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
 DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
+CERTIFIED_LARGEST = 0.1
+"""Share of the certificate that measures the largest error of all cells; the rest measures the error of each marginal."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"

@@ -195,7 +195,8 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
     if plan.rho_certificate:
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="measuring the errors of what is published"))
         with clock.phase("certificate"):
-            certificate = certify(kernel.part(plan.rho_certificate), published, total, ROWS if codes is not None else ANSWERS)
+            of, stage = ROWS if codes is not None else ANSWERS, kernel.part(plan.rho_certificate)
+            certificate = certify(stage, published, total, of, plan.workload.threshold)
 
     return Release(
         spec=plan.spec.published(),

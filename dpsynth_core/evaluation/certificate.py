@@ -8,6 +8,11 @@ whatever the mechanism did, for it saw none of this noise. The mean of the k is 
 Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
 with a tenth of the certificate's budget; what T's noise may do to each number is part of the bounds (see `totals`).
 For mechanisms that give answers and no rows, p_r is the answer divided by T, as a reader of the answers would.
+
+A tenth of the budget (`spec.CERTIFIED_LARGEST`) measures one more number, the largest error of all cells, max |M_r(D)[y] - T p_r[y]|. One
+person moves that by 1, not by 2, and there is one of it, not k: it is known many times better than each of the k. Where the workload asks
+thresholds ("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then:
+one person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
 """
 
 from __future__ import annotations
@@ -25,6 +30,8 @@ from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms.protocol import Kernel
+from dpsynth_core.queries import at_least
+from dpsynth_core.spec import CERTIFIED_LARGEST
 
 CONFIDENCE = 0.95
 ROWS, ANSWERS = "rows", "answers"
@@ -51,6 +58,9 @@ class Certificate:
     """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
     of. sigma: noise of each measured error, in records. rho: what all of it cost.
 
+    max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
+    its 95 % bound; max_sigma: its noise, in records. None in documents from before there was one.
+
     sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
     mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
     sample would be large enough.
@@ -65,12 +75,18 @@ class Certificate:
     total: Total
     sigma: float
     rho: float
+    max_error: float | None = None
+    max_bound95: float | None = None
+    max_sigma: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
             "of": self.of,
             "mean_error": self.mean_error,
             "mean_bound95": self.mean_bound95,
+            "max_error": self.max_error,
+            "max_bound95": self.max_bound95,
+            "max_sigma": self.max_sigma,
             "sample": self.sample,
             "sample95": self.sample95,
             "confidence": CONFIDENCE,
@@ -93,22 +109,45 @@ class Certificate:
             total=Total(**obj["total"]),
             sigma=obj["sigma"],
             rho=obj["rho"],
+            max_error=obj.get("max_error"),
+            max_bound95=obj.get("max_bound95"),
+            max_sigma=obj.get("max_sigma"),
         )
 
 
-def certify(kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], known: Total | None, of: str) -> Certificate:
+@dataclass(frozen=True)
+class Largest:
+    """The largest error as measured, and its noise, in records. threshold: of the queries; None for cells."""
+
+    error: float
+    sigma: float
+    threshold: int | None = None
+
+
+def certify(
+    kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], known: Total | None, of: str, threshold: int | None = None
+) -> Certificate:
     """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
 
-    known: the number of records as far as it was released before.
+    known: the number of records as far as it was released before. threshold: the workload's.
     """
     total = known or _measured(kernel)
-    sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * kernel.rho_left))
+    sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * (1 - CERTIFIED_LARGEST) * kernel.rho_left))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
-    return state(noisy, published, total, sigma, kernel.rho_spent, of)
+    max_sigma = kernel.query_l1 / math.sqrt(2 * kernel.rho_left)
+    answers = {r: fractions * total.value for r, fractions in _asked(published, threshold).items()}
+    largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
+    return state(noisy, published, total, sigma, kernel.rho_spent, of, largest)
 
 
 def state(
-    noisy: Mapping[Clique, float], published: Mapping[Clique, NDArray[np.float64]], total: Total, sigma: float, rho: float, of: str
+    noisy: Mapping[Clique, float],
+    published: Mapping[Clique, NDArray[np.float64]],
+    total: Total,
+    sigma: float,
+    rho: float,
+    of: str,
+    largest: Largest | None = None,
 ) -> Certificate:
     """What follows from the measured errors (records, noise `sigma`) of `published` (fractions): anyone who has both can repeat it."""
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
@@ -133,7 +172,22 @@ def state(
         total=total,
         sigma=sigma,
         rho=rho,
+        max_error=largest.error / total.value if largest else None,
+        max_bound95=_largest_bound(largest, published, total, of) if largest else None,
+        max_sigma=largest.sigma if largest else None,
     )
+
+
+def _asked(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
+    """The published answers to the queries of the workload, cells or thresholds."""
+    return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
+
+
+def _largest_bound(largest: Largest, published: Mapping[Clique, NDArray[np.float64]], total: Total, of: str) -> float:
+    """As `_bound`, with the largest published share as the mass that a wrong T can move. A share of rows is off by 1 at most."""
+    heaviest = max(float(np.abs(fractions).max()) for fractions in _asked(published, largest.threshold).values())
+    bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
+    return min(1.0, bound) if of == ROWS else bound
 
 
 def _sample(cells: Cells | None, error: float) -> float | None:

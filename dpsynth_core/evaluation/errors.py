@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique
+from dpsynth_core.queries import at_least
 from dpsynth_core.workload import Workload
 
 Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
@@ -30,6 +31,13 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
 def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
     """||true_r/N - estimate_r/N'||_1 for every r of `true`: 0 for equal distributions, 2 for disjoint ones."""
     return {r: float(np.abs(_fractions(true[r]) - _fractions(estimate[r])).sum()) for r in true}
+
+
+def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
+    """max over queries of |q(D)/N - q(Dhat)/N'|: the papers' max error. The queries are the cells of every r of `true`, or, with a
+    threshold, "at least so many columns of r agree" (see `queries.at_least`)."""
+    gaps = (at_least(_fractions(true[r]) - _fractions(estimate[r]), threshold or len(r)) for r in true)
+    return max(float(np.abs(gap).max()) for gap in gaps)
 
 
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:

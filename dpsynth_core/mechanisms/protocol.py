@@ -43,6 +43,10 @@ class Kernel(Protocol):
         """L1 sensitivity of one marginal, and of the score ||M_r(D) - v||_1: 1 or 2, times the rows per person."""
 
     @property
+    def query_l1(self) -> float:
+        """Sensitivity of one counting query, and of |q(D) - v|: the most rows that one person owns, in both relations."""
+
+    @property
     def total_is_public(self) -> bool:
         """True when the number of rows is the same in neighbouring tables (replace, one row per person)."""
 

@@ -76,6 +76,10 @@ class PrivacyKernel:
         return self.__unit.marginal_l2
 
     @property
+    def query_l1(self) -> float:
+        return self.__unit.query_l1
+
+    @property
     def total_is_public(self) -> bool:
         return self.__unit.total_is_public
 
@@ -200,9 +204,9 @@ class PrivacyKernel:
     ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """`count` independent draws of the exponential mechanism over queries and their negations, score sign * (q(D) - answer_q).
 
-        Costs count * eps^2 / 8: one person changes a score by Unit.query at most, and `privacy.selection` accounts for the rounding.
+        Costs count * eps^2 / 8: one person changes a score by query_l1 at most, and `privacy.selection` accounts for the rounding.
         """
-        b = selection.scale(eps, self.__unit.query)
+        b = selection.scale(eps, self.__unit.query_l1)
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
         self.__meter.charge(Selection(eps, count))
@@ -215,7 +219,7 @@ class PrivacyKernel:
 
         Costs count * eps^2 / 8, as `select_signed_query`. excluded: numbers that are not offered.
         """
-        b = selection.scale(eps, self.__unit.query)
+        b = selection.scale(eps, self.__unit.query_l1)
         left_out = np.unique(np.asarray(excluded, dtype=np.int64))
         self.__check(queries, answers.numbers)
         self.__check(queries, left_out)
@@ -226,7 +230,7 @@ class PrivacyKernel:
         return selection.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
 
     def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
-        """q(D) + discrete Gaussian noise for each of k queries. Costs k * Unit.query^2 / (2 sigma^2): each moves by Unit.query at most."""
+        """q(D) + discrete Gaussian noise for each of k queries. Costs k * query_l1^2 / (2 sigma^2): each moves by query_l1 at most."""
         self.__check(queries, numbers)
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(numbers))))
         return self.__noise.discrete_gaussian(self.__tally(queries).at(numbers), sigma).astype(np.float64)
@@ -249,21 +253,21 @@ class PrivacyKernel:
         retention.check(numbers, signs, answers)
         if not len(numbers):
             return np.zeros(0, dtype=np.bool_)
-        self.__meter.charge(Retention(eta, gamma, records, self.__unit.query, len(numbers)))
+        self.__meter.charge(Retention(eta, gamma, records, self.__unit.query_l1, len(numbers)))
         counts = self.__tally(queries).at(numbers)
         return self.__noise.bernoulli_exp(retention.exponents(counts, signs, answers, eta, gamma, records))
 
     def measure_largest_error(
         self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float, threshold: int | None = None
     ) -> float:
-        """The largest |q(D) - answer_q| over all cells, + discrete Gaussian noise. Costs Unit.query^2 / (2 sigma^2).
+        """The largest |q(D) - answer_q| over all cells, + discrete Gaussian noise. Costs query_l1^2 / (2 sigma^2).
 
-        Each difference moves by Unit.query at most, and so does the largest. Exact on the grid of `scores`, as `measure_errors` is.
+        Each difference moves by query_l1 at most, and so does the largest. Exact on the grid of `scores`, as `measure_errors` is.
         """
         queries = QueryClass(self.__domain, tuple(answers), threshold)
         for clique in queries.cliques:
             check_answer(answers[clique], self.__domain.sizes(clique))
-        self.__meter.charge(Gaussian(sigma, float(self.__unit.query)))
+        self.__meter.charge(Gaussian(sigma, float(self.__unit.query_l1)))
         counts = self.__read(queries.cliques)
         largest = max(
             int(np.abs(at_least(counts[r], threshold or len(r)) * COUNT_STEPS - groups.steps(answers[r])).max()) for r in queries.cliques

@@ -54,13 +54,13 @@ class Unit:
         return _root(count * self.marginal_l1**2)
 
     @property
-    def query(self) -> int:
+    def query_l1(self) -> int:
         """Sensitivity of one counting query, and of |q(D) - v|, in both relations: each row of a person counts once or not at all."""
         return self.max_rows_per_person
 
     def queries_l2(self, count: int) -> float:
         """L2 sensitivity of `count` arbitrary counting queries together, never rounded down."""
-        return _root(count * self.query**2)
+        return _root(count * self.query_l1**2)
 
     @property
     def total_l2(self) -> int:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.errors import largest_error, row_marginals
 from dpsynth_core.evaluation.subsampling import gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.measurement import Clique
@@ -18,12 +18,14 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.spec import CERTIFIED_LARGEST
 from dpsynth_core.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 
 PAIRS = all_kway(DOMAIN, 2).cliques
 N = 4000
-UNITS = pytest.mark.parametrize("unit", [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2)], ids=str)
+EVERY_UNIT = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 2)]
+UNITS = pytest.mark.parametrize("unit", EVERY_UNIT, ids=str)
 FALSE_ALARM = 1e-6
 """Chance that a sound bound fails a test of its coverage: the exact tail of a binomial."""
 
@@ -86,8 +88,8 @@ def test_it_spends_all_it_was_given_and_nothing_else(unit: Unit) -> None:
     stage = kernel.part(0.01)
     made = certify(stage, rows(), Total(float(N), 0.0), ROWS)
     assert made.rho == stage.rho_spent == kernel.rho_spent == pytest.approx(0.01, rel=1e-6)
-    (event,) = kernel.events
-    assert event == Gaussian(made.sigma, unit.errors_l2(len(PAIRS)))
+    assert kernel.events == (Gaussian(made.sigma, unit.errors_l2(len(PAIRS))), Gaussian(made.max_sigma, unit.query_l1))
+    assert kernel.events[1].rho == pytest.approx(CERTIFIED_LARGEST * 0.01, rel=1e-6)
 
 
 def test_a_secret_number_of_records_that_nothing_measured_is_measured_now() -> None:
@@ -97,7 +99,7 @@ def test_a_secret_number_of_records_that_nothing_measured_is_measured_now() -> N
         stage = kernel_for(Unit(), seed, 0.01)
         made = certify(stage, published, None, ROWS)
         failed += any(one.simultaneous95 < true[one.attributes] for one in made.marginals)
-        assert [type(event) for event in stage.events] == [Gaussian, Gaussian]
+        assert [type(event) for event in stage.events] == [Gaussian, Gaussian, Gaussian]
         assert made.total.sigma == stage.events[0].sigma
         assert made.rho == pytest.approx(0.01, rel=1e-6)
     assert failed <= binom.isf(FALSE_ALARM, runs, 0.05)
@@ -106,7 +108,38 @@ def test_a_secret_number_of_records_that_nothing_measured_is_measured_now() -> N
 def test_a_public_number_of_records_costs_nothing_even_if_it_was_not_known() -> None:
     stage = kernel_for(Unit("replace"), 1)
     assert certify(stage, rows(), None, ROWS).total == Total(float(N), 0.0)
-    assert len(stage.events) == 1
+    assert len(stage.events) == 2
+
+
+@pytest.mark.parametrize(("unit", "threshold"), [*((unit, None) for unit in EVERY_UNIT), (Unit(), 1)], ids=str)
+def test_the_largest_error_is_unbiased_and_its_bound_holds_in_95_percent_of_200_runs(unit: Unit, threshold: int | None) -> None:
+    published, runs, failed = rows(), 200, 0
+    true = largest_error(people(N).counts(PAIRS), published, threshold)
+    rng, gaps = np.random.default_rng(13), []
+    for seed in range(runs):
+        made = certify(kernel_for(unit, seed, 1e-3 * unit.query_l1**2), published, estimated(unit, rng), ROWS, threshold)
+        failed += made.max_bound95 < true
+        exact = certify(kernel_for(unit, seed), published, Total(float(N), 0.0), ROWS, threshold)
+        gaps.append((exact.max_error - true) * N / exact.max_sigma)
+    if unit.total_is_public:
+        assert binom.ppf(FALSE_ALARM, runs, 0.05) <= failed <= binom.isf(FALSE_ALARM, runs, 0.05)
+    else:
+        assert failed <= binom.isf(FALSE_ALARM, runs, 0.05)
+    # the mean of 200 and a chi-square of 200 degrees of freedom: five standard errors
+    assert abs(np.mean(gaps)) < 5 / np.sqrt(runs)
+    assert np.var(gaps) == pytest.approx(1, abs=5 * np.sqrt(2 / runs))
+
+
+def test_a_share_of_rows_is_never_off_by_more_than_all_of_it() -> None:
+    made = certify(kernel_for(Unit(), 3), rows(), Total(10.0, 4000.0), ROWS)
+    assert made.max_bound95 == 1.0
+
+
+def test_a_document_from_before_the_largest_error_is_still_read() -> None:
+    said = certify(kernel_for(Unit(), 3), rows(), None, ROWS).to_json()
+    old = {name: value for name, value in said.items() if not name.startswith("max_")}
+    assert Certificate.from_json(old).max_error is None
+    assert Certificate.from_json(old).mean_error == said["mean_error"]
 
 
 def test_answers_that_do_not_sum_to_one_are_certified_as_they_are() -> None:
@@ -155,4 +188,4 @@ def test_it_survives_json() -> None:
     said = json.loads(json.dumps(made.to_json(), allow_nan=False))
     assert Certificate.from_json(said) == made
     assert said["marginals"][0].keys() == {"attributes", "error", "bound95", "simultaneous95"}
-    assert {"mean_error", "mean_bound95", "sigma", "rho"} <= said.keys()
+    assert {"mean_error", "mean_bound95", "max_error", "max_bound95", "sigma", "rho"} <= said.keys()

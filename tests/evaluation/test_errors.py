@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import marginal_errors, row_marginals, scaled, workload_error
-from dpsynth_core.workload import hand_picked
+from dpsynth_core.evaluation.errors import largest_error, marginal_errors, row_marginals, scaled, workload_error
+from dpsynth_core.queries import QueryClass
+from dpsynth_core.workload import all_kway, hand_picked
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 ROWS = st.integers(0, 30).flatmap(lambda n: st.tuples(*(arrays(np.int32, n, elements=st.integers(0, s - 1)) for s in (3, 2, 4))))
@@ -24,6 +25,18 @@ def test_workload_error_is_the_weighted_mean_over_marginals_by_definition() -> N
     true = {("a",): np.array([5, 3, 2]), ("b",): np.array([6, 4])}
     estimate = {("a",): np.array([4.0, 4.0, 2.0]), ("b",): np.array([6.5, 3.5])}
     assert workload_error(workload, true, estimate, 10) == pytest.approx((1 * 2 + 3 * 1) / (2 * 10))
+
+
+@pytest.mark.parametrize("threshold", [None, 1, 2])
+@given(ROWS, ROWS)
+def test_the_largest_error_is_that_of_the_worst_query_asked_of_the_rows(threshold: int | None, one: tuple, other: tuple) -> None:
+    queries = QueryClass.of(all_kway(DOMAIN, 2).asking(threshold))
+    tables_of = [np.stack(columns, axis=1) for columns in (one, other)]
+    marginals = [row_marginals(DOMAIN, codes, queries.cliques) for codes in tables_of]
+    shares = [
+        np.array([queries.query(number).of(codes).mean() if len(codes) else 0.0 for number in range(queries.size)]) for codes in tables_of
+    ]
+    assert largest_error(*marginals, threshold) == pytest.approx(np.abs(shares[0] - shares[1]).max(), abs=1e-12)
 
 
 def test_workload_error_needs_a_positive_number_of_records() -> None:
