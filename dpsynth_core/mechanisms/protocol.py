@@ -281,12 +281,13 @@ class Forecast:
     reason: str = ""
 
 
-SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING = (
+SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING, CHECKING = (
     "single columns",
     "choosing what to ask",
     "chosen tables",
     "tables asked for",
     "number of records",
+    "checking the public table",
 )
 """What parts of a budget go to, as people are told."""
 
