@@ -310,13 +310,13 @@ class PrivacyKernel:
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
         """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.
 
-        One person moves the cost of a rule by Unit.query at most.
+        One person moves the cost of a rule by query_l1 at most.
         """
         self.__meter.charge(Selection(eps))
-        return learning.exponential(self.__problem(task), eps, self.__unit.query, self.__noise).written()
+        return learning.exponential(self.__problem(task), eps, self.__unit.query_l1, self.__noise).written()
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
-        """What each of k rules costs, in records, + discrete Gaussian noise; rivals left aside. Costs k * Unit.query^2 / (2 sigma^2)."""
+        """What each of k rules costs, in records, + discrete Gaussian noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(rules))))
         costs = task.costs(rules, self.__read([task.columns])[task.columns])
         return self.__noise.discrete_gaussian(costs, sigma).astype(np.float64)
