@@ -36,8 +36,12 @@ def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]
 def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
     """max over queries of |q(D)/N - q(Dhat)/N'|: the papers' max error. The queries are the cells of every r of `true`, or, with a
     threshold, "at least so many columns of r agree" (see `queries.at_least`)."""
-    gaps = (at_least(_fractions(true[r]) - _fractions(estimate[r]), threshold or len(r)) for r in true)
-    return max(float(np.abs(gap).max()) for gap in gaps)
+    return largest_gap({r: _fractions(t) for r, t in true.items()}, {r: _fractions(estimate[r]) for r in true}, threshold)
+
+
+def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
+    """`largest_error` of what is in fractions already, taken as it is."""
+    return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
 
 
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:

@@ -21,7 +21,7 @@ from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.errors import largest_gap, row_marginals
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
 from dpsynth_core.measurement import Clique
@@ -176,7 +176,8 @@ class Headline:
     certified: whether mean and worst are measured. mean, mean_limit: on average, and at most (95 %); without a certificate the mean of the
     bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so many records is as accurate
     (None where the certificate says nothing of it); people: records that there are. independent, gaussian: means of the baselines, NaN
-    where there are none.
+    where there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN
+    without a certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
     """
 
     tables: int
@@ -192,6 +193,9 @@ class Headline:
     people: float
     independent: float
     gaussian: float
+    largest: float
+    largest_limit: float
+    threshold: int | None
 
 
 def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned[Headline]:
@@ -215,7 +219,27 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
         people=statements.evidence.total,
         independent=float(table["independent"].mean()),
         gaussian=float(table["gaussian"].mean()),
+        largest=_share(certificate.max_error if certificate else None),
+        largest_limit=_share(certificate.max_bound95 if certificate else None),
+        threshold=statements.workload.threshold,
     )
+
+
+def _share(stated: float | None) -> float:
+    return math.nan if stated is None else min(1.0, max(0.0, stated))
+
+
+def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[float]:
+    """The exact largest error of a single cell or threshold of the workload, as a share of all people; NaN where not all are published."""
+    return combine(_true_largest, statements, truth)
+
+
+def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> float:
+    cliques = statements.workload.cliques
+    published = statements.published(cliques)
+    if len(published) < len(cliques):
+        return math.nan
+    return largest_gap({r: truth[r] / max(1, truth[r].sum()) for r in cliques}, published, statements.workload.threshold)
 
 
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
@@ -36,7 +37,7 @@ def sentence(headline: Headline) -> str:
     if headline.certified:
         return (
             f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into a wrong cell; at most "
-            f"{percent(headline.mean_limit)}, with 95 % confidence. {worst}"
+            f"{percent(headline.mean_limit)}, with 95 % confidence. {worst}{largest(headline)}"
         )
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
@@ -44,6 +45,17 @@ def sentence(headline: Headline) -> str:
         f"No certificate was made. The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
         f" the {what} put at most {percent(headline.mean_limit)} of people into a wrong cell. {worst}{guess} True errors are often several"
         " times smaller than such bounds."
+    )
+
+
+def largest(headline: Headline) -> str:
+    """The largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
+    if math.isnan(headline.largest):
+        return ""
+    one = "cell" if headline.threshold is None else f"question “at least {headline.threshold} of these values”"
+    return (
+        f" The share of people in any single {one} is off by {percent(headline.largest)} of all people in the worst case, at most "
+        f"{percent(headline.largest_limit)}, with 95 % confidence."
     )
 
 

@@ -22,6 +22,7 @@ ERROR_HELP = "People in a wrong cell: those who would have to move to another ce
 SAMPLE_HELP = (
     "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
 )
+LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
 _THRESHOLD = 5.0
 
@@ -36,6 +37,10 @@ def tables(shown: Shown) -> None:
     if truth is not None:
         table = quality.marginal_table(report.statements(shown.release), truth)
     _headline(head, table)
+    if truth is not None:
+        exact = quality.true_largest(report.statements(shown.release), truth)
+        with frame.card("The true largest error", exact.zone):
+            st.metric("Of any one share", _percent(exact.value), help=_largest_help(head.value))
     _trust(table)
 
 
@@ -48,13 +53,18 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             if claim := report.sample_reading(said):
                 st.markdown(f"##### {literal(claim, 400)}", help=SAMPLE_HELP)
             st.markdown(literal(report.sentence(said), 1000))
-            mean, worst, measured = st.columns(3)
+            mean, worst, largest, measured = st.columns(4)
             mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table, at most", _percent(said.worst), help=f"{ERROR_HELP} With 95 % confidence.")
+            largest.metric("Any one share, at most", _percent(said.largest_limit), help=f"{_largest_help(said)} With 95 % confidence.")
             measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
             draw(charts.means(averages), averages.zone, "means")
+
+
+def _largest_help(said: Headline) -> str:
+    return LARGEST_HELP.format("cell" if said.threshold is None else f"“at least {said.threshold} of these values”")
 
 
 def _trust(table: Zoned[pd.DataFrame]) -> None:

@@ -118,6 +118,18 @@ def test_the_headline_reads_the_certificate_as_a_sample(done: dict[str, str]) ->
     assert "random" not in words(at(done["answers"], "tables"))
 
 
+def test_the_largest_error_is_a_released_number_and_its_true_value_curator_only(done: dict[str, str]) -> None:
+    app = at(done["rows"], "tables")
+    assert "off by" in words(app)
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Any one share, at most"].endswith("%")
+    assert "Of any one share" not in shown
+    app = app.toggle(key="results_curator").set_value(True).run()
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Of any one share"].endswith("%")
+    assert "Any one share, at most" in {metric.label for metric in at(done["answers"], "tables").metric}
+
+
 def test_without_a_certificate_the_page_says_so_and_shows_bounds(done: dict[str, str]) -> None:
     app = at(done["bare"], "tables")
     assert not app.exception

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,26 @@ def test_the_headline_takes_the_mean_from_the_certificate_and_the_worst_from_the
     assert head.mean_limit == pytest.approx(CERTIFIED.mean_bound95 / 2)
     assert (head.worst, head.worst_table) == (pytest.approx(0.25), "a × c")
     assert head.sample == 120.0
+
+
+@pytest.mark.parametrize("threshold", [None, 1])
+def test_the_largest_error_is_the_certificate_s_and_its_truth_is_curator_only(threshold: int | None) -> None:
+    certified = replace(CERTIFIED, max_error=-0.001, max_bound95=0.02, max_sigma=5.0)
+    stated = released(statements(certified, workload=PAIRS.asking(threshold)))
+    head = quality.headline(stated, quality.marginal_table(stated)).value
+    assert (head.largest, head.largest_limit, head.threshold) == (0.0, 0.02, threshold)
+    wrong = {r: t.copy() for r, t in counts(*PAIRS.cliques).items()}
+    wrong[("a", "b")][0, 0] += 60
+    wrong[("a", "b")][1, 1] -= 60
+    found = quality.true_largest(stated, curator_only(wrong))
+    assert found.zone is Zone.CURATOR
+    # also with one of two columns enough: row 0 and column 0 have these 60 people more, row 1 and column 1 as many fewer
+    assert found.value == pytest.approx(60 / 600)
+
+
+def test_a_certificate_without_a_largest_error_states_none() -> None:
+    stated = released(statements(CERTIFIED))
+    assert math.isnan(quality.headline(stated, quality.marginal_table(stated)).value.largest)
 
 
 def test_the_headline_of_a_release_that_bounds_nothing_has_no_numbers() -> None:
