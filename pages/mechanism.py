@@ -15,7 +15,7 @@ from dpsynth_core.privacy.accounting import epsilon_from, rho_from
 from dpsynth_core.spec import DataSpec, Spec, divided
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
-from dpsynth_core.web import document, frame, launch, plan_view, watch
+from dpsynth_core.web import document, frame, launch, plan_view, recommendation_view, watch
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
@@ -55,6 +55,8 @@ def _plan(here: Current) -> None:
     plan_view.leaks(leaks.find(spec, people, account.releases, _same_file_elsewhere(here.owner, spec)))
     text = spec.model_dump_json()
     forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
+    recommendation_view.card(here)
+    frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.cards(forecasts, mechanism.name)
     plan_view.parameters(mechanism)
     _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dpsynth_core.charts.contest import contest
 from dpsynth_core.charts.plan import coverage, split, tradeoff
 from dpsynth_core.charts.progress import budget_used, noise_level
 from dpsynth_core.charts.quality import PAIR, marginals, means, overview, pair_map
 from dpsynth_core.charts.results import one_way, two_way, two_way_difference
 from dpsynth_core.charts.theme import Drawing
+from dpsynth_core.charts.tradeoffs import TRIED, by_epsilon, by_seconds, by_tables, tables_of
 
 __all__ = [
     "PAIR",
+    "TRIED",
     "Drawing",
     "budget_used",
+    "by_epsilon",
+    "by_seconds",
+    "by_tables",
+    "contest",
     "coverage",
     "marginals",
     "means",
@@ -20,6 +27,7 @@ __all__ = [
     "overview",
     "pair_map",
     "split",
+    "tables_of",
     "tradeoff",
     "two_way",
     "two_way_difference",

@@ -48,7 +48,7 @@ METRICS = (
         "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
         percent=False,
     ),
-    Metric("largest", "Largest error of a count", "Of all cells of all tables, as a share of the people."),
+    Metric("largest", "Largest error", "Of all counts of all tables, as a share of the people."),
 )
 
 

@@ -45,15 +45,16 @@ def choice(
     names: dict[Any, str],
     *,
     kind: str = "select",
+    default: Any = None,
     on_change: Callable[[], None] | None = None,
     **look: Any,
 ) -> Any:
     """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select").
 
-    on_change: what else to do once the new value is stored.
+    default: while nothing is stored; else the first. on_change: what else to do once the new value is stored.
     """
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
-    key = _seeded(path, value(path) if value(path) in options else options[0])
+    key = _seeded(path, next(option for option in (value(path), default, options[0]) if option in options))
     if kind == "segmented":
         look["required"] = True
 
@@ -63,6 +64,17 @@ def choice(
             on_change()
 
     return widget(label, options, format_func=lambda option: names.get(option, str(option)), key=key, on_change=changed, **look)
+
+
+def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str], default: Sequence[Any], **look: Any) -> list[Any]:
+    """Any number of `options`, as pills. names: what to call each (Markdown). default: while nothing is stored."""
+    key = _seeded(path, [option for option in options if option in value(path, default)])
+
+    def changed() -> None:
+        store(path, list(st.session_state[key]))
+
+    look["format_func"] = lambda option: names.get(option, str(option))
+    return st.pills(label, options, selection_mode="multi", key=key, on_change=changed, **look)
 
 
 def text(label: str, path: str, **look: Any) -> str:

@@ -33,7 +33,7 @@ import streamlit as st
 from dpsynth_core.errors import InputError
 from dpsynth_core.web import brand, document, session, sidebar, steps
 from dpsynth_core.web.session import Current
-from dpsynth_core.web.steps import REFERENCE, STEPS, State, Step
+from dpsynth_core.web.steps import ALWAYS, STEPS, State, Step
 from dpsynth_core.web.text import literal
 from dpsynth_core.zones import Zone
 
@@ -64,9 +64,9 @@ def run() -> None:
         return
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
-    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *REFERENCE)}
+    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
     sections: dict[str, list[st.Page]] = {}
-    for step in (*STEPS, *REFERENCE):
+    for step in (*STEPS, *ALWAYS):
         sections.setdefault(step.section, []).append(pages[step.name])
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     st.query_params[session.PARAMETER] = here.project
@@ -220,7 +220,7 @@ def _pass(name: str) -> None:
 
 
 def _step(name: str) -> Step:
-    return next(step for step in (*STEPS, *REFERENCE) if step.name == name)
+    return next(step for step in (*STEPS, *ALWAYS) if step.name == name)
 
 
 def _capital(text: str) -> str:

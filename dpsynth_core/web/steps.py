@@ -39,10 +39,16 @@ STEPS = (
     Step("mechanism", "Mechanism", "Spend", ":material/play_circle:", "Choose how the rows are made, and make them."),
     Step("results", "Results", "Publish", ":material/monitoring:", "How good the synthetic rows are, and the downloads."),
 )
+EXPLORE = (
+    Step("tradeoffs", "Trade-offs", "Explore", ":material/stacked_line_chart:", "Try mechanisms and budgets at no cost.", numbered=False),
+    Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side.", numbered=False),
+)
 REFERENCE = (
     Step("ledger", "Ledger", "Reference", ":material/receipt_long:", "Every charge against every population.", numbered=False),
     Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words.", numbered=False),
 )
+ALWAYS = (*EXPLORE, *REFERENCE)
+"""Pages beside the way, open at any time."""
 PREPARATION = ("data", "domain", "workload", "budget")
 _ORDER = tuple(step.name for step in STEPS)
 
@@ -67,7 +73,7 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
     else:
         result["mechanism"] = State.OPEN if reached else State.LOCKED
     result["results"] = State.OPEN if finished else State.LOCKED
-    return result | {step.name: State.OPEN for step in REFERENCE}
+    return result | {step.name: State.OPEN for step in ALWAYS}
 
 
 def first_open(states_of: Mapping[str, State]) -> str:

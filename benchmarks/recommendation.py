@@ -1,0 +1,185 @@
+"""The table behind recommendations: every mechanism on simulated tables of many shapes and sizes, and the small model fitted to it.
+
+    python -m benchmarks.recommendation measure --scenarios 0 10      # ten of them; any slices, in any order, add up
+    python -m benchmarks.recommendation measure --scenarios 0 40 --mechanisms mst   # a mechanism that came later
+    python -m benchmarks.recommendation fit                           # writes dpsynth_core/recommendation.json
+
+A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
+a part of the demo's columns instead of a stand-in. Trials that are expected to take longer than --longest are left out and say so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.table import RESULTS
+from dpsynth_core import demo, recommendation
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms.registry import MECHANISMS
+from dpsynth_core.recommendation import Situation
+from dpsynth_core.spec import Spec
+from dpsynth_core.tradeoffs import trial
+from dpsynth_core.tradeoffs.sweep import PUBLIC, STANDIN, Sweep
+from dpsynth_core.tradeoffs.trial import Trials
+
+TABLE = RESULTS / "recommendation.jsonl"
+DELTA = 1e-9
+DEMO_EVERY = 6
+DEMO_ROWS = 50_000
+MAX_TABLE_CELLS = 40_000
+RIDGE = 1e-2
+"""Pulls coefficients towards 0 where the table says little; features are standardised."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.command == "measure":
+        measure(range(*options.scenarios), options.mechanisms, options.longest, options.table)
+    else:
+        fit(options.table, options.out)
+    return 0
+
+
+def scenario(number: int) -> tuple[Spec, str, float | None]:
+    """The plan of a scenario, what kind of table it is tried on, and how strongly that table's columns depend on each other."""
+    rng = np.random.default_rng(number)
+    k, epsilon = int(rng.integers(2, 4)), float(np.exp(rng.uniform(np.log(0.1), np.log(10))))
+    strength: float | None = None
+    data: dict[str, Any]
+    if number % DEMO_EVERY == DEMO_EVERY - 1:
+        names = rng.choice(demo.demo_domain().names, size=int(rng.integers(4, 13)), replace=False)
+        domain, data, table = demo.demo_domain().keep(names.tolist()), {"kind": "demo"}, PUBLIC
+    else:
+        columns = int(rng.integers(4, 15))
+        largest = int(rng.choice([4, 8, 16, 32]))
+        sizes = np.exp(rng.uniform(np.log(2), np.log(largest + 1), columns)).astype(int).clip(2)
+        domain, table = Domain.from_json({f"c{i}": int(size) for i, size in enumerate(sizes)}), STANDIN
+        rows, strength = int(np.exp(rng.uniform(np.log(500), np.log(100_000)))), float(rng.uniform(0.2, 0.9))
+        data = {"kind": "standin", "standin": {"rows": rows, "strength": strength, "seed": number}}
+    spec = {
+        "population": "invented",
+        "data": data,
+        "domain": domain.to_json(),
+        "workload": {"kind": "all", "k": k},
+        "budget": {"epsilon": epsilon, "delta": DELTA},
+    }
+    return Spec.from_json(spec), table, strength
+
+
+def measure(numbers: Sequence[int], mechanisms: Sequence[str], longest: float, path: Path) -> None:
+    """Append one line per trial to the table; those that it has are not repeated."""
+    there = {(row["scenario"], row["mechanism"]) for row in _rows(path)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as out:
+        for number in numbers:
+            wanted = [name for name in mechanisms if (number, name) not in there]
+            for row in _tried(number, wanted, longest):
+                out.write(json.dumps(row) + "\n")
+                out.flush()
+                print(row, file=sys.stderr)
+
+
+def _tried(number: int, mechanisms: Sequence[str], longest: float) -> Iterator[dict[str, Any]]:
+    spec, table, strength = scenario(number)
+    if not mechanisms:
+        return
+    whole = spec.resolved()
+    sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
+    refused, trials = trial.refusals(sweep), Trials(sweep)
+    rows = spec.data.standin.rows if spec.data.standin else DEMO_ROWS
+    facts: dict[str, Any] = {"scenario": number, "rows": rows, "strength": strength, "epsilon": spec.budget.epsilon, "delta": DELTA}
+    facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
+    situation = Situation.of(whole.workload, whole.rho, whole.unit, rows)
+    facts |= {"features": [round(f, 5) for f in situation.features()], "day": datetime.now(UTC).date().isoformat()}
+    for point in sweep.points:
+        row = facts | {"mechanism": point.mechanism}
+        if point.mechanism in refused:
+            yield row | {"refused": str(refused[point.mechanism])}
+            continue
+        forecast = _forecast(sweep, point.number)
+        if forecast > longest:
+            yield row | {"skipped": f"expected to take {forecast:.0f} s"}
+            continue
+        found = trials.run(point.number)
+        yield row | {
+            "error": float(np.mean(found.errors)),
+            "largest": found.largest,
+            "seconds": found.seconds,
+            "cpu_seconds": found.cpu_seconds,
+        }
+
+
+def _forecast(sweep: Sweep, number: int) -> float:
+    from dpsynth_core import synthesis
+
+    return synthesis.plan(sweep.spec(sweep.points[number])).forecast.seconds
+
+
+def fit(path: Path, out: Path) -> None:
+    """Least squares of the logarithm of the error on the features of `Situation`, one model a mechanism."""
+    rows = [row for row in _rows(path) if "error" in row and row["mechanism"] in MECHANISMS]
+    features = np.array([row["features"] for row in rows])
+    centre, scale = features.mean(axis=0), features.std(axis=0)
+    models = {}
+    for name in MECHANISMS:
+        own = [row for row in rows if row["mechanism"] == name]
+        if len(own) < 3 * features.shape[1]:
+            print(f"{name}: only {len(own)} trials, left out", file=sys.stderr)
+            continue
+        design = (np.array([row["features"] for row in own]) - centre) / scale
+        design = np.column_stack([np.ones(len(own)), design])
+        errors = np.log([row["error"] for row in own])
+        penalty = RIDGE * len(own) * np.diag([0.0, *np.ones(features.shape[1])])
+        gram = design.T @ design + penalty
+        weights = np.linalg.solve(gram, design.T @ errors)
+        leverage = np.einsum("ij,jk,ik->i", design, np.linalg.inv(gram), design)
+        left_out = (errors - design @ weights) / (1 - leverage)
+        spread = float(np.sqrt(np.mean(left_out**2)))
+        print(f"{name}: {len(own)} trials, error known up to a factor of {np.exp(spread):.2f} (leave one out)", file=sys.stderr)
+        models[name] = {"weights": [round(float(w), 5) for w in weights], "spread": round(spread, 4), "trials": len(own)}
+    record = {
+        "made": max(row["day"] for row in rows),
+        "scenarios": len({row["scenario"] for row in rows}),
+        "features": list(recommendation.FEATURES),
+        "centre": [round(float(c), 5) for c in centre],
+        "scale": [round(float(s), 5) for s in scale],
+        "low": [round(float(f), 5) for f in features.min(axis=0)],
+        "high": [round(float(f), 5) for f in features.max(axis=0)],
+        "mechanisms": models,
+    }
+    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="benchmarks.recommendation", description=__doc__, formatter_class=form)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure", help="try mechanisms on scenarios")
+    measuring.add_argument("--scenarios", nargs=2, type=int, metavar=("FROM", "TO"), default=[0, 60])
+    measuring.add_argument("--mechanisms", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS), metavar="NAME")
+    measuring.add_argument("--longest", type=float, default=60.0, help="leave out trials that are expected to take longer, in seconds")
+    fitting = commands.add_parser("fit", help="fit the model and write it into the package")
+    fitting.add_argument("--out", type=Path, default=recommendation.MODEL)
+    for command in (measuring, fitting):
+        command.add_argument("--table", type=Path, default=TABLE)
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except InputError as problem:
+        sys.exit(str(problem))

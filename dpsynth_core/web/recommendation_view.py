@@ -1,0 +1,89 @@
+"""Which mechanisms to consider for the draft's plan, with what speaks for each: a card of two pages. Public facts only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpsynth_core import recommendation
+from dpsynth_core import workload as workloads
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.recommendation import Recommendation, Situation
+from dpsynth_core.report import percent
+from dpsynth_core.web import document, fields, frame
+from dpsynth_core.web.history import in_words
+from dpsynth_core.web.session import Current
+from dpsynth_core.zones import Zone
+
+_ORDER = ("First choice", "Second", "Third")
+
+
+def card(here: Current) -> None:
+    """The short list. The draft's domain, workload and budget are complete."""
+    based = recommendation.basis()
+    help = (
+        f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
+        f" ({based.made}). It knows the shape of your plan and nothing of your table."
+    )
+    with frame.card("What would we take?", Zone.PUBLIC, help):
+        people = document.people(here.draft)
+        if not people:
+            st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
+            frame.link("data", "Say how many")
+            return
+        workload, unit = document.workload(here.draft), document.unit(here.draft)
+        rho = document.rho_parts(here.draft)[0]
+        found = recommendation.recommend(Situation.of(workload, rho, unit, people), _fitting(here, rho)).value
+        if not found:
+            st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
+        for place, (rank, one) in zip(st.columns(max(1, len(found))), zip(_ORDER, found, strict=False), strict=False):
+            with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
+                _one(rank, one, chosen=here.draft["mechanism"]["name"] == one.name)
+        st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
+
+
+def _one(rank: str, one: Recommendation, *, chosen: bool) -> None:
+    expected, forecast = one.expected, one.forecast
+    st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
+    st.markdown(
+        f"About **{percent(expected.error)}** of people in a wrong cell ({percent(expected.low)} to {percent(expected.high)})"
+        f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+    )
+    st.caption(_sentence("; ".join(one.reasons)))
+    if not chosen:
+        st.button("Take it", key=f"take_{one.name}", on_click=_choose, args=(one.name,), width="stretch")
+
+
+def _choose(name: str) -> None:
+    fields.store("mechanism", {"name": name, "settings": {}})
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _fitting(here: Current, rho: float) -> Mapping[str, Forecast]:
+    """The forecasts of all mechanisms, the chosen one's with its own settings."""
+    mechanism = here.draft["mechanism"]
+    domain, workload = (json.dumps(here.draft[part], sort_keys=True) for part in ("domain", "workload"))
+    found = {}
+    for name in registry.MECHANISMS:
+        given = mechanism["settings"] if name == mechanism["name"] else {}
+        found[name] = _forecast(domain, workload, rho, name, json.dumps(given, sort_keys=True))
+    return {name: forecast for name, forecast in found.items() if forecast is not None}
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _forecast(domain_text: str, workload_text: str, rho: float, name: str, settings_text: str) -> Forecast | None:
+    domain = Domain.from_json(json.loads(domain_text))
+    workload = workloads.from_json(domain, json.loads(workload_text))
+    mechanism = registry.get(name)
+    try:
+        return mechanism.forecast(domain, workload, rho, registry.settings(mechanism, json.loads(settings_text)))
+    except InputError:
+        return None

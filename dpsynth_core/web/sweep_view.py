@@ -1,0 +1,248 @@
+"""A sweep on screen: how far it is, its charts as points arrive, one setting picked and its tables, the downloads.
+
+In the zone of the sweep: what was found on the private table is drawn as pictures, watermarked, kept in no cache and offered in no file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeVar, cast
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.release import csv_bytes
+from dpsynth_core.store import sweeps
+from dpsynth_core.store.sweeps import PointState, Stored
+from dpsynth_core.tradeoffs import curves, trial
+from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
+from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
+from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.web import curator, fields, frame
+from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.history import in_words
+from dpsynth_core.web.sweep_form import SHOWN
+from dpsynth_core.web.text import literal
+from dpsynth_core.zones import Zone, Zoned, publishable
+
+T = TypeVar("T", str, float, int)
+
+POLL_SECONDS = 1.5
+_METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
+_PICKED = "_tradeoffs_picked"
+_CHARTS = ("tradeoffs_by_epsilon", "tradeoffs_by_seconds", "tradeoffs_by_tables")
+_ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
+
+
+def picked(listed: tuple[Stored, ...]) -> Stored:
+    """The sweep to look at; the newest first. With one there is nothing to pick."""
+    ids = [stored.id for stored in listed]
+    if st.session_state.get(SHOWN) not in ids:
+        st.session_state[SHOWN] = ids[0]
+    if len(listed) == 1:
+        return listed[0]
+    names = {stored.id: _name(stored) for stored in listed}
+    chosen = st.selectbox("Sweep", ids, format_func=lambda sweep: names[sweep], key=SHOWN)
+    return next(stored for stored in listed if stored.id == chosen)
+
+
+def panel(stored: Stored) -> None:
+    """Draw the sweep, and keep it up to date while it is under way."""
+    st.fragment(_panel, run_every=POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+
+
+def _panel(owner: str, sweep: str, was_active: bool) -> None:
+    stored = sweeps.get(owner, sweep)
+    if was_active and not stored.active:
+        st.rerun()
+    points = sweeps.points(owner, sweep)
+    zone = stored.sweep.zone
+    with frame.card("What came of it", zone, _about(stored)):
+        _progress(stored, points)
+        found = _outcomes(stored, points)
+        if not found:
+            words = "The first points appear here in a moment." if stored.active else "No trial was finished."
+            st.info(words, icon=":material/hourglass_empty:")
+            return
+        if zone is Zone.CURATOR:
+            st.warning(curator.WARNING, icon=":material/visibility_lock:")
+        _charts(stored, found)
+
+
+def _name(stored: Stored) -> str:
+    sweep = stored.sweep
+    titles = ", ".join(registry.get(name).title for name in sweep.mechanisms)
+    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {len(sweep.points):,} trials on {_ON.get(sweep.table, 'a stand-in')}"
+
+
+def _about(stored: Stored) -> str:
+    data = stored.sweep.base.data
+    if data.standin is not None:
+        made = f"{data.standin.rows:,} rows with dependence {data.standin.strength:g}"
+        return f"Errors on a stand-in of {made}: exact, and nobody's secret."
+    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: nobody's secret."
+
+
+def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
+    """How far it is, what failed, and the buttons that go with it."""
+    took = {point.number: point.seconds for point in points if point.seconds is not None}
+    ended = sum(point.state in ("done", "failed", "lost") for point in points)
+    bad = [point for point in points if point.state in ("failed", "lost")]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if stored.active:
+            forecast = {point.number: point.forecast for point in points}
+            left = in_words(trial.seconds_left(forecast, took, stored.workers))
+            st.progress(ended / len(points), f"{ended:,} of {len(points):,} trials · about {left} left", width="stretch")
+        else:
+            state = "Stopped" if stored.state == "stopped" else "Done"
+            st.markdown(f"**{state}** · {len(took):,} of {len(points):,} trials", width="content")
+        with st.container(horizontal=True, width="content", gap="small"):
+            _buttons(stored, bool(bad))
+    if bad:
+        reasons = "; ".join(dict.fromkeys(literal(point.error.rstrip(".")) for point in bad))
+        st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")
+
+
+def _buttons(stored: Stored, some_failed: bool) -> None:
+    owner, sweep = stored.owner, stored.id
+    if stored.active:
+        help = "What is finished stays."
+        st.button("Stop", icon=":material/stop:", key="sweep_stop", on_click=sweeps.stop, args=(owner, sweep), help=help)
+        return
+    if stored.can_resume and (stored.state == "stopped" or some_failed):
+        label = "Go on" if stored.state == "stopped" else "Try the failed ones again"
+        st.button(label, icon=":material/play_arrow:", key="sweep_resume", on_click=sweeps.resume, args=(owner, sweep))
+    st.button("Delete", icon=":material/delete:", key="sweep_delete", type="tertiary", on_click=sweeps.delete, args=(owner, sweep))
+
+
+def _outcomes(stored: Stored, points: tuple[PointState, ...]) -> Mapping[int, Outcome]:
+    if stored.sweep.zone is Zone.CURATOR:
+        return sweeps.outcomes(stored.owner, stored.id)
+    return _public_outcomes(stored.owner, stored.id, sum(point.state == "done" for point in points))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outcome]:
+    """finished: how many there are; they are never changed, only added to."""
+    del finished
+    return sweeps.outcomes(owner, sweep)
+
+
+def _charts(stored: Stored, found: Mapping[int, Outcome]) -> None:
+    table = curves.outcomes(stored.sweep, found)
+    metric, chosen = _controls(stored.sweep, curves.settings(table))
+    bands = curves.bands(table, metric)
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        _drawn(charts.by_epsilon(bands, metric, chosen.tables, chosen), bands.zone, _CHARTS[0])
+    with right:
+        _tables(stored, found, chosen)
+    several = len(stored.sweep.sizes) > 1
+    places = st.columns(2, gap="medium") if several else [st.container()]
+    with places[0]:
+        _drawn(charts.by_seconds(bands, metric, chosen.tables, chosen), bands.zone, _CHARTS[1])
+    if several:
+        with places[1]:
+            _drawn(charts.by_tables(bands, metric, chosen.epsilon, chosen), bands.zone, _CHARTS[2])
+    _downloads(table, bands, curves.of_tables(stored.sweep, found, chosen))
+
+
+def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
+    """What is drawn and which setting is looked at: near the plan, until one is picked. A click on a chart and these boxes say the same."""
+    several = len(sweep.sizes) > 1
+    places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
+    with places[0]:
+        titles = {metric.title: metric for metric in METRICS}
+        told = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
+        metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=told)
+    names = [registry.get(name).title for name in sweep.mechanisms]
+    mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
+    planned = registry.get(sweep.base.mechanism.name).title
+    mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
+    epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
+    near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon / sweep.base.budget.epsilon)))
+    epsilon = _box(places[2], "ε", _EPSILON, epsilons, near)
+    sizes = sorted({s.tables for s in tried if (s.mechanism, s.epsilon) == (mechanism, epsilon)})
+    tables = _box(places[3], "Tables", _TABLES, sizes, sizes[-1]) if several else sizes[-1]
+    return titles[metric], Setting(mechanism, epsilon, tables)
+
+
+def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
+    """A select box whose options come and go; `first` until one is picked, or where that one is not there."""
+    if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
+        st.session_state[key] = first
+    shown = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
+    return cast(T, place.selectbox(label, options, format_func=shown.get, key=key, on_change=_pick))
+
+
+def _pick() -> None:
+    st.session_state[_PICKED] = True
+
+
+def _drawn(chart: charts.Drawing, zone: Zone, key: str) -> None:
+    if zone is Zone.CURATOR:
+        draw(chart, zone, key)
+    else:
+        st.altair_chart(chart, on_select=partial(_take, key), selection_mode=charts.TRIED, key=key)
+
+
+def _take(key: str) -> None:
+    """Look at the setting that was clicked."""
+    if taken := st.session_state[key]["selection"].get(charts.TRIED, []):
+        _pick()
+        st.session_state[_MECHANISM] = taken[0]["mechanism"]
+        st.session_state[_EPSILON] = float(taken[0]["epsilon"])
+        st.session_state[_TABLES] = int(taken[0]["tables"])
+
+
+def _tables(stored: Stored, found: Mapping[int, Outcome], chosen: Setting) -> None:
+    """The tables of the setting that is looked at, and the way from there to a release."""
+    errors = curves.of_tables(stored.sweep, found, chosen)
+    draw(charts.tables_of(errors), errors.zone, "tradeoffs_tables")
+    if errors.zone is Zone.CURATOR:
+        st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
+        return
+    name = next(name for name in stored.sweep.mechanisms if registry.get(name).title == chosen.mechanism)
+    label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
+    if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
+        _adopt(stored, name, chosen.epsilon)
+        frame.go("mechanism")
+
+
+def _adopt(stored: Stored, name: str, epsilon: float) -> None:
+    own = stored.sweep.base.mechanism
+    fields.store("mechanism", {"name": name, "settings": dict(own.settings) if own.name == name else {}})
+    fields.store("budget.epsilon", epsilon)
+
+
+def _downloads(table: Zoned[pd.DataFrame], bands: Zoned[pd.DataFrame], of_tables: Zoned[pd.DataFrame]) -> None:
+    """The table behind every chart."""
+    if table.zone is Zone.CURATOR:
+        return
+    offers = {
+        "Every trial": ("trials.csv", table, "One line a trial, with all errors and times."),
+        "The curves": ("curves.csv", bands, "What the charts draw: mean, least and most of the repeats of each setting."),
+        "The tables of this setting": ("tables.csv", of_tables, "The error of every table of the workload."),
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, (file, content, about) in offers.items():
+            st.download_button(
+                label,
+                partial(_csv, content),
+                file,
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+                help=about,
+                key=f"sweep_{file}",
+            )
+
+
+def _csv(content: Zoned[pd.DataFrame]) -> bytes:
+    rows = publishable(content, "the table of a sweep on the private table")
+    return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False), for_spreadsheets=True)

@@ -1,0 +1,28 @@
+"""Finished runs side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.store import runs
+from dpsynth_core.web import compare_view, frame
+from dpsynth_core.zones import Zone
+
+
+def main() -> None:
+    here = frame.require("compare")
+    frame.header("compare", "Finished runs side by side: what was set differently, and where one wins.", Zone.RELEASED)
+    finished = [run for run in runs.list(here.owner) if run.state == "done"]
+    if len(finished) < 2:
+        st.info("There is nothing to compare yet: this page needs two finished runs.", icon=":material/compare:")
+        frame.link("mechanism", "Make a run")
+        frame.link("tradeoffs", "Or try something out, which costs nothing")
+        return
+    chosen = compare_view.pick(here, finished)
+    if len(chosen) < 2:
+        st.info("Choose two runs or more.", icon=":material/compare:")
+    else:
+        compare_view.compare(here, chosen)
+
+
+main()

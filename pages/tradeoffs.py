@@ -1,0 +1,28 @@
+"""Which mechanism, and which epsilon? Tried on a table that costs nothing, before anything is spent."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.store import sweeps
+from dpsynth_core.web import frame, recommendation_view, sweep_draft, sweep_form, sweep_view
+from dpsynth_core.zones import Zone
+
+
+def main() -> None:
+    here = frame.require("tradeoffs")
+    frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", Zone.PUBLIC)
+    if listed := sweeps.list(here.owner, here.project):
+        sweep_view.panel(sweep_view.picked(listed))
+    missing = sweep_draft.problem(here.draft)
+    if missing is not None:
+        st.info("To try anything out, this page needs columns, tables and a budget.", icon=":material/science:")
+        frame.refused(missing[1])
+        frame.link(missing[0], "Go there")
+        return
+    with st.expander("Try something else", icon=":material/science:") if listed else st.container():
+        sweep_form.form(here)
+    recommendation_view.card(here)
+
+
+main()
