@@ -1,7 +1,9 @@
 """The command line: make a release without the app, from options or from a spec. Tools are built on it, so it keeps its word.
 
-Files: DIR/synthetic.csv and DIR/release.json. stderr: one line per round, warnings, and for bad input exactly one line.
-Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 130 interrupted.
+Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. stderr: one line per round,
+warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
+charged), 130 interrupted. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce` writes
+the rows again and ends with 0 (the same) or 1.
 The ledger is used only with --population, and then as the app does.
 """
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # each command imports what it needs, so that --help and mist
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
+BUNDLE = "release.zip"
 UNNAMED = "not in the ledger"
 """Population of a release that was made without --population."""
 
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     try:
         options = _parser().parse_args(arguments)
-        options.command(options)
+        return options.command(options) or 0
     except InputError as error:
         _say(f"error: {error}")
         return BAD_INPUT
@@ -48,7 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("DPSYNTH_DEBUG"):
             raise
         return FAILED
-    return 0
 
 
 def parse_workload(text: str, domain: Domain) -> Workload:
@@ -133,10 +135,41 @@ def _mechanisms(_: argparse.Namespace) -> None:
     print(json.dumps(registry.describe(), indent=1))
 
 
+def _verify(options: argparse.Namespace) -> int:
+    from dpsynth_core.bundle import unpack, verify
+
+    report = verify.verify(unpack.read(options.bundle))
+    for check in report.checks:
+        _tell(f"{check.verdict}: {check.question} {check.detail}")
+    _tell(f"note: {verify.CANNOT}")
+    if report.sha256:
+        _tell(f"SHA-256 of the bundle: {report.sha256}")
+    _tell("sound: nothing that can be checked is wrong" if report.sound else "NOT SOUND: do not rely on this release")
+    return 0 if report.sound else FAILED
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from dpsynth_core import release as releases
+    from dpsynth_core.bundle import reproduce, unpack
+
+    bundle = unpack.read(options.bundle)
+    _check_writable(options.out)
+    found = reproduce.reproduce(bundle, _show, options.public)
+    releases.write_rows(found.made, options.out)
+    if found.identical:
+        _say(f"done: rows, bounds and certificate are the published ones to the last bit, written to {options.out}")
+        return 0
+    why = f" (other versions here: {', '.join(found.versions)})" if found.versions else ""
+    _say(f"done, but not the same: {', '.join(found.different)}{why}, written to {options.out}")
+    return FAILED
+
+
 def _release(spec: Spec, out: Path, population: str | None) -> None:
     """Check everything, charge if asked to, make the release and write it."""
     from dpsynth_core import release as releases
     from dpsynth_core import synthesis
+    from dpsynth_core.bundle.pack import pack
+    from dpsynth_core.private_files import private_file
 
     plan = synthesis.plan(spec)
     _check_writable(out)
@@ -155,6 +188,8 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
 
         made = charging.charged(spec, plan.rho, execute)
     releases.write(made, out)
+    with private_file(out / BUNDLE) as stream:
+        stream.write(pack(made))
     for brand in made.brands:
         _say(f"note: {brand.sentence}")
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
@@ -178,7 +213,16 @@ def _show(progress: Progress) -> None:
 
 def _say(line: str) -> None:
     """To stderr, without the control characters that a column name may hold."""
-    print("".join(c if c.isprintable() else "?" for c in line), file=sys.stderr, flush=True)
+    print(_printable(line), file=sys.stderr, flush=True)
+
+
+def _tell(line: str) -> None:
+    """The same to stdout: what was asked for."""
+    print(_printable(line))
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 def _number(text: str | None) -> Any:
@@ -246,8 +290,17 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     for command in (make, run):
-        command.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and release.json")
+        command.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for rows, release.json and release.zip")
         command.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+
+    check = commands.add_parser("verify", help="check what a release bundle says, from the bundle alone", allow_abbrev=False)
+    check.set_defaults(command=_verify)
+    again = commands.add_parser("reproduce", help="make the rows of a release bundle again, from the bundle alone", allow_abbrev=False)
+    again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
+    again.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one")
+    again.set_defaults(command=_reproduce)
+    for command in (check, again):
+        command.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
 
     show = commands.add_parser("mechanisms", help="print the mechanisms and their parameters as JSON", allow_abbrev=False)
     show.set_defaults(command=_mechanisms)

@@ -23,7 +23,7 @@ from dpsynth_core.domain import Domain
 
 NUMBER_PATTERN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DAY_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ])"
-_ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
+ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, missing_markers: AbstractSet[str]) -> dict[str, NDArray[np.int32]]:
@@ -134,11 +134,26 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
     columns = [_decode_column(attribute, codes[:, i], rng) for i, attribute in enumerate(domain)]
-    return pa.table(columns, schema=pa.schema([(a.name, _ARROW_TYPE[a.dtype]) for a in domain]))
+    return pa.table(columns, schema=pa.schema([(a.name, ARROW_TYPE[a.dtype]) for a in domain]))
+
+
+def strays(domain: Domain, table: pa.Table) -> list[str]:
+    """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types."""
+    return [attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))]
+
+
+def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
+    if not (attribute.is_number or attribute.kind == "coded"):
+        return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
+    if column.null_count and (attribute.missing_code is None or attribute.kind == "coded"):
+        return True
+    numbers = (column.cast(pa.int32()) if attribute.kind == "date" else column).cast(pa.float64()).drop_null().to_numpy()
+    low, high = (0, attribute.values) if attribute.kind == "coded" else (attribute.edges[0], attribute.edges[-1])
+    return not bool(np.all((numbers >= low) & (numbers < high)))
 
 
 def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Array:
-    kind = _ARROW_TYPE[attribute.dtype]
+    kind = ARROW_TYPE[attribute.dtype]
     if attribute.kind == "coded":
         return pa.array(codes, kind)
     if not attribute.is_number:
@@ -158,7 +173,7 @@ def _cell_values(attribute: Attribute) -> pa.Array:
     typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
     values = [typed[attribute.dtype](category) for category in attribute.categories]
     values += [OTHER_LABEL if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
-    return pa.array(values, _ARROW_TYPE[attribute.dtype])
+    return pa.array(values, ARROW_TYPE[attribute.dtype])
 
 
 def _uniform(

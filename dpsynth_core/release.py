@@ -1,16 +1,13 @@
 """A release: synthetic rows with everything that may be said about them, and the only code that turns one into files.
 
-All fields are public or released by construction: they come from the spec and from the kernel's answers. Curator-only values
-cannot enter: `bundle` takes further parts tagged with their zone and refuses those. No path of this machine is kept, only the
-data file's base name.
+All fields are public or released by construction: they come from the spec and from the kernel's answers. No path of this machine is
+kept, only the data file's base name. What is published of it as one file is made in `bundle`, which looks for curator-only values again.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import re
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,11 +22,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core import transcript as transcripts
 from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.private_files import private_file
 from dpsynth_core.transcript import Answer
-from dpsynth_core.zones import Zoned, publishable
 
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = "synthetic.csv", "synthetic.parquet", "codes.npy", "release.json"
@@ -215,19 +210,11 @@ def write(release: Release, directory: Path) -> None:
         _write_whole(directory / name, content)
 
 
-def bundle(release: Release, parts: Mapping[str, Zoned[bytes]]) -> bytes:
-    """A zip of `files` and further parts, by file name. Raises ZoneError for a curator-only part, before anything is packed."""
-    extra = {_part_name(name): publishable(part, name) for name, part in parts.items()}
-    content = files(release)
-    if taken := extra.keys() & content.keys():
-        raise ValueError(f"{min(taken)} is written by the release itself")
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**content, **extra}.items():
-            info = zipfile.ZipInfo(name)  # fixed date and permissions: the same release gives the same bytes
-            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(info, data)
-    return out.getvalue()
+def write_rows(release: Release, directory: Path) -> None:
+    """Write the rows alone, as CSV and Parquet, into an existing directory; nothing for answers."""
+    if release.table is not None:
+        _write_whole(directory / ROWS_CSV, csv_bytes(release.table))
+        _write_whole(directory / ROWS_PARQUET, parquet_bytes(release.table))
 
 
 def save(release: Release, directory: Path) -> None:
@@ -303,9 +290,3 @@ def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _quoted_names(names: Iterable[str]) -> Iterable[str]:
     return (f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name for name in names)
-
-
-def _part_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*", name):
-        raise InputError("bundle", f"{name!r} is not a plain file name", "use letters, digits, dot, dash and underscore")
-    return name

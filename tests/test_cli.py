@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def test_a_release_of_rows_that_open_like_the_original() -> None:
     assert list(made.columns) == list(original.columns)
     assert made.dtypes.to_dict() == original.dtypes.to_dict()
     assert set(made["sex"]) <= {"f", "m"}
-    assert sorted(p.name for p in Path("out").iterdir()) == ["release.json", "synthetic.csv"]
+    assert sorted(p.name for p in Path("out").iterdir()) == ["release.json", "release.zip", "synthetic.csv"]
 
 
 def test_the_release_document_says_how_it_was_made() -> None:
@@ -297,3 +298,38 @@ def test_the_command_line_starts_without_the_app() -> None:
     arguments = ["synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-1way"]
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
     assert subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True).returncode == 0
+
+
+# Bundles
+
+
+def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize() == 0
+    capsys.readouterr()
+    assert cli.main(["verify", "out/release.zip"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("sound")
+    assert sum(line.startswith("passed: ") for line in lines) >= 12
+    assert cli.main(["reproduce", "out/release.zip", "--out", "again"]) == 0
+    assert Path("again/synthetic.csv").read_bytes() == Path("out/synthetic.csv").read_bytes()
+    assert "to the last bit" in capsys.readouterr().err
+
+
+def test_a_bundle_that_is_not_sound_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--seed", "1") == 0
+    assert cli.main(["verify", "out/release.zip"]) == 1
+    assert "NOT SOUND" in capsys.readouterr().out
+    shutil.unpack_archive("out/release.zip", "folder")
+    rows = Path("folder/synthetic.csv").read_text().splitlines(keepends=True)
+    Path("folder/synthetic.csv").write_text("".join([*rows[:-1], rows[1]]))
+    assert cli.main(["verify", "folder"]) == 1
+    assert cli.main(["reproduce", "folder", "--out", "again"]) == 1
+    assert "not the same: rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["verify", "people.csv"], ["verify", "nowhere.zip"], ["reproduce", "people.csv", "--out", "again"]])
+def test_what_is_no_bundle_is_bad_input(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(command) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1

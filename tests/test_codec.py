@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.codec import decode, encode, encode_column
+from dpsynth_core.codec import decode, encode, encode_column, strays
 from dpsynth_core.domain import Attribute, Domain
 from tests.domains import attributes, domains
 
@@ -280,3 +280,25 @@ def test_batches_and_dictionaries_do_not_change_codes(values: list[str | None], 
     whole = codes(attribute, array)
     assert codes(attribute, array.slice(0, cut)) + codes(attribute, array.slice(cut)) == whole
     assert codes(attribute, array.dictionary_encode()) == whole
+
+
+def test_what_decode_gives_is_never_a_stray_and_everything_else_is() -> None:
+    domain = Domain(
+        (
+            Attribute.categorical("c", ["x", "y"], other=True),
+            Attribute.integer("i", 0, 9, bins=2, missing=True),
+            Attribute.numeric("n", 0.0, 1.0, bins=4),
+            Attribute.day("d", "2020-01-01", "2020-12-31", bins=3),
+            Attribute.coded("k", 3),
+        )
+    )
+    rng = np.random.default_rng(0)
+    rows = decode(domain, np.column_stack([rng.integers(0, a.size, 500) for a in domain]).astype(np.int32), rng)
+    assert strays(domain, rows) == []
+    wrong = {"c": "z", "i": 10, "n": -0.1, "d": date(2021, 1, 1), "k": 3}
+    for name, value in wrong.items():
+        for bad in (value, None):
+            if (name, bad) == ("i", None):
+                continue  # it may be missing
+            column = pa.array([bad, *rows.column(name).to_pylist()[1:]], rows.schema.field(name).type)
+            assert strays(domain, rows.set_column(rows.column_names.index(name), name, column)) == [name]

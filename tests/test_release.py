@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,8 @@ import pytest
 
 from dpsynth_core import release as releases
 from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError, ZoneError
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.release import Brand, Progress, Release
-from dpsynth_core.zones import curator_only, public, released
 
 
 @pytest.fixture
@@ -167,34 +164,6 @@ def test_a_csv_for_programs_is_left_as_it_is() -> None:
 
 def test_parquet_keeps_types(release: Release) -> None:
     assert pq.read_table(io.BytesIO(releases.parquet_bytes(release.table))).equals(release.table)
-
-
-def test_the_bundle_holds_the_release_and_its_parts(release: Release) -> None:
-    packed = releases.bundle(release, {"report.html": released(b"<p>"), "plan/domain.json": public(b"{}")})
-    archive = zipfile.ZipFile(io.BytesIO(packed))
-    assert archive.namelist() == ["synthetic.csv", "release.json", "report.html", "plan/domain.json"]
-    assert archive.read("report.html") == b"<p>"
-    assert json.loads(archive.read("release.json")) == as_json(release)
-    assert packed == releases.bundle(release, {"report.html": released(b"<p>"), "plan/domain.json": public(b"{}")})
-
-
-def test_nothing_curator_only_can_be_smuggled_into_a_bundle(release: Release) -> None:
-    parts = {"report.html": released(b"x"), "errors.csv": curator_only(b"true counts")}
-    with pytest.raises(ZoneError, match=r"errors\.csv"):
-        releases.bundle(release, parts)
-    with pytest.raises(TypeError):
-        releases.document(replace(release, details={"errors": curator_only(1)}))
-
-
-@pytest.mark.parametrize("name", ["../x", "/x", "a//b", "a b", "", ".x", "a/../b", "a\\b"])
-def test_a_bundle_takes_plain_names_only(release: Release, name: str) -> None:
-    with pytest.raises(InputError):
-        releases.bundle(release, {name: released(b"")})
-
-
-def test_a_part_cannot_replace_the_release(release: Release) -> None:
-    with pytest.raises(ValueError, match=r"release\.json"):
-        releases.bundle(release, {"release.json": released(b"")})
 
 
 def test_write_leaves_the_two_files_and_nothing_else(release: Release, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """What a release says to a person who was not there: a self-contained HTML report, a data card, the noisy marginals as tables.
 
-Built from a release alone, so nothing curator-only can be in it; every part is tagged released, for `release.bundle` to check.
+Built from a release alone, so nothing curator-only can be in it; every part is tagged released, for the bundle to check.
 Column names, categories and the curator's words are hostile text, escaped for the format they go into.
 """
 
@@ -17,8 +17,8 @@ from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release import Release, parquet_bytes
-from dpsynth_core.report import errors, marginals
+from dpsynth_core.release import ROWS_PARQUET, Release, parquet_bytes
+from dpsynth_core.report import codebook, errors, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
@@ -28,8 +28,8 @@ from dpsynth_core.zones import Zoned, combine, released
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
 __all__ += ["percent", "trusted"]
 
-REPORT, CARD, SPEC, ROWS, MARGINALS = "report.html", "DATA_CARD.md", "spec.json", "synthetic.parquet", "marginals.parquet"
-ERRORS = "errors.csv"
+REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
+DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
@@ -78,8 +78,10 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
         MARGINALS: released(marginals.parquet(release)),
         ERRORS: released(errors.csv(release)),
+        DOMAIN: released(codebook.domain_json(release)),
+        CODEBOOK: released(codebook.codebook_csv(release)),
     }
     found |= {name: released(content) for name, content in marginals.csv_files(release).items()}
     if release.table is not None:
-        found[ROWS] = released(parquet_bytes(release.table))
+        found[ROWS_PARQUET] = released(parquet_bytes(release.table))
     return found

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsynth_core import charts, report
 from dpsynth_core import release as releases
+from dpsynth_core.bundle.pack import pack
 from dpsynth_core.domain import Attribute
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
@@ -190,10 +191,10 @@ def _offers(shown: Shown) -> list[_Offer]:
         _Offer(
             "bundle",
             "Release bundle",
-            "Zip of rows, spec, noisy tables, errors with their bounds, report and data card: what to publish.",
+            "Zip of rows, spec, noisy tables, errors with their bounds, codebook, report: what to publish. Page Verify checks it.",
             ".zip",
             "application/zip",
-            lambda: releases.bundle(release, report.parts(release)),
+            lambda: pack(release),
         ),
         _Offer(
             "report",

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,14 +14,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core import demo, release, report
-from dpsynth_core.errors import ZoneError
+from dpsynth_core import demo, report
 from dpsynth_core.evaluation.quality import pair_map, trust
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Release
 from dpsynth_core.spec import Spec
 from dpsynth_core.synthesis import open_source, plan, synthesize
-from dpsynth_core.zones import Zone, curator_only
+from dpsynth_core.zones import Zone
 
 HOSTILE = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://x")'
@@ -117,17 +115,10 @@ def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
     assert re.sub(r"\\(.)", r"\1", text).count(HOSTILE) >= 3
 
 
-def test_all_parts_are_released_and_fit_into_the_bundle(made: Release) -> None:
+def test_all_parts_are_released(made: Release) -> None:
     parts = report.parts(made)
     assert {part.zone for part in parts.values()} == {Zone.RELEASED}
-    archive = zipfile.ZipFile(io.BytesIO(release.bundle(made, parts)))
-    assert set(archive.namelist()) == {release.ROWS_CSV, release.DOCUMENT, *parts}
-    assert json.loads(archive.read(report.SPEC)) == dict(made.spec)
-
-
-def test_a_curator_only_part_is_refused(made: Release) -> None:
-    with pytest.raises(ZoneError):
-        release.bundle(made, {**report.parts(made), "true.csv": curator_only(b"1")})
+    assert json.loads(parts[report.SPEC].value) == dict(made.spec)
 
 
 def test_noisy_marginals_are_complete_in_both_forms(made: Release) -> None:

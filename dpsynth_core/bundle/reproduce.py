@@ -1,0 +1,62 @@
+"""Everything after the measurements, once more, from a bundle alone: the mechanism runs on the published answers and writes the rows again.
+
+The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats its answers (`transcript.Replay`).
+Rows, bounds and certificate come out the same to the last bit with the same versions of Python and the libraries on the same kind of
+processor. Elsewhere sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
+mechanism can even come to ask for something else than was answered, which is an error and not a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dpsynth_core import release as releases
+from dpsynth_core import synthesis
+from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.errors import InputError
+from dpsynth_core.release import Progress, Release
+from dpsynth_core.spec import Spec
+from dpsynth_core.transcript import Replay
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """made: the release as it came out. different: which of rows, bounds and certificate are not as published; versions: which libraries
+    are others here."""
+
+    made: Release
+    different: tuple[str, ...]
+    versions: tuple[str, ...]
+
+    @property
+    def identical(self) -> bool:
+        return not self.different
+
+
+def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Reproduction:
+    """Run again. public: the public table, where the plan used one; no bundle contains it. Raises InputError where it cannot be done."""
+    spec = Spec.from_json(bundle.document["spec"])
+    if spec.public is not None and public is not None:
+        spec = spec.model_copy(update={"public": spec.public.model_copy(update={"path": str(public)})})
+    published = releases.from_json(bundle.document)
+    if not published.transcript:
+        raise InputError("bundle", "it has no transcript of the answers", "it was made by an early version and can only be verified")
+    plan = synthesis.plan_without_records(spec)
+    kernel = Replay(plan.domain, plan.unit, plan.rho, published.transcript, published.charges)
+    made = synthesis.carry_out(plan, kernel, published.private, published.row_seed or 0, on_event)
+    made = replace(made, transcript=published.transcript, ledger=published.ledger, created=published.created)
+    here = synthesis.versions()
+    others = sorted(name for name in here if here[name] != published.versions.get(name))
+    return Reproduction(made, tuple(_different(bundle, published, made)), tuple(others))
+
+
+def _different(bundle: Bundle, published: Release, made: Release) -> list[str]:
+    rows = b"" if made.table is None else releases.csv_bytes(made.table)
+    pairs = {
+        "rows": (rows, bundle.files.get(releases.ROWS_CSV, b"")),
+        "bounds": (made.bounds, published.bounds),
+        "certificate": (made.certificate, published.certificate),
+    }
+    return [name for name, (ours, theirs) in pairs.items() if ours != theirs]

@@ -1,0 +1,107 @@
+"""Reading a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dpsynth_core import release as releases
+from dpsynth_core.bundle.pack import checked_name
+from dpsynth_core.errors import CapacityError, InputError
+
+MAX_FILES = 50_000
+MAX_BYTES = 2**31
+"""Of all files together, unpacked."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_FIELD = "bundle"
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """files: content by name. document: release.json. sha256: of the ZIP, "" where it was a folder."""
+
+    files: Mapping[str, bytes]
+    document: Mapping[str, Any]
+    sha256: str
+
+
+def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
+    """A ZIP, or the folder it was unpacked into. limit: bytes of all files. Raises InputError, CapacityError."""
+    if place.is_dir():
+        return _bundle(_from_folder(place, limit), "")
+    try:
+        if place.stat().st_size > limit:
+            raise _too_large(limit)
+        content = place.read_bytes()
+    except OSError:
+        raise InputError(_FIELD, f"the file {str(place)!r} cannot be read", "check its path and permissions") from None
+    return read_bytes(content, limit)
+
+
+def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
+    """The same for a ZIP in memory."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_entries(archive.infolist(), limit)
+            files = {info.filename: archive.read(info) for info in archive.infolist()}
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error):
+        raise InputError(_FIELD, "it is not a whole ZIP file", "download it again, and do not repack it") from None
+    return _bundle(files, sha256(content).hexdigest())
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
+    """Before anything is unpacked: how many, how large, plain names, nothing but ordinary files."""
+    if len(entries) > MAX_FILES:
+        raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
+    if sum(info.file_size for info in entries) > limit:
+        raise _too_large(limit)
+    for info in entries:
+        checked_name(info.filename)
+        kind = info.external_attr >> 28
+        if info.flag_bits & 1 or info.compress_type not in _METHODS or kind not in (0, 8):
+            raise InputError(_FIELD, f"{info.filename[:80]!r} is encrypted, a link or packed oddly", "this is no bundle of ours")
+    names = [info.filename for info in entries]
+    if len(set(names)) < len(names):
+        raise InputError(_FIELD, "it holds two files of one name", "this is no bundle of ours")
+
+
+def _from_folder(place: Path, limit: int) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for path in _ordinary_files(place):
+        if len(files) >= MAX_FILES or sum(map(len, files.values())) + path.stat().st_size > limit:
+            raise _too_large(limit)
+        files[path.relative_to(place).as_posix()] = path.read_bytes()
+    return files
+
+
+def _ordinary_files(place: Path) -> Iterator[Path]:
+    for path in sorted(place.rglob("*")):
+        if path.is_symlink():
+            raise InputError(_FIELD, "the folder holds a link", "unpack the ZIP again")
+        if path.is_file():
+            yield path
+
+
+def _bundle(files: Mapping[str, bytes], digest: str) -> Bundle:
+    if releases.DOCUMENT not in files:
+        raise InputError(_FIELD, f"it holds no {releases.DOCUMENT}", "give the release.zip that was published")
+    try:
+        document = json.loads(files[releases.DOCUMENT])
+    except (ValueError, RecursionError):
+        raise InputError(_FIELD, f"its {releases.DOCUMENT} is not JSON", "download it again") from None
+    if not isinstance(document, dict) or document.get("format") != releases.FORMAT:
+        raise InputError(_FIELD, "its format is unknown", "use the version of the program that made it")
+    return Bundle(files, document, digest)
+
+
+def _too_large(limit: int) -> CapacityError:
+    return CapacityError(_FIELD, f"it is larger than {limit / 2**20:,.0f} MB", "check it from the command line, or on a larger machine")

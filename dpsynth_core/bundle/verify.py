@@ -1,0 +1,401 @@
+"""What a recipient can check of a release without the private table: one verdict for each question, and what cannot be checked at all.
+
+Everything is computed again from the bundle: hashes, the budget, the sum of the charges, the noise of every table, every row against the
+domain, the bounds, the arithmetic of the certificate, and all files from release.json. Nothing in a bundle is trusted to be well formed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from dpsynth_core import release as releases
+from dpsynth_core import synthesis
+from dpsynth_core.bundle.pack import MANIFEST, contents
+from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.codec import ARROW_TYPE, encode, strays
+from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
+from dpsynth_core.evaluation.bounds import to_json as bounds_json
+from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
+from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.totals import Total, known_total
+from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.privacy.events import Event, Gaussian
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.release import Release
+from dpsynth_core.spec import Spec, divided
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "not checked"
+_NEAR = 1e-9
+"""Relative difference that rounding on another machine may make."""
+
+CANNOT = (
+    "Nobody can check from outside that the table was what the release says, that its noise was drawn as stated, or that one person owns "
+    "no more rows than stated. And whoever rewrites every file can rewrite the sums too: compare the SHA-256 of the bundle with what the "
+    "publisher announced."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """question: what was looked at. verdict: PASSED, FAILED or SKIPPED. detail: a sentence without full stop; texts in it are hostile."""
+
+    question: str
+    verdict: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """sha256: of the ZIP, "" for a folder."""
+
+    checks: tuple[Check, ...]
+    sha256: str
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.verdict != FAILED for check in self.checks)
+
+
+class _Wrong(Exception):
+    """A check failed; the text says how."""
+
+
+class _Open(Exception):
+    """A check cannot be made; the text says why."""
+
+
+def verify(bundle: Bundle) -> Report:
+    """Make every check. Raises InputError where release.json is no document that could be checked."""
+    opened = _opened(bundle)
+    return Report(tuple(_judged(question, check, opened) for question, check in _CHECKS.items()), bundle.sha256)
+
+
+def _judged(question: str, check: Callable[[_Opened], str], opened: _Opened) -> Check:
+    try:
+        return Check(question, PASSED, check(opened))
+    except _Open as reason:
+        return Check(question, SKIPPED, str(reason))
+    except (_Wrong, InputError) as wrong:
+        return Check(question, FAILED, str(wrong))
+    except (ArithmeticError, AttributeError, IndexError, KeyError, LookupError, TypeError, ValueError, RecursionError, pa.ArrowException):
+        return Check(question, FAILED, "what it is about is missing or damaged")
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """A bundle, and what its spec means. release: without rows; `codes` and `table` are read from synthetic.csv when they are needed."""
+
+    bundle: Bundle
+    spec: Spec
+    release: Release
+
+    @cached_property
+    def unit(self) -> Unit:
+        return Unit(self.spec.unit.relation, self.spec.unit.max_rows_per_person)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(map(charges.read, self.release.charges))
+
+    @cached_property
+    def table(self) -> pa.Table | None:
+        """synthetic.csv with the domain's types; None where the release has no rows."""
+        content = self.bundle.files.get(releases.ROWS_CSV)
+        if content is None:
+            return None
+        kinds = {a.name: ARROW_TYPE[a.dtype] for a in self.release.domain}
+        options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
+        try:
+            return pcsv.read_csv(io.BytesIO(content), parse_options=pcsv.ParseOptions(newlines_in_values=True), convert_options=options)
+        except pa.ArrowException:
+            raise _Wrong("synthetic.csv is no table of these columns") from None
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32] | None:
+        """The rows as cells of the domain."""
+        if self.table is None:
+            return None
+        _expect(self.table.column_names == list(self.release.domain.names), "the columns of synthetic.csv are not those of the domain")
+        found = encode(self.release.domain, self.table, frozenset())
+        return np.column_stack([found[name] for name in self.release.domain.names])
+
+    @cached_property
+    def published(self) -> dict[Clique, NDArray[np.float64]]:
+        """The workload's marginals of the rows, as fractions."""
+        if self.codes is None:
+            raise _Open("there are no rows, only answers")
+        for attribute in self.release.domain:
+            if attribute.dtype != "string" and attribute.other and attribute.missing:
+                raise _Open("in a column that is not text, “other” and “missing” cannot be told apart in the rows")
+        workload = self.spec.resolved().workload
+        return {r: t / len(self.codes) for r, t in row_marginals(self.release.domain, self.codes, workload.cliques).items()}
+
+    @cached_property
+    def total(self) -> Total | None:
+        """The number of records as far as it is known."""
+        return known_total(self.release.measurements, self.release.total if self.unit.total_is_public else None)
+
+
+def _opened(bundle: Bundle) -> _Opened:
+    try:
+        spec = Spec.from_json(bundle.document["spec"])
+        release = releases.from_json(bundle.document)
+    except InputError as error:
+        raise InputError("bundle", f"its spec cannot be read ({error})", "use the version of the program that made it") from None
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError):
+        raise InputError("bundle", "its release.json is damaged", "download it again") from None
+    return _Opened(bundle, spec, release)
+
+
+def _files(opened: _Opened) -> str:
+    files = opened.bundle.files
+    if MANIFEST not in files:
+        raise _Wrong("there is no MANIFEST.json")
+    listed = json.loads(files[MANIFEST])["files"]
+    odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST})
+    _expect(not odd, f"listed or there, but not both: {_some(odd)}")
+    changed = [name for name, said in sorted(listed.items()) if sha256(files[name]).hexdigest() != said["sha256"]]
+    _expect(not changed, f"changed since the bundle was made: {_some(changed)}")
+    return f"{len(listed):,} files have the SHA-256 that MANIFEST.json states"
+
+
+def _spec(opened: _Opened) -> str:
+    _expect(opened.spec.digest() == opened.release.digest, "the spec is not the one whose SHA-256 the release names")
+    _expect(json.loads(opened.bundle.files["spec.json"]) == opened.bundle.document["spec"], "spec.json is another spec")
+    opened.spec.resolved()
+    return f"the plan is the sealed one, SHA-256 {opened.release.digest[:16]}…"
+
+
+def _budget(opened: _Opened) -> str:
+    budget, stated, rho = opened.spec.budget, opened.bundle.document["budget"], opened.release.rho
+    wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.unit.relation}
+    _expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
+    _expect(stated["max_rows_per_person"] == opened.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
+    allowed = rho_from(budget.epsilon, budget.delta)
+    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g}"
+    _expect(0 < rho <= allowed * (1 + _NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
+    implied = epsilon_from(rho, budget.delta)
+    return f"ρ = {rho:.6g} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
+
+
+def _charged(opened: _Opened) -> str:
+    for event, stated in zip(opened.events, opened.release.charges, strict=True):
+        _expect(_near(event.rho, stated["rho"]), f"a {type(event).__name__} is charged {stated['rho']:.6g}, but costs {event.rho:.6g}")
+    release, spent = opened.release, sum((event.cost for event in opened.events), Fraction())
+    _expect(spent <= Fraction(release.rho), f"the charges add up to {float(spent):.6g}, more than ρ = {release.rho:.6g}")
+    _expect(_near(float(spent), release.rho_spent), f"the charges add up to {float(spent):.6g}, not to {release.rho_spent:.6g}")
+    return f"{len(opened.events):,} operations cost ρ = {float(spent):.6g} together, within {opened.release.rho:.6g}"
+
+
+def _noise(opened: _Opened) -> str:
+    """Every answer of the kernel stands in the transcript with its charges: the noise that was paid for is the noise that is stated."""
+    if not opened.release.transcript:
+        raise _Open("the release has no transcript")
+    remaining, measured = list(opened.events), set()
+    for answer in opened.release.transcript:
+        paid, remaining = remaining[: answer.charges], remaining[answer.charges :]
+        _expect(len(paid) == answer.charges, "there are answers for which nothing was charged")
+        taken = answer.given
+        if isinstance(taken, Measurement):
+            measured.add(id(taken))
+            least = opened.unit.marginal_l2
+            fits = [e for e in paid if isinstance(e, Gaussian) and _near(e.sigma, taken.sigma) and e.l2 >= least * (1 - _NEAR)]
+            _expect(fits, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
+    _expect(not remaining, "there are charges for which there is no answer")
+    direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
+    unpaid = [m for m in direct if id(m) not in measured]
+    if unpaid and any(type(event) is Gaussian for event in opened.events) and measured:
+        raise _Wrong(f"no charge belongs to the table {_named(unpaid[0].clique)}")
+    return f"{len(measured):,} noisy tables have the noise that was paid for"
+
+
+def _random(opened: _Opened) -> str:
+    _expect(opened.release.private and opened.spec.output.seed is None, "the noise was predictable: this release is not private")
+    return "the operating system's randomness, by the release's own word"
+
+
+def _rows(opened: _Opened) -> str:
+    stated = opened.bundle.document["rows"]["count"]
+    if opened.table is None:
+        _expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
+        raise _Open("there are no rows, only answers")
+    _expect(opened.table.num_rows == stated, f"synthetic.csv has {opened.table.num_rows:,} rows, but {stated:,} are stated")
+    _expect(opened.table.column_names == list(opened.release.domain.names), "the columns of synthetic.csv are not those of the domain")
+    wrong = strays(opened.release.domain, opened.table)
+    _expect(not wrong, f"values outside the domain in {_some(wrong)}")
+    return f"{stated:,} rows, every value one of its column's"
+
+
+def _parquet(opened: _Opened) -> str:
+    if opened.table is None:
+        raise _Open("there are no rows, only answers")
+    content = io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET])
+    there = pq.read_metadata(content)
+    _expect(there.num_rows == opened.table.num_rows, "synthetic.parquet has another number of rows")  # before anything is unpacked
+    content.seek(0)
+    _expect(pq.read_table(content).equals(opened.table), "synthetic.parquet has other rows than synthetic.csv")
+    return "synthetic.csv and synthetic.parquet hold the same rows"
+
+
+def _zeros(opened: _Opened) -> str:
+    zeros = opened.release.domain.zeros
+    if not zeros:
+        raise _Open("no combination was declared impossible")
+    if opened.codes is None:
+        raise _Open("there are no rows, only answers")
+    for clique, impossible in zeros.items():
+        cells = tuple(opened.codes[:, opened.release.domain.position(name)] for name in clique)
+        broken = int(impossible[cells].sum())
+        _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
+    return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
+
+
+def _bounds(opened: _Opened) -> str:
+    release = opened.release
+    if opened.total is None or not release.bounds:
+        raise _Open("no bounds are stated")
+    again = {tuple(b["attributes"]): b for b in bounds_json(bounds(release.domain, opened.published, opened.total, release.measurements))}
+    checked = 0
+    for stated in release.bounds:
+        found, clique = again[tuple(stated["attributes"])], tuple(stated["attributes"])
+        _expect((stated["support"] == SUPPORTED) == (found["support"] == SUPPORTED), f"{_named(clique)} is not {stated['support']}")
+        if stated["support"] != SUPPORTED:
+            continue  # what it depends on is only known when the mechanism runs again
+        for name in ("paper95", "bound95"):
+            _expect(_near(stated[name], found[name]), f"{_named(clique)}: stated {stated[name]:.6g}, computed {found[name]:.6g}")
+        checked += 1
+    if len(release.bounds) == checked:
+        return f"{checked:,} bounds follow from rows and noisy tables"
+    return f"{checked:,} of {len(release.bounds):,} bounds follow from rows and noisy tables; `reproduce` repeats the others"
+
+
+def _certificate(opened: _Opened) -> str:
+    if opened.release.certificate is None:
+        _expect(opened.spec.budget.certificate == 0, "the plan has a certificate, the release has none")
+        raise _Open("no certificate was made")
+    said_json = opened.release.certificate
+    said = Certificate.from_json(said_json)
+    l2, share = opened.unit.errors_l2(len(said.marginals)), divided(opened.release.rho, opened.spec.budget.certificate)[1]
+    paid = [e for e in opened.events if type(e) is Gaussian and _near(e.sigma, said.sigma) and _near(e.l2, l2)]
+    _expect(paid, "its noise is not what was paid for")
+    _expect(said.rho <= share * (1 + _NEAR), "it cost more than its share")
+    if opened.total is not None:
+        _expect(_near(said.total.value, opened.total.value), "it counts errors in fractions of another number of records")
+    if said.of != ROWS:
+        raise _Open("the answers that it is about are not in the bundle")
+    workload = set(opened.published)
+    _expect({one.attributes for one in said.marginals} == workload, "it is about other tables than the workload's")
+    noisy, largest = {one.attributes: one.error * said.total.value for one in said.marginals}, _largest(opened, said)
+    again = state(noisy, {r: opened.published[r] for r in noisy}, said.total, said.sigma, said.rho, said.of, largest).to_json()
+    different = sorted(n for n, value in again.items() if n in said_json and not _alike(value, said_json[n]))
+    _expect(not different, f"its numbers do not follow from its errors: {_some(different)}")
+    return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
+
+
+def _largest(opened: _Opened, said: Certificate) -> Largest | None:
+    """The largest error as it was measured, if it was."""
+    if said.max_error is None or said.max_sigma is None:
+        return None
+    _expect(any(type(e) is Gaussian and _near(e.sigma, said.max_sigma) for e in opened.events), "its noise is not what was paid for")
+    return Largest(said.max_error * said.total.value, said.max_sigma, opened.spec.resolved().workload.threshold)
+
+
+def _distances(opened: _Opened) -> str:
+    """How far the rows are from the noisy tables; a number to look at, for no distance is impossible."""
+    if opened.codes is None or not opened.release.measurements:
+        raise _Open("there are no rows, or no noisy tables")
+    people = max(1.0, opened.release.total) / len(opened.codes)
+    found = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
+    ratios = [float(np.sqrt(np.mean((found[m.clique] * people - m.values) ** 2))) / m.sigma for m in opened.release.measurements]
+    return f"from the noisy tables, cells of the rows are {np.median(ratios):.2g} times the noise away (median), {max(ratios):.2g} at most"
+
+
+def _statement(opened: _Opened) -> str:
+    if opened.spec.public is not None:
+        raise _Open("it depends on the public table, which is not in the bundle")
+    _same_version(opened)
+    plan = synthesis.plan_without_records(opened.spec)
+    planned = synthesis.statement(plan, opened.release.rho_spent, opened.release.private)
+    _expect(opened.release.statement == planned, "it says something else")
+    return "the guarantee in words is the one of the plan"
+
+
+def _copies(opened: _Opened) -> str:
+    """All files once more from release.json and the rows."""
+    _same_version(opened)
+    whole = releases.from_json(opened.bundle.document, opened.codes, opened.table)
+    again = contents(whole)
+    different = sorted(name for name, content in again.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
+    _expect(not different, f"they do not say what release.json says: {_some(different)}")
+    return f"{len(again):,} files say what release.json says"
+
+
+def _same_version(opened: _Opened) -> None:
+    ours, theirs = synthesis.versions(), opened.release.versions
+    other = sorted(name for name in ours if ours[name] != theirs.get(name))
+    if other:
+        raise _Open(f"made with other versions of {_some(other)}, which may write it differently")
+
+
+_CHECKS: Mapping[str, Callable[[_Opened], str]] = {
+    "Are the files unchanged?": _files,
+    "Is the plan the sealed one?": _spec,
+    "Does ρ imply ε and δ?": _budget,
+    "Do the charges stay within ρ?": _charged,
+    "Was the stated noise paid for?": _noise,
+    "Is the noise private?": _random,
+    "Do the rows keep to the domain?": _rows,
+    "Do both tables of rows agree?": _parquet,
+    "Are impossible combinations absent?": _zeros,
+    "Do the bounds follow?": _bounds,
+    "Does the certificate add up?": _certificate,
+    "Are the rows near the noisy tables?": _distances,
+    "Is the guarantee stated as planned?": _statement,
+    "Do report, cards and tables agree?": _copies,
+}
+
+
+def _expect(holds: object, otherwise: str) -> None:
+    if not holds:
+        raise _Wrong(otherwise)
+
+
+def _near(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=_NEAR, abs_tol=1e-12)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Equal documents, numbers up to rounding."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() <= b.keys() and all(_alike(value, b[key]) for key, value in a.items())
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(_alike(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(a == b)
+
+
+def _named(clique: Clique) -> str:
+    return " × ".join(clique) or "the number of records"
+
+
+def _some(names: list[str], most: int = 3) -> str:
+    return ", ".join(name[:60] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

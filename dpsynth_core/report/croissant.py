@@ -1,0 +1,111 @@
+"""The data card of a release as JSON-LD: Croissant 1.0 (MLCommons, on schema.org) with its vocabulary for responsible AI, so that
+catalogues and loaders of data sets understand files, columns, uses and limits. The guarantee, for which there is no common vocabulary,
+stands under one name of ours, `dp:guarantee`, with a version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from dpsynth_core.domain import Attribute
+from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.privacy.attacker import reading
+from dpsynth_core.release import ROWS_CSV, ROWS_PARQUET, Release, plain
+from dpsynth_core.report.facts import sample_reading, sentence
+from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, protected
+
+CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
+GUARANTEE_VERSION = 1
+
+_OF_CROISSANT = ("citeAs", "column", "extract", "field", "fileObject", "format", "isLiveDataset", "key", "recordSet", "source")
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "dp": "urn:dpsynth-studio:guarantee:",
+    "conformsTo": "dct:conformsTo",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "data": {"@id": "cr:data", "@type": "@json"},
+    **{name: f"cr:{name}" for name in _OF_CROISSANT},
+}
+_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean", "date": "sc:Date"}
+_MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
+
+
+def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) -> bytes:
+    """The card. files: the other files of the bundle; those with rows are described."""
+    name, count = release.spec["name"], release.rows
+    held = [file for file in (ROWS_CSV, ROWS_PARQUET) if file in files]
+    card = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": [CROISSANT, RESPONSIBLE],
+        "name": name,
+        "description": " ".join(filter(None, [f"{count:,} synthetic rows." if count else "Noisy tables, no rows.", sentence(headline)])),
+        "datePublished": release.created,
+        "version": release.digest[:12],
+        "isLiveDataset": False,
+        "distribution": [_file(file, files[file]) for file in held],
+        "recordSet": [_records(release)] if held else [],
+        "rai:dataUseCases": list(USES),
+        "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
+        "rai:dataBiases": [sentence(headline), noise(release)],
+        "rai:dataCollection": f"Made with {release.spec['mechanism']['name']} from a private table of {release.spec['population']}.",
+        "rai:personalSensitiveInformation": protected(release),
+        "dp:guarantee": _guarantee(release, headline),
+    }
+    return (json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False, default=plain) + "\n").encode()
+
+
+def _file(name: str, content: bytes) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": _MEDIA[name],
+        "sha256": sha256(content).hexdigest(),
+    }
+
+
+def _records(release: Release) -> dict[str, Any]:
+    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": [_field(i, a) for i, a in enumerate(release.domain)]}
+
+
+def _field(number: int, attribute: Attribute) -> dict[str, Any]:
+    """Numbered, because a column's name can be anything and an identifier cannot."""
+    return {
+        "@type": "cr:Field",
+        "@id": f"rows/{number + 1}",
+        "name": attribute.name,
+        "description": f"{attribute.kind}, {attribute.size} cells; see codebook.csv",
+        "dataType": _TYPES[attribute.dtype],
+        "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": attribute.name}},
+    }
+
+
+def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
+    budget, unit, odds = release.spec["budget"], release.spec["unit"], reading(release.rho)
+    return {
+        "version": GUARANTEE_VERSION,
+        "private": release.private,
+        "statement": release.statement,
+        "epsilon": budget["epsilon"],
+        "delta": budget["delta"],
+        "rho": release.rho,
+        "accountant": "zCDP",
+        "relation": unit["relation"],
+        "maxRowsPerPerson": unit["max_rows_per_person"],
+        "attacker": {"truePositivesAt1Percent": odds.at_1, "truePositivesAt10Percent": odds.at_10, "guessOfOneInTwo": odds.guess},
+        "assumptions": assumptions(release),
+        "warnings": [brand.sentence for brand in release.brands],
+        "quality": {"tables": headline.tables, "bounded": headline.bounded, "reading": sample_reading(headline) or None},
+        "specSha256": release.digest,
+    }

@@ -1,0 +1,83 @@
+"""A release of four simulated columns with a rule, made once for all tests here, and bundles that were tampered with."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dpsynth_core import synthesis
+from dpsynth_core.bundle import pack
+from dpsynth_core.release import Release
+from dpsynth_core.spec import Spec
+
+DOMAIN = {
+    "version": 1,
+    "attributes": [
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5},
+        {"name": "health", "kind": "categorical", "categories": ["good"], "other": True, "missing": True},
+        {"name": "marital_status", "kind": "categorical", "categories": ["single", "married", "widowed"], "other": True},
+    ],
+    "impossible": [{"never": {"age": ["0 to 19"], "marital_status": ["widowed"]}, "note": "nobody that young"}],
+}
+
+
+def spec(**fields: Any) -> Spec:
+    return Spec.from_json(
+        {
+            "name": "Trial",
+            "population": "people",
+            "data": {"kind": "demo"},
+            "domain": DOMAIN,
+            "workload": {"kind": "all", "k": 2},
+            "budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
+            "mechanism": {"name": "aim"},
+            "output": {"rows": 400},
+        }
+        | fields
+    )
+
+
+def run(plan_of: Spec) -> Release:
+    plan = synthesis.plan(plan_of)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan_of), lambda _: None)
+
+
+@cache
+def made() -> Release:
+    return run(spec())
+
+
+@cache
+def packed() -> bytes:
+    return pack.pack(made())
+
+
+def files(bundle: bytes | None = None) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(packed() if bundle is None else bundle)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def repacked(change: Callable[[dict[str, bytes]], None], manifest: bool = True) -> bytes:
+    """The bundle after a change of its files; with a manifest that says so, as a careful forger would write it."""
+    held = files()
+    change(held)
+    if manifest:
+        held.pop(pack.MANIFEST, None)
+        held[pack.MANIFEST] = pack.manifest(held)
+    return pack.zipped(held)
+
+
+def edited(change: Callable[[dict[str, Any]], None], manifest: bool = True) -> bytes:
+    """The bundle after a change of release.json."""
+
+    def apply(held: dict[str, bytes]) -> None:
+        document = json.loads(held["release.json"])
+        change(document)
+        held["release.json"] = json.dumps(document).encode()
+
+    return repacked(apply, manifest)

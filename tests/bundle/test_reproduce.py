@@ -1,0 +1,73 @@
+"""From a bundle alone, the rows come out again, byte for byte; and where they do not, that is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core import release as releases
+from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.errors import InputError
+from tests.bundle.bundles import edited, files, made, packed, repacked
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_rows_bounds_and_certificate_are_the_same_to_the_last_bit() -> None:
+    again = reproduce(unpack.read_bytes(packed()))
+    assert again.identical
+    assert releases.csv_bytes(again.made.table) == files()["synthetic.csv"]
+    assert releases.parquet_bytes(again.made.table) == files()["synthetic.parquet"]
+
+
+def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: Any, **__: Any) -> None:
+        raise AssertionError("the records were opened")
+
+    for name in ("open_source", "PrivacyKernel", "ArrowSource"):
+        monkeypatch.setattr(f"dpsynth_core.synthesis.{name}", forbidden)
+    assert reproduce(unpack.read_bytes(packed())).identical
+
+
+def test_another_seed_writes_other_rows_of_the_same_model() -> None:
+    again = reproduce(unpack.read_bytes(edited(lambda d: d["rows"].update(seed=1))))
+    assert "rows" in again.different
+    assert again.made.measurements[0].values.tolist() == made().measurements[0].values.tolist()
+    assert not np.array_equal(again.made.codes, made().codes)
+
+
+def test_rows_that_were_changed_afterwards_are_found() -> None:
+    def change(held: dict[str, bytes]) -> None:
+        lines = held["synthetic.csv"].splitlines(keepends=True)
+        held["synthetic.csv"] = b"".join([lines[0], lines[2], lines[1], *lines[3:]])
+
+    bundle = unpack.read_bytes(repacked(change))
+    if bundle.files["synthetic.csv"] != files()["synthetic.csv"]:
+        assert reproduce(bundle).different == ("rows",)
+
+
+def test_other_versions_are_named() -> None:
+    bundle = unpack.read_bytes(pack.pack(replace(made(), versions={**made().versions, "scipy": "0.1"})))
+    assert reproduce(bundle).versions == ("scipy",)
+
+
+def test_a_bundle_of_the_first_days_has_no_transcript_and_says_so() -> None:
+    with pytest.raises(InputError, match="transcript"):
+        reproduce(unpack.read_bytes(edited(lambda d: d.pop("transcript"))))
+
+
+def test_the_script_in_the_bundle_does_the_same(tmp_path: Path) -> None:
+    for name, content in files().items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    command = [sys.executable, str(tmp_path / "reproduce.py"), str(tmp_path / "again")]
+    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "again" / "synthetic.csv").read_bytes() == files()["synthetic.csv"]

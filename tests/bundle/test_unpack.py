@@ -1,0 +1,114 @@
+"""A bundle can come from anyone: whatever is wrong with it gives one clear error, before much is read and without a file being written."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.bundle import unpack
+from dpsynth_core.errors import CapacityError, InputError
+from tests.bundle.bundles import files, packed, repacked
+
+
+def archive(entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as target:
+        for name, content in entries.items():
+            target.writestr(name, content)
+    return out.getvalue()
+
+
+def test_a_bundle_is_read_from_zip_and_folder_alike(tmp_path: Path) -> None:
+    for name, content in files().items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    zipped, folder = unpack.read_bytes(packed()), unpack.read(tmp_path)
+    assert zipped.files == folder.files
+    assert (len(zipped.sha256), folder.sha256) == (64, "")
+
+
+def linked() -> bytes:
+    info = zipfile.ZipInfo("release.json")
+    info.external_attr = 0o120777 << 16
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        target.writestr(info, b"/etc/passwd")
+    return out.getvalue()
+
+
+def lying() -> bytes:
+    """An entry that says it is small, and is not."""
+    content = bytearray(archive({"release.json": b"0" * 100_000}))
+    for offset in (content.index(b"PK\x03\x04") + 22, content.index(b"PK\x01\x02") + 24):
+        content[offset : offset + 4] = struct.pack("<I", 10)
+    return bytes(content)
+
+
+def twice() -> bytes:
+    return archive({"release.json": b"{}", "release.jsox": b"{}"}).replace(b"release.jsox", b"release.json")
+
+
+HOSTILE: dict[str, Callable[[], bytes]] = {
+    "empty": lambda: b"",
+    "no zip": lambda: b"name,age\n1,2\n" * 100,
+    "cut short": lambda: packed()[: len(packed()) // 2],
+    "cut at the end": lambda: packed()[:-1],
+    "a byte changed inside": lambda: packed()[:200] + bytes([packed()[200] ^ 1]) + packed()[201:],
+    "another zip": lambda: archive({"hello.txt": b"hello"}),
+    "path traversal": lambda: archive({"../release.json": b"{}", "release.json": b"{}"}),
+    "absolute path": lambda: archive({"/etc/passwd": b"{}"}),
+    "backslashes": lambda: archive({"a\\..\\b": b"{}"}),
+    "a folder": lambda: archive({"x/": b"", "release.json": b"{}"}),
+    "a link": linked,
+    "one name twice": twice,
+    "a size that lies": lying,
+    "another compression": lambda: archive({"release.json": b"{}"}, zipfile.ZIP_LZMA),
+    "no json": lambda: archive({"release.json": b"\xff\xfe"}),
+    "deep json": lambda: archive({"release.json": b"[" * 100_000}),
+    "a huge number": lambda: archive({"release.json": b"1" * 10_000}),
+    "a list": lambda: archive({"release.json": b"[]"}),
+    "an unknown format": lambda: archive({"release.json": b'{"format": 99}'}),
+}
+
+
+@pytest.mark.parametrize("make", HOSTILE.values(), ids=list(HOSTILE))
+def test_what_is_no_bundle_is_refused_in_one_sentence(make: Callable[[], bytes]) -> None:
+    with pytest.raises(InputError, match=r"^bundle: "):
+        unpack.read_bytes(make())
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
+    bomb = archive({"release.json": b"{}", "zeros.csv": b"0" * 5_000_000})
+    assert len(bomb) < 10_000
+    with pytest.raises(CapacityError, match="larger than"):
+        unpack.read_bytes(bomb, limit=1_000_000)
+
+
+def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "MAX_FILES", 3)
+    with pytest.raises(CapacityError, match="more than 3 files"):
+        unpack.read_bytes(packed())
+
+
+def test_files_and_folders_that_cannot_be_read_are_errors_too(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        unpack.read(tmp_path / "nowhere.zip")
+    with pytest.raises(InputError, match=r"holds no release\.json"):
+        unpack.read(tmp_path)
+    (tmp_path / "release.json").symlink_to("/etc/passwd")
+    with pytest.raises(InputError, match="link"):
+        unpack.read(tmp_path)
+    (tmp_path / "big.zip").write_bytes(packed())
+    with pytest.raises(CapacityError):
+        unpack.read(tmp_path / "big.zip", limit=1000)
+
+
+def test_reading_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    unpack.read_bytes(repacked(lambda _: None))
+    assert list(tmp_path.iterdir()) == []

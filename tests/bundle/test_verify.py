@@ -1,0 +1,234 @@
+"""A sound bundle passes, and every change of what it says is found, also where the forger wrote a new manifest."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from dpsynth_core import release as releases
+from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
+from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
+from tests.bundle.bundles import edited, made, packed, repacked, run, spec
+
+
+def verified(bundle: bytes) -> Report:
+    return verify.verify(unpack.read_bytes(bundle))
+
+
+def failed(bundle: bytes) -> list[str]:
+    return [check.question for check in verified(bundle).checks if check.verdict == FAILED]
+
+
+def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> None:
+    report = verified(packed())
+    assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == []
+    assert report.sound
+    assert report.sha256 == sha256(packed()).hexdigest()
+
+
+@pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_bundles_of_every_mechanism_are_sound(mechanism: str, relation: str) -> None:
+    rows = 300 if registry.get(mechanism).makes_rows else None
+    release = run(spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}))
+    assert failed(pack.pack(release)) == []
+
+
+def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_checked() -> None:
+    plain = {"version": 1, "attributes": made().spec["domain"]["attributes"]}
+    report = verified(pack.pack(run(spec(domain=plain, budget={"epsilon": 1.0, "delta": 1e-9}, mechanism={"name": "independent"}))))
+    assert report.sound
+    skipped = {check.question for check in report.checks if check.verdict == SKIPPED}
+    assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
+
+
+def test_predictable_noise_is_not_sound() -> None:
+    assert failed(pack.pack(run(spec(output={"seed": 1, "rows": 300})))) == ["Is the noise private?"]
+
+
+def csv(change: Callable[[pd.DataFrame], None]) -> Callable[[dict[str, bytes]], None]:
+    """A change of the rows, in both files that have them."""
+
+    def apply(held: dict[str, bytes]) -> None:
+        kinds = pq.read_schema(io.BytesIO(held["synthetic.parquet"]))
+        frame = pq.read_table(io.BytesIO(held["synthetic.parquet"])).to_pandas()
+        change(frame)
+        table = releases.pa.Table.from_pandas(frame, schema=kinds, preserve_index=False)
+        held["synthetic.csv"], held["synthetic.parquet"] = releases.csv_bytes(table), releases.parquet_bytes(table)
+
+    return apply
+
+
+def other_sex(frame: pd.DataFrame) -> None:
+    frame.loc[0, "sex"] = {"female": "male", "male": "female"}[frame.loc[0, "sex"]]
+
+
+@pytest.mark.parametrize("manifest", [False, True])
+def test_one_changed_row_is_found(manifest: bool) -> None:
+    wrong = failed(repacked(csv(other_sex), manifest))
+    assert "Do the bounds follow?" in wrong
+    assert ("Are the files unchanged?" in wrong) != manifest
+
+
+def young_widow(frame: pd.DataFrame) -> None:
+    frame.loc[0, ["age", "marital_status"]] = [3, "widowed"]
+
+
+def test_an_impossible_row_is_found_by_name() -> None:
+    checks = {check.question: check for check in verified(repacked(csv(young_widow))).checks}
+    assert checks["Are impossible combinations absent?"].verdict == FAILED
+    assert "age × marital_status" in checks["Are impossible combinations absent?"].detail
+
+
+@pytest.mark.parametrize(("column", "value"), [("sex", "canary"), ("age", 100), ("age", -1), ("sex", None)])
+def test_a_value_outside_the_domain_is_found(column: str, value: object) -> None:
+    def change(frame: pd.DataFrame) -> None:
+        frame.loc[0, column] = value
+
+    wrong = failed(repacked(lambda held: held.update({"synthetic.csv": with_value(held["synthetic.csv"], change)})))
+    assert "Do the rows keep to the domain?" in wrong
+
+
+def with_value(content: bytes, change: Callable[[pd.DataFrame], None]) -> bytes:
+    frame = pd.read_csv(io.BytesIO(content)).astype(object)
+    change(frame)
+    return frame.to_csv(index=False).encode()
+
+
+def measured(document: dict[str, Any], factor: float) -> None:
+    document["measurements"][0]["sigma"] *= factor
+
+
+def charged(document: dict[str, Any]) -> None:
+    document["charges"][0]["sigma"] *= 0.5
+
+
+def charged_consistently(document: dict[str, Any]) -> None:
+    document["charges"][0]["sigma"] *= 0.5
+    document["charges"][0]["rho"] *= 4
+
+
+def epsilon(document: dict[str, Any]) -> None:
+    document["spec"]["budget"]["epsilon"] = document["budget"]["epsilon"] = 0.5
+
+
+def epsilon_resealed(document: dict[str, Any]) -> None:
+    epsilon(document)
+    text = json.dumps(document["spec"], sort_keys=True, separators=(",", ":"))
+    document["spec_sha256"] = sha256(text.encode()).hexdigest()
+
+
+def cell(document: dict[str, Any]) -> None:
+    document["measurements"][0]["values"][0] += 1
+
+
+def private(document: dict[str, Any]) -> None:
+    document["statement"] = document["statement"].replace("(2, ", "(0.2, ")
+
+
+def bound(document: dict[str, Any]) -> None:
+    next(b for b in document["bounds"] if b["support"] == "supported")["bound95"] *= 0.9
+
+
+def certificate(name: str) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        document["certificate"][name] *= 0.5
+
+    return change
+
+
+def certified(document: dict[str, Any]) -> None:
+    document["certificate"]["marginals"][0]["bound95"] *= 0.5
+
+
+FORGED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "sigma of a table": (lambda document: measured(document, 0.5), "Was the stated noise paid for?"),
+    "sigma of a charge": (charged, "Do the charges stay within ρ?"),
+    "sigma and cost of a charge": (charged_consistently, "Do the charges stay within ρ?"),
+    "epsilon": (epsilon, "Is the plan the sealed one?"),
+    "epsilon and its seal": (epsilon_resealed, "Does ρ imply ε and δ?"),
+    "a noisy count": (cell, "Do the bounds follow?"),
+    "the words": (private, "Is the guarantee stated as planned?"),
+    "a bound": (bound, "Do the bounds follow?"),
+    "mean error": (certificate("mean_error"), "Does the certificate add up?"),
+    "noise of the certificate": (certificate("sigma"), "Does the certificate add up?"),
+    "a certified bound": (certified, "Does the certificate add up?"),
+    "number of rows": (lambda document: document["rows"].update(count=401), "Do the rows keep to the domain?"),
+    "spent": (lambda document: document["budget"].update(rho_spent=0.001), "Do the charges stay within ρ?"),
+    "rho": (lambda document: document["budget"].update(rho=1.0), "Does ρ imply ε and δ?"),
+    "an unknown charge": (lambda document: document["charges"][0].update(operation="Free"), "Do the charges stay within ρ?"),
+    "a charge less": (lambda document: document["charges"].pop(), "Do the charges stay within ρ?"),
+}
+
+
+@pytest.mark.parametrize(("change", "question"), FORGED.values(), ids=list(FORGED))
+def test_a_forged_number_is_found_though_the_manifest_was_made_anew(change: Callable[[dict[str, Any]], None], question: str) -> None:
+    wrong = failed(edited(change))
+    assert question in wrong
+    assert "Are the files unchanged?" not in wrong
+
+
+@pytest.mark.parametrize("name", ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"])
+def test_another_word_in_any_file_is_found(name: str) -> None:
+    def change(held: dict[str, bytes]) -> None:
+        held[name] = held[name].replace(b"2", b"3", 1)
+
+    assert "Do report, cards and tables agree?" in failed(repacked(change))
+    assert "Are the files unchanged?" in failed(repacked(change, manifest=False))
+
+
+def test_missing_and_additional_files_are_found() -> None:
+    for change in (lambda held: held.pop("errors.csv"), lambda held: held.update({"virus.exe": b"x"})):
+        assert "Are the files unchanged?" in failed(repacked(change, manifest=False))
+    assert "Are the files unchanged?" in failed(repacked(lambda held: held.pop(pack.MANIFEST), manifest=False))
+
+
+def test_other_versions_leave_the_texts_unchecked_and_the_numbers_checked() -> None:
+    report = verified(pack.pack(replace(made(), versions={**made().versions, "numpy": "1.0"})))
+    assert report.sound
+    skipped = {check.question: check.detail for check in report.checks if check.verdict == SKIPPED}
+    assert skipped.keys() == {"Is the guarantee stated as planned?", "Do report, cards and tables agree?"}
+    assert all("numpy" in detail for detail in skipped.values())
+
+
+MALFORMED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no spec": lambda d: d.pop("spec"),
+    "spec is text": lambda d: d.update(spec="x"),
+    "no measurements": lambda d: d.pop("measurements"),
+    "cells missing": lambda d: d["measurements"][0]["values"].pop(),
+    "text for numbers": lambda d: d["measurements"][0].update(sigma="low"),
+    "negative noise": lambda d: d["measurements"][0].update(sigma=-1.0),
+    "columns unknown": lambda d: d["measurements"][0].update(attributes=["nobody"]),
+    "budget is a list": lambda d: d.update(budget=[]),
+}
+
+
+@pytest.mark.parametrize("change", MALFORMED.values(), ids=list(MALFORMED))
+def test_a_document_that_cannot_be_read_is_an_error_and_not_a_crash(change: Callable[[dict[str, Any]], object]) -> None:
+    with pytest.raises(InputError, match="bundle"):
+        verified(edited(change))
+
+
+DAMAGED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "charges of nothing": lambda d: d.update(charges=[{}]),
+    "charge of infinity": lambda d: d["charges"][0].update(sigma=1e400),
+    "certificate of text": lambda d: d.update(certificate={"of": "rows"}),
+    "bounds of text": lambda d: d.update(bounds=["x"]),
+    "bounds of strangers": lambda d: d["bounds"][0].update(attributes=["nobody"]),
+    "rho of zero": lambda d: d["budget"].update(rho=0),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGED.values(), ids=list(DAMAGED))
+def test_damage_fails_a_check_and_is_not_a_crash(change: Callable[[dict[str, Any]], object]) -> None:
+    assert failed(edited(change))
