@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import streamlit as st
 
-from dpsynth_core import charts, report
+from dpsynth_core import charts, planning, report
 from dpsynth_core import release as releases
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.domain import Attribute
@@ -220,6 +220,15 @@ def about(shown: Shown) -> None:
     release, run = shown.release, shown.run
     with frame.card("The guarantee", Zone.RELEASED):
         st.markdown(literal(release.statement, 2000))
+    with frame.card("What could an attacker learn about one person?", Zone.RELEASED):
+        left, right = st.columns([3, 4], gap="medium")
+        with left:
+            for line in report.protected(release):
+                st.markdown(f"- {literal(line, 600)}")
+            st.markdown(f"- {literal(report.noise(release), 600)}")
+        with right:
+            curve = planning.attacker(release.rho)
+            draw(charts.tradeoff(curve), curve.zone, "attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
             st.markdown(f"**{name}** · {literal(text, 300)}")

@@ -45,6 +45,7 @@ EXPLORE = (
 )
 REFERENCE = (
     Step("ledger", "Ledger", "Reference", ":material/receipt_long:", "Every charge against every population.", numbered=False),
+    Step("verify", "Verify", "Reference", ":material/verified:", "Check a release bundle that was published.", numbered=False),
     Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words.", numbered=False),
 )
 ALWAYS = (*EXPLORE, *REFERENCE)

@@ -1,0 +1,73 @@
+"""The Verify page: a verdict with a line for every check, whatever is uploaded, and hostile texts that stay texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.bundle import pack
+from tests.app.demo_project import open_page, project, words
+from tests.bundle.bundles import edited, packed, repacked, run, spec
+
+HOSTILE = "<img src=x onerror=alert(1)> **bold** :smile:"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+def shown(content: bytes) -> AppTest:
+    app = open_page("verify", project())
+    app.file_uploader[0].set_value(("release.zip", content, "application/zip"))
+    return app.run()
+
+
+def test_the_page_is_open_before_anything_is_done_and_says_what_to_do() -> None:
+    app = open_page("verify", project())
+    assert not app.exception
+    assert "python -m dpsynth_core verify" in words(app)
+
+
+def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
+    app = shown(packed())
+    assert not app.exception
+    assert "This bundle is sound" in app.success[0].value
+    lines = [element.value for element in app.markdown if "check_circle" in element.value]
+    assert len(lines) == 14
+
+
+def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
+    app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
+    assert "not sound" in app.error[0].value
+    assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", packed()[:1000]], ids=["empty", "text", "cut"])
+def test_what_is_no_bundle_is_an_error_with_a_remedy(content: bytes) -> None:
+    app = shown(content)
+    assert not app.exception
+    assert "Download it again" in app.error[0].value.replace("\u2060", "").replace("\\", "")
+
+
+def test_hostile_names_and_words_are_never_markup() -> None:
+    def change(held: dict[str, bytes]) -> None:
+        document = json.loads(held["release.json"])
+        document["statement"] = HOSTILE
+        document["brands"] = [{"code": "x", "sentence": HOSTILE}]
+        held["release.json"] = json.dumps(document).encode()
+
+    text = words(shown(repacked(change)))
+    assert HOSTILE not in text
+    assert "<img" not in text.replace("\\<", "")
+
+
+def test_a_bundle_of_answers_is_sound_too() -> None:
+    app = shown(pack.pack(run(spec(mechanism={"name": "gaussian"}, output={}))))
+    assert "This bundle is sound" in app.success[0].value
+    assert any("Not checked" in element.value for element in app.markdown)
