@@ -19,6 +19,7 @@ from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Learner
 from dpsynth_core.privacy.accounting import check_budget, rho_from
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
@@ -116,6 +117,19 @@ class Resolved(NamedTuple):
     rho: float
 
 
+class Shares(NamedTuple):
+    """How a budget is divided, in zCDP: rho is all of it, mechanism and certificate are its two parts.
+
+    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability (`privacy.meter`);
+    0 for most. rho is what epsilon and the rest of delta allow.
+    """
+
+    rho: float
+    mechanism: float
+    certificate: float
+    delta: float
+
+
 class Spec(_Part):
     """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release.
 
@@ -176,7 +190,19 @@ class Spec(_Part):
             raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
         domain = Domain.from_json(self.domain)
         workload = workloads.from_json(domain, self.workload)
-        return Resolved(domain, workload, Unit(self.unit.relation, rows), rho_from(self.budget.epsilon, self.budget.delta))
+        return Resolved(domain, workload, Unit(self.unit.relation, rows), self.shares().rho)
+
+    def shares(self) -> Shares:
+        """How its budget is divided. Raises InputError for an unknown mechanism or setting, and a certificate's share out of range.
+
+        A mechanism that publishes no tables has the certificate's part as well.
+        """
+        mechanism, budget = registry.get(self.mechanism.name), self.budget
+        learner = mechanism if isinstance(mechanism, Learner) else None
+        delta = budget.delta / 2 if learner is not None and learner.needs_delta(self.settings()) else 0.0
+        rho = rho_from(budget.epsilon, budget.delta - delta)
+        certificate = budget.certificate if learner is None or learner.publishes_tables else 0.0
+        return Shares(rho, *divided(rho, certificate), delta)
 
     def settings(self) -> dict[str, Any]:
         """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
