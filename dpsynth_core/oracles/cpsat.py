@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.oracles.answer import Answer, Limit
-from dpsynth_core.oracles.presolve import Reduced, reduce
+from dpsynth_core.oracles.answer import Answer, Limit, Status
+from dpsynth_core.oracles.climb import Climber
+from dpsynth_core.oracles.presolve import Options, Reduced, reduce
 from dpsynth_core.oracles.problem import NO_COLUMN, Codes, Linear, RecordProblem, SignedQueries
 from dpsynth_core.oracles.search import search
 
@@ -51,12 +52,13 @@ class Rounded:
 def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
     """The objective of one draw; exact, with scale 1, where all of it is whole numbers."""
     weights = reduced.queries.weights
-    total = float(np.abs(weights).sum()) + sum(float(np.abs(costs[block]).max()) for block in reduced.blocks())
+    firsts = reduced.starts[:-1]
+    total = float(np.abs(weights).sum() + np.maximum.reduceat(np.abs(costs), firsts).sum())
     whole = total < 2.0**OBJECTIVE_BITS and bool((np.rint(weights) == weights).all() and (np.rint(costs) == costs).all())
     scale = 1.0 if whole else 2.0 ** (OBJECTIVE_BITS - math.frexp(total)[1])
     scaled_weights, scaled_costs = np.rint(weights * scale), np.rint(costs * scale)
-    off = np.abs(scaled_costs / scale - costs)
-    rounding = float(np.abs(scaled_weights / scale - weights).sum()) + sum(float(off[block].max()) for block in reduced.blocks())
+    off = np.maximum.reduceat(np.abs(scaled_costs / scale - costs), firsts)  # one option of each attribute is taken
+    rounding = float(np.abs(scaled_weights / scale - weights).sum() + off.sum())
     return Rounded(scaled_weights.astype(np.int64), scaled_costs.astype(np.int64), scale, rounding)
 
 
@@ -66,40 +68,46 @@ class RecordOracle:
     def __init__(self, queries: SignedQueries) -> None:
         self._queries = queries
         self._reduced = reduce(queries)
-        self._model, self._variables = _model(self._reduced)
+        self._climber = Climber(self._reduced)
+        self._model = _model(self._reduced)
 
     def answer(self, linear: Linear, limit: Limit, hint: Codes | None = None) -> Answer:
         """The best record for one perturbation. hint: a record to start from, possible or not; it never changes what is optimal."""
-        started = time.perf_counter()
-        problem = RecordProblem(self._queries, linear)
+        began = time.perf_counter()
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)
+        start = self._climber.climb(costs, np.random.default_rng(limit.seed), None if hint is None else self._reduced.options_of(hint))
         self._aim(objective)
-        self._hint(hint)
+        self._start_from(start)
         found = search(self._model, limit, **PARAMETERS)
-        bound = found.bound / objective.scale + objective.rounding + self._reduced.queries.constant
-        if found.status == "failed":
-            return Answer.failed(bound, time.perf_counter() - started)
         taken = np.flatnonzero(found.solution[: self._reduced.size])
-        codes = values[taken]
+        bound = min(found.bound / objective.scale + objective.rounding + self._reduced.queries.constant, self._reduced.ceiling(costs))
+        records = [values[options] for options in (taken, start) if options is not None and len(options)]
+        if not records:
+            return Answer.failed(bound, time.perf_counter() - began)
+        problem = RecordProblem(self._queries, linear)
+        codes = records[0] if found.status == "optimal" else max(records, key=problem.value)
         value = problem.value(codes)
-        return Answer(codes, value, max(bound, value), found.status, time.perf_counter() - started)
+        status: Status = "optimal" if found.status == "optimal" else "feasible"
+        return Answer(codes, value, max(bound, value), status, time.perf_counter() - began)
 
     def _aim(self, objective: Rounded) -> None:
-        from ortools.sat.python import cp_model
+        """Maximise it, written as CP-SAT's protocol buffer has it: the negated sum is minimised."""
+        target = self._model.proto.objective
+        target.coeffs.clear()
+        target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
 
-        coefficients = np.concatenate([-objective.costs, objective.weights]).tolist()
-        self._model.maximize(cp_model.LinearExpr.weighted_sum(self._variables, coefficients))
-
-    def _hint(self, hint: Codes | None) -> None:
+    def _start_from(self, options: Options | None) -> None:
+        """A full hint, every variable, as CP-SAT wants it."""
         self._model.clear_hints()
-        if hint is None:
+        if options is None:
             return
         taken = np.zeros(self._reduced.size + 1, dtype=bool)  # the last one stands for NO_COLUMN
-        taken[self._reduced.options_of(hint)] = True
+        taken[options] = True
         holds = taken[self._reduced.literals].sum(axis=1) >= self._reduced.queries.thresholds
-        for variable, value in zip(self._variables, [*taken[:-1].tolist(), *holds.tolist()], strict=True):
-            self._model.add_hint(variable, value)
+        hint = self._model.proto.solution_hint
+        hint.vars.extend(range(len(taken) - 1 + len(holds)))
+        hint.values.extend([*taken[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
 
 
 def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Answer:
@@ -107,15 +115,15 @@ def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> An
     return RecordOracle(problem.queries).answer(problem.linear, limit, hint)
 
 
-def _model(reduced: Reduced) -> tuple[cp_model.CpModel, list[Any]]:
-    """Constraints without an objective; the variables are the options, then the queries."""
+def _model(reduced: Reduced) -> cp_model.CpModel:
+    """All but the coefficients of the objective; the variables are the options, then the queries."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
     options = [model.new_bool_var("") for _ in range(reduced.size)]
     for block in reduced.blocks():
         model.add_exactly_one(options[block.start : block.stop])
-    for clause in reduced.clauses:
+    for clause in reduced.clauses():
         model.add_bool_or([*(~options[i] for i in clause.given), *(options[i] for i in clause.then)])
     counted = []
     queries = zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights.tolist(), strict=True)
@@ -124,7 +132,8 @@ def _model(reduced: Reduced) -> tuple[cp_model.CpModel, list[Any]]:
         literals = [options[i] for i in numbers if i != NO_COLUMN]
         (_only_if if weight > 0 else _if)(model, counts, literals, threshold)
         counted.append(counts)
-    return model, options + counted
+    model.maximize(cp_model.LinearExpr.sum(options + counted))
+    return model
 
 
 def _only_if(model: cp_model.CpModel, counts: Any, literals: Sequence[Any], threshold: int) -> None:

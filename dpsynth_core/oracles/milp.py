@@ -34,7 +34,7 @@ def milp(problem: RecordProblem, limit: Limit | None = None) -> Answer:
     options = {"time_limit": limit.seconds, "mip_rel_gap": limit.gap}
     result = highs(objective, constraints=_constraints(reduced), integrality=1, bounds=Bounds(0, 1), options=options)
     constant = reduced.queries.constant
-    bound = math.inf if result.mip_dual_bound is None else constant - result.mip_dual_bound
+    bound = reduced.ceiling(costs) if result.mip_dual_bound is None else constant - result.mip_dual_bound
     if result.x is None:
         return Answer.failed(bound, time.perf_counter() - started)
     codes = values[np.flatnonzero(result.x[: reduced.size] > 0.5)]
@@ -57,7 +57,7 @@ def _rows(reduced: Reduced) -> Iterator[_Row]:
     """One option of each attribute; what is impossible; when a query counts."""
     for block in reduced.blocks():
         yield list(block), [1.0] * len(block), 1.0, 1.0
-    for clause in reduced.clauses:
+    for clause in reduced.clauses():
         given, then = len(clause.given), len(clause.then)
         yield [*clause.given, *clause.then], [-1.0] * given + [1.0] * then, 1.0 - given, math.inf
     for i, (numbers, threshold, weight) in enumerate(

@@ -7,13 +7,13 @@ for each attribute. Which options there are depends on the queries alone, so one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.oracles.problem import NO_COLUMN, Codes, Linear, NetQueries, SignedQueries
+from dpsynth_core.oracles.problem import NO_COLUMN, Codes, Linear, NetQueries, SignedQueries, Zeros
 
 Options = NDArray[np.int64]
 
@@ -30,14 +30,15 @@ class Clause:
 class Reduced:
     """option: for each attribute, the option that each value belongs to. starts: the first option of each attribute, and their number.
 
-    literals: (m, k), the options whose presence the m queries count, NO_COLUMN where there are fewer than k. clauses: what is impossible.
+    literals: (m, k), the options whose presence the m queries count, NO_COLUMN where there are fewer than k. zeros: the tables of what is
+    impossible, with one entry for each option of an attribute, in order.
     """
 
     option: tuple[Options, ...]
     starts: Options
     queries: NetQueries
     literals: Options
-    clauses: tuple[Clause, ...]
+    zeros: Zeros
 
     @property
     def size(self) -> int:
@@ -48,6 +49,22 @@ class Reduced:
         """The options of each attribute."""
         for first, end in zip(self.starts[:-1], self.starts[1:], strict=True):
             yield range(int(first), int(end))
+
+    def ceiling(self, costs: NDArray[np.float64]) -> float:
+        """A bound that needs no search: all queries that are worth something, and the cheapest option of each attribute."""
+        cheapest = np.minimum.reduceat(costs, self.starts[:-1])
+        return float(self.queries.weights.clip(min=0.0).sum() + self.queries.constant - cheapest.sum())
+
+    def clauses(self) -> Iterator[Clause]:
+        """What is impossible: for each combination of a rule's other attributes, what the one with the most options may still be."""
+        for columns, table in self.zeros:
+            target = int(np.argmax(table.shape))
+            others = [int(self.starts[column]) for axis, column in enumerate(columns) if axis != target]
+            start = int(self.starts[columns[target]])
+            last = np.moveaxis(table, target, -1)
+            for cell in np.argwhere(last.any(axis=-1)):
+                given = tuple(first + int(i) for first, i in zip(others, cell, strict=True))
+                yield Clause(given, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
 
     def costs(self, linear: Linear) -> tuple[NDArray[np.float64], Codes]:
         """For each option, the perturbation of its cheapest value, and that value."""
@@ -78,17 +95,6 @@ def reduce(queries: SignedQueries) -> Reduced:
     for attribute, options in enumerate(option):
         here = net.columns == attribute
         literals[here] = options[net.values[here]]
-    clauses = tuple(clause for columns, table in queries.records.zeros for clause in _clauses(columns, table, option))
-    return Reduced(tuple(option), np.array(starts), net, literals, clauses)
-
-
-def _clauses(columns: Sequence[int], table: NDArray[np.bool_], option: Sequence[Options]) -> Iterator[Clause]:
-    """A rule's table: for each combination of the other columns, what the column with the most options may still be."""
-    named = [np.unique(option[column], return_index=True) for column in columns]
-    target = int(np.argmax([len(options) for options, _ in named]))
-    smaller = np.moveaxis(table[np.ix_(*(values for _, values in named))], target, -1)
-    others = [options for axis, (options, _) in enumerate(named) if axis != target]
-    choices = named[target][0]
-    for cell in np.argwhere(smaller.any(axis=-1)):
-        given = tuple(int(options[i]) for options, i in zip(others, cell, strict=True))
-        yield Clause(given, tuple(map(int, choices[~smaller[tuple(cell)]])))
+    representatives = [np.unique(options, return_index=True)[1] for options in option]
+    zeros = tuple((columns, table[np.ix_(*(representatives[c] for c in columns))]) for columns, table in queries.records.zeros)
+    return Reduced(tuple(option), np.array(starts), net, literals, zeros)

@@ -22,6 +22,8 @@ from dpsynth_core.queries import QueryClass
 Codes = NDArray[np.int32]
 Linear = tuple[NDArray[np.float64], ...]
 """What each value of each attribute costs."""
+Zeros = tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...]
+"""For some attributes, by position, a table that is True where no record can be."""
 
 NO_COLUMN = -1
 """Fills the rows of queries with fewer columns than others."""
@@ -29,10 +31,10 @@ NO_COLUMN = -1
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Which records there are. sizes: values of each attribute. zeros: for some attributes, a table that is True where no record can be."""
+    """Which records there are. sizes: values of each attribute."""
 
     sizes: tuple[int, ...]
-    zeros: tuple[tuple[tuple[int, ...], NDArray[np.bool_]], ...] = ()
+    zeros: Zeros = ()
 
     @classmethod
     def of(cls, domain: Domain) -> Records:
