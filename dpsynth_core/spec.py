@@ -120,8 +120,8 @@ class Resolved(NamedTuple):
 class Shares(NamedTuple):
     """How a budget is divided, in zCDP: rho is all of it, mechanism and certificate are its two parts.
 
-    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability (`privacy.meter`);
-    0 for most. rho is what epsilon and the rest of delta allow.
+    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability
+    (`privacy.meter`); 0 for most. rho is what epsilon and the rest of delta allow.
     """
 
     rho: float

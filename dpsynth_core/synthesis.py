@@ -32,9 +32,10 @@ from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Measured, Mechanism, RowModel, UsesPublic
+from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Learner, Measured, Mechanism, RowModel, UsesPublic
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accounting import check_budget
+from dpsynth_core.privacy.events import Approximate, PerturbedMinimum
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -46,7 +47,7 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec, divided
+from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Shares, Spec
 from dpsynth_core.transcript import Answer, Recorder
 from dpsynth_core.workload import Workload
 
@@ -60,7 +61,7 @@ class Plan:
     """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits.
 
     rho: the whole budget; rho_mechanism and rho_certificate: its two parts, the second 0 where there is no certificate.
-    public: the public table that the mechanism uses, if it uses one.
+    delta: set aside for steps of the mechanism, see `spec.Shares`. public: the public table that the mechanism uses, if it uses one.
     """
 
     spec: Spec
@@ -74,6 +75,7 @@ class Plan:
     settings: Mapping[str, Any]
     forecast: Forecast
     public: PublicTable | None = None
+    delta: float = 0.0
 
 
 def plan(spec: Spec) -> Plan:
@@ -87,8 +89,8 @@ def plan(spec: Spec) -> Plan:
 
 def plan_without_records(spec: Spec) -> Plan:
     """The same where the private table is not looked for: what a recipient of a release can make of its spec. Raises the same."""
-    domain, workload, unit, rho = spec.resolved()
-    rho_mechanism, rho_certificate = divided(rho, spec.budget.certificate)
+    domain, workload, unit, _ = spec.resolved()
+    shares = spec.shares()
     mechanism = registry.get(spec.mechanism.name)
     settings = spec.settings()
     if spec.output.rows is not None and not mechanism.makes_rows:
@@ -97,10 +99,17 @@ def plan_without_records(spec: Spec) -> Plan:
         raise InputError("workload.threshold", f"{mechanism.title} asks for whole tables only", "leave it out, or choose another mechanism")
     public = public_table(spec, domain, mechanism)
     mechanism = informed(mechanism, public)
-    forecast = mechanism.forecast(domain, workload, rho_mechanism, settings)
+    forecast = mechanism.forecast(domain, workload, shares.mechanism, settings)
+    if isinstance(mechanism, Learner) and (why := _obstacle(mechanism, domain, unit, shares, settings)):
+        forecast = Forecast(False, forecast.seconds, forecast.memory_mb, forecast.reason or why)
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
-    return Plan(spec, domain, workload, unit, rho, rho_mechanism, rho_certificate, mechanism, settings, forecast, public)
+    of_rho = (shares.rho, shares.mechanism, shares.certificate)
+    return Plan(spec, domain, workload, unit, *of_rho, mechanism, settings, forecast, public, shares.delta)
+
+
+def _obstacle(mechanism: Learner, domain: Domain, unit: Unit, shares: Shares, settings: Mapping[str, Any]) -> str:
+    return mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
 
 
 def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:
@@ -152,7 +161,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
     seed = plan.spec.output.seed
     row_seed = secrets.randbits(63) if seed is None else seed  # published: no noise depends on it, so nothing can be taken away with it
     answers: list[Answer] = []
-    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise), answers)
+    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise, plan.delta), answers)
     made = carry_out(plan, kernel, noise.private, row_seed, on_event)
     return replace(made, transcript=tuple(answers))
 
@@ -198,7 +207,7 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
             of, stage = ROWS if codes is not None else ANSWERS, kernel.part(plan.rho_certificate)
             certificate = certify(stage, published, total, of, plan.workload.threshold)
 
-    return Release(
+    made = Release(
         spec=plan.spec.published(),
         digest=plan.spec.digest(),
         domain=plan.domain,
@@ -222,10 +231,21 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    return _without_times(made) if any(isinstance(event, PerturbedMinimum | Approximate) for event in kernel.events) else made
+
+
+def _without_times(made: Release) -> Release:
+    """An oracle that saw private records takes as long as they make it take: not to be published."""
+    return replace(made, timings={}, history=tuple(replace(step, seconds=0.0) for step in made.history))
 
 
 def _published(plan: Plan, finished: Finished, codes: NDArray[np.int32] | None) -> dict[Clique, NDArray[np.float64]]:
-    """What is published of each marginal of the workload, as fractions: the rows', or the answers where there are no rows."""
+    """What is published of each marginal of the workload, as fractions: the rows', or the answers where there are no rows.
+
+    Nothing, where a rule is published and no table.
+    """
+    if isinstance(plan.mechanism, Learner) and not plan.mechanism.publishes_tables:
+        return {}
     if codes is None:
         return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
     return {r: counts / len(codes) for r, counts in row_marginals(plan.domain, codes, plan.workload.cliques).items()}
@@ -325,8 +345,19 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of rho = {plan.rho:.6g}"
         f"{kept} under zero-concentrated differential privacy and spent {rho_spent:.6g}; the budget implies ({spec.budget.epsilon:g},"
         f" {spec.budget.delta:g})-differential privacy (accountant: zCDP, converted as in Canonne, Kamath and Steinke 2020)."
+        f"{_own_delta(plan)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
+
+
+def _own_delta(plan: Plan) -> str:
+    """What a reader of the guarantee has to know of a delta that was set aside."""
+    if not plan.delta:
+        return ""
+    return (
+        f" Half of delta, {plan.delta:g}, was set aside for steps that are differentially private except with a probability of their own; "
+        "the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
+    )
 
 
 def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:

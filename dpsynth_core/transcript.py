@@ -70,10 +70,12 @@ class Replay:
     """A kernel without a table: it answers what was answered before, and charges what was charged. Raises InputError when it is asked
     something else, which happens where other versions or another machine compute other numbers."""
 
-    def __init__(self, domain: Domain, unit: Unit, rho: float, answers: Sequence[Answer], paid: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, domain: Domain, unit: Unit, rho: float, answers: Sequence[Answer], paid: Sequence[Mapping[str, Any]], delta: float = 0.0
+    ) -> None:
         self.domain = domain
         self.__unit = unit
-        self.__meter = Meter(rho)
+        self.__meter = Meter(rho, delta=delta)
         self.__answers = iter(answers)
         self.__paid = iter(paid)
 
@@ -88,6 +90,10 @@ class Replay:
     @property
     def rho_left(self) -> float:
         return self.__meter.rho_left
+
+    @property
+    def delta_total(self) -> float:
+        return self.__meter.delta_total
 
     @property
     def events(self) -> tuple[Event, ...]:

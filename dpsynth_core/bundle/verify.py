@@ -36,7 +36,7 @@ from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accounting import epsilon_from, rho_from
-from dpsynth_core.privacy.events import Event, Gaussian
+from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import Release
 from dpsynth_core.spec import Spec, divided
@@ -189,10 +189,12 @@ def _budget(opened: _Opened) -> str:
     wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.unit.relation}
     _expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
     _expect(stated["max_rows_per_person"] == opened.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
-    allowed = rho_from(budget.epsilon, budget.delta)
+    own = float(sum(map(delta_of, opened.events)))  # of steps that keep their promise except with a probability of their own
+    _expect(own < budget.delta, f"steps with a delta of their own need {own:.6g}, not less than δ = {budget.delta:g}")
+    allowed = rho_from(budget.epsilon, budget.delta - own)
     stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g}"
     _expect(0 < rho <= allowed * (1 + _NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
-    implied = epsilon_from(rho, budget.delta)
+    implied = epsilon_from(rho, budget.delta - own)
     return f"ρ = {rho:.6g} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
 
 
