@@ -6,6 +6,7 @@ columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Kn
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,19 +39,20 @@ class Sum:
 
 
 class QueryLoss:
-    """weight * sum over queries of (answer - target)^2, for queries of k columns each.
+    """Sum over queries of weight * (answer - target)^2, for queries of k columns each.
 
-    columns: shape (k, queries), of the one-hot space.  targets: (queries,) fractions.  threshold: at least so many of the k columns.
+    columns: shape (k, queries), of the one-hot space.  targets, weights: (queries,), targets as fractions.  threshold: at least so many
+    of the k columns.
     """
 
     AT_ONCE = 64
     """Queries whose products are formed together: with a thousand rows they stay in a processor's cache."""
 
-    def __init__(self, columns: NDArray[np.int64], targets: Fractions, threshold: int, weight: float = 1.0) -> None:
+    def __init__(self, columns: NDArray[np.int64], targets: Fractions, threshold: int, weights: Fractions) -> None:
         self._columns = columns
         self._targets = targets
         self._threshold = threshold
-        self._weight = weight
+        self._weights = weights
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
         (k, queries), rows = self._columns.shape, table.shape[1]
@@ -60,8 +62,9 @@ class QueryLoss:
             some = slice(start, start + self.AT_ONCE)
             answers = self._answers([table[column] for column in self._columns[:, some]], slopes[:, some])
             gaps = answers.astype(np.float64) / rows - self._targets[some]
-            loss += float(gaps @ gaps) * self._weight
-            slopes[:, some] *= (gaps * (2 * self._weight / rows)).astype(table.dtype)[:, None]
+            weighted = gaps * self._weights[some]
+            loss += float(gaps @ weighted)
+            slopes[:, some] *= (weighted * (2 / rows)).astype(table.dtype)[:, None]
         return loss, self._scatter(table) @ slopes.reshape(k * queries, rows)
 
     def _answers(self, factors: list[Columns], slopes: Columns) -> Columns:
@@ -85,27 +88,48 @@ class MarginalLoss:
     marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order.
     """
 
+    MOST = 4096
+    """Cells of first halves that go into one matrix product: enough for all cores, and 16 MB with a thousand rows."""
+
     def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[Fractions], weight: float = 1.0) -> None:
         self._weight = weight
-        self._sharing: dict[tuple[int, ...], tuple[Blocks, list[tuple[Blocks, Fractions]]]] = {}
+        self._groups: list[_Group] = []
+        open_groups: dict[tuple[int, ...], _Group] = {}
         for blocks, target in zip(marginals, targets, strict=True):
             left, right = halves(blocks)
-            _, members = self._sharing.setdefault(tuple(block.start for block in right), (right, []))
-            members.append((left, target.reshape(-1)))
+            place = tuple(block.start for block in right)
+            if place not in open_groups or open_groups[place].cells >= self.MOST:
+                open_groups[place] = _Group(right, [], [])
+                self._groups.append(open_groups[place])
+            open_groups[place].lefts.append(left)
+            open_groups[place].targets.append(target.reshape(-1))
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
         """Marginals with the same second half share one matrix product, and its two transposes for the gradient."""
         gradient, loss = np.zeros_like(table), 0.0
-        for right, members in self._sharing.values():
-            seconds = cells(table, right)
-            firsts = [cells(table, left) for left, _ in members]
-            ends = np.cumsum([len(first) for first in firsts])[:-1]
-            stacked = np.concatenate(firsts)
-            gaps = stacked @ seconds.T / table.shape[1]
-            gaps -= np.concatenate([target for _, target in members]).reshape(gaps.shape)
+        for group in self._groups:
+            right = cells(table, group.right)
+            lefts = [cells(table, left) for left in group.lefts]
+            stacked = np.concatenate(lefts)
+            gaps = stacked @ right.T / table.shape[1]
+            gaps -= np.concatenate(group.targets).reshape(gaps.shape)
             loss += float(np.square(gaps, dtype=np.float64).sum()) * self._weight
             gaps *= 2 * self._weight / table.shape[1]
-            for (left, _), slope in zip(members, np.split(gaps @ seconds, ends), strict=True):
+            ends = np.cumsum([len(left) for left in lefts])[:-1]
+            for left, slope in zip(group.lefts, np.split(gaps @ right, ends), strict=True):
                 add_slopes(gradient, table, left, slope)
-            add_slopes(gradient, table, right, gaps.T @ stacked)
+            add_slopes(gradient, table, group.right, gaps.T @ stacked)
         return loss, gradient
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Marginals with the same second half: their first halves and flat targets."""
+
+    right: Blocks
+    lefts: list[Blocks]
+    targets: list[Fractions]
+
+    @property
+    def cells(self) -> int:
+        return sum(target.size for target in self.targets) // math.prod(block.stop - block.start for block in self.right)

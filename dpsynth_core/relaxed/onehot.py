@@ -59,11 +59,16 @@ class OneHot:
 def _threshold(values: Columns) -> Columns:
     """tau with sum max(values - tau, 0) = 1, for each row; values: shape (values of an attribute, rows).
 
-    With values sorted downwards, tau is the mean excess (sum of the first j - 1) / j at the j that makes it largest (Martins and
-    Astudillo 2016, Algorithm 1: more values would have to be negative, fewer would leave some out).
+    If the j largest values are the positive ones, tau is (their sum - 1) / j (Martins and Astudillo 2016, Algorithm 1). As a function of j
+    that first rises, while the next value is above it, and then falls: its maximum is tau.
     """
-    ordered = np.sort(values, axis=0)[::-1]
-    excess = np.cumsum(ordered, axis=0)
-    excess -= 1
-    excess /= np.arange(1, len(values) + 1, dtype=values.dtype)[:, None]
-    return np.asarray(excess.max(axis=0))
+    ordered = np.sort(values, axis=0)
+    excess = ordered[-1] - 1
+    tau = excess.copy()
+    for j in range(2, len(values) + 1):
+        excess += ordered[-j]
+        mean = excess / j
+        if (mean <= tau).all():
+            break
+        np.maximum(tau, mean, out=tau)
+    return np.asarray(tau)

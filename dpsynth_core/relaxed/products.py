@@ -6,6 +6,7 @@ the first power (paper, appendix D), so it is also the expectation of the query 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -65,8 +66,9 @@ def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope
 
 
 def halves(blocks: Sequence[slice]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """A marginal in two parts: its answers are the matrix product of the cells of both."""
-    middle = len(blocks) // 2
+    """A marginal in two parts with as few cells as can be: its answers are the matrix product of the cells of both."""
+    sizes = [block.stop - block.start for block in blocks]
+    middle = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
     return tuple(blocks[:middle]), tuple(blocks[middle:])
 
 

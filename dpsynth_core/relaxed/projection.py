@@ -42,12 +42,12 @@ class Fit:
 def project(space: OneHot, start: Free, loss: Loss, stopping: Stopping) -> Iterator[Fit]:
     """Yields after every `stopping.every` steps; the last one is the result. `start` is left as it is."""
     adam = Adam(start.shape, stopping.rate)
-    free, before = start, math.inf
+    free, before = start.copy(), math.inf
     for step in range(1, stopping.steps + 1):
         value, gradient = loss(space.sparsemax(free))
-        free = free - adam.step(gradient)
+        free -= adam.step(gradient)
         if step % stopping.every == 0 or step == stopping.steps:
-            yield Fit(free, step, value)
+            yield Fit(free.copy(), step, value)
             if value > before * (1 - stopping.improvement):
                 return
             before = value
@@ -62,16 +62,20 @@ class Adam:
         self._rate = rate
         self._mean = np.zeros(shape, dtype=np.float32)
         self._square = np.zeros(shape, dtype=np.float32)
+        self._moved = np.zeros(shape, dtype=np.float32)
         self._steps = 0
 
     def step(self, gradient: Free) -> Free:
-        """What to subtract from the parameters."""
+        """What to subtract from the parameters. Works in place, the gradient included: memory is what a step takes its time for."""
         self._steps += 1
-        self._mean += (1 - self.FIRST) * (gradient - self._mean)
-        self._square += (1 - self.SECOND) * (gradient * gradient - self._square)
-        scale = np.sqrt(self._square)
-        scale *= 1 / math.sqrt(1 - self.SECOND**self._steps)
+        self._mean *= self.FIRST
+        self._mean += np.multiply(gradient, 1 - self.FIRST, out=self._moved)
+        gradient *= gradient
+        gradient *= 1 - self.SECOND
+        self._square *= self.SECOND
+        self._square += gradient
+        scale = np.sqrt(self._square, out=gradient)
         scale += self.TINY
-        moved = self._mean / scale
-        moved *= self._rate / (1 - self.FIRST**self._steps)
-        return np.asarray(moved)
+        np.divide(self._mean, scale, out=self._moved)
+        self._moved *= self._rate * math.sqrt(1 - self.SECOND**self._steps) / (1 - self.FIRST**self._steps)
+        return self._moved

@@ -36,10 +36,11 @@ def check(loss: Loss, place: np.ndarray) -> None:
 def test_query_gradients_match_finite_differences(k: int, threshold: int) -> None:
     rng = np.random.default_rng(10 * k + threshold)
     columns = picked(k, 70, k)  # more than one batch
-    loss = QueryLoss(columns, rng.random(70), threshold, weight=0.7)
+    targets, weights = rng.random((2, 70))
+    loss = QueryLoss(columns, targets, threshold, weights)
     place = table(k)
     answers = references.at_least(place[columns], threshold).mean(axis=1)
-    assert loss(place)[0] == pytest.approx(0.7 * ((answers - loss._targets) ** 2).sum(), rel=1e-12)
+    assert loss(place)[0] == pytest.approx(weights @ (answers - targets) ** 2, rel=1e-12)
     check(loss, place)
 
 
@@ -56,13 +57,13 @@ def test_both_forms_agree_on_all_cells_of_a_marginal() -> None:
     targets = np.random.default_rng(7).random(DOMAIN.cells(clique))
     starts = [block.start for block in SPACE.blocks(clique)]
     columns = np.array([[s + v for s, v in zip(starts, cell, strict=True)] for cell in np.ndindex(DOMAIN.sizes(clique))]).T
-    one, two = QueryLoss(columns, targets, 3)(table(8)), MarginalLoss([SPACE.blocks(clique)], [targets])(table(8))
+    one, two = QueryLoss(columns, targets, 3, np.ones(len(targets)))(table(8)), MarginalLoss([SPACE.blocks(clique)], [targets])(table(8))
     assert one[0] == pytest.approx(two[0], rel=1e-12)
     assert one[1] == pytest.approx(two[1], rel=1e-9)
 
 
 def test_losses_add_up() -> None:
-    parts: list[Loss] = [QueryLoss(picked(2, 9, 1), np.zeros(9), 2), MarginalLoss([SPACE.blocks(("a",))], [np.zeros(3)])]
+    parts: list[Loss] = [QueryLoss(picked(2, 9, 1), np.zeros(9), 2, np.ones(9)), MarginalLoss([SPACE.blocks(("a",))], [np.zeros(3)])]
     value, gradient = Sum(parts)(table(9))
     assert value == pytest.approx(sum(part(table(9))[0] for part in parts))
     assert gradient == pytest.approx(sum(part(table(9))[1] for part in parts))
@@ -71,7 +72,7 @@ def test_losses_add_up() -> None:
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_single_precision_is_as_good_as_noise_needs(k: int) -> None:
     columns, place = picked(k, 200, 11), SPACE.sparsemax(SPACE.random(1000, np.random.default_rng(12)))
-    loss = QueryLoss(columns, np.zeros(200), k)
+    loss = QueryLoss(columns, np.zeros(200), k, np.ones(200))
     single, double = loss(place), loss(place.astype(np.float64))
     assert single[1].dtype == np.float32
     assert single[0] == pytest.approx(double[0], rel=1e-5)  # a thousand additions in steps of 2^-24 of the sum
