@@ -17,7 +17,7 @@ Status = Literal["optimal", "feasible", "failed"]
 class Limit:
     """When an oracle stops without a proof.
 
-    seconds: of wall time, for one problem.  gap: stop once bound - value <= gap * max(1, |value|); 0 asks for a proof.
+    seconds: of wall time, for one problem.  gap: stop once bound - value <= gap * |value|; 0 asks for a proof.
     work: the same as seconds in CP-SAT's deterministic time, about a second each: where it ends a search before `seconds` does, the
     same problem has the same answer on every machine.  seed: of the solver.
     """

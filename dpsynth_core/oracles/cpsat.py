@@ -53,7 +53,7 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
     """The objective of one draw; exact, with scale 1, where all of it is whole numbers."""
     weights = reduced.queries.weights
     firsts = reduced.starts[:-1]
-    total = float(np.abs(weights).sum() + np.maximum.reduceat(np.abs(costs), firsts).sum())
+    total = float(np.abs(weights).sum() + reduced.queries.constant + np.maximum.reduceat(np.abs(costs), firsts).sum())
     whole = total < 2.0**OBJECTIVE_BITS and bool((np.rint(weights) == weights).all() and (np.rint(costs) == costs).all())
     scale = 1.0 if whole else 2.0 ** (OBJECTIVE_BITS - math.frexp(total)[1])
     scaled_weights, scaled_costs = np.rint(weights * scale), np.rint(costs * scale)
@@ -81,7 +81,7 @@ class RecordOracle:
         self._start_from(start)
         found = search(self._model, limit, **PARAMETERS)
         taken = np.flatnonzero(found.solution[: self._reduced.size])
-        bound = min(found.bound / objective.scale + objective.rounding + self._reduced.queries.constant, self._reduced.ceiling(costs))
+        bound = min(found.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
         records = [values[options] for options in (taken, start) if options is not None and len(options)]
         if not records:
             return Answer.failed(bound, time.perf_counter() - began)
@@ -96,6 +96,7 @@ class RecordOracle:
         target = self._model.proto.objective
         target.coeffs.clear()
         target.coeffs.extend(np.concatenate([objective.costs, -objective.weights]).tolist())
+        target.offset = -self._reduced.queries.constant * objective.scale
 
     def _start_from(self, options: Options | None) -> None:
         """A full hint, every variable, as CP-SAT wants it."""

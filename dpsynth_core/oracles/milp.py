@@ -25,7 +25,7 @@ _Row = tuple[list[int], list[float], float, float]
 
 
 def milp(problem: RecordProblem, limit: Limit | None = None) -> Answer:
-    """The best record as HiGHS finds it. limit: as for CP-SAT, without `work` and `seed`, which HiGHS does not take here."""
+    """The best record as HiGHS finds it. limit: seconds, and a gap relative to the value less the negated weights; no work, no seed."""
     started = time.perf_counter()
     limit = limit or Limit(math.nextafter(math.inf, 0))
     reduced = reduce(problem.queries)

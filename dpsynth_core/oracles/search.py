@@ -32,7 +32,7 @@ class Found:
 
 
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> Found:
-    """Solve a model with an integer objective. limit.gap is relative to the objective, and at least relative to 1.
+    """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included.
 
     parameters: CP-SAT's own (sat_parameters.proto). RuntimeError for a model that CP-SAT takes for invalid.
     """

@@ -82,9 +82,9 @@ def test_a_search_without_time_still_answers_from_the_climb() -> None:
 
 def test_stopping_at_a_gap_is_not_certified() -> None:
     problem = RecordProblem.unperturbed(hard_queries())
-    answer = solve(problem, Limit(seconds=60.0, gap=0.05))
+    answer = solve(problem, Limit(seconds=60.0, gap=0.1))
     assert answer.status == "feasible"
-    assert 0 < answer.gap <= 0.05 * answer.value
+    assert 0 < answer.gap <= 0.1 * answer.value
 
 
 def test_the_same_seed_gives_the_same_answer_under_a_limit_of_work() -> None:
