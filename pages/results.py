@@ -6,8 +6,7 @@ import streamlit as st
 
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web import frame, quality_view, results_view, shown
-from dpsynth_core.web.numbers import short
+from dpsynth_core.web import compare_view, frame, quality_view, results_view, shown
 from dpsynth_core.zones import Zone
 
 VIEWS = {
@@ -24,7 +23,7 @@ def main() -> None:
     here = frame.require("results")
     finished = [run for run in runs.list(here.owner, here.project) if run.state == "done"]
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
-    run = _picked(finished)
+    run = _picked(finished, compare_view.favourite(here))
     opened = shown.open_run(run)
     results_view.warnings(opened)
     view = st.segmented_control(
@@ -40,18 +39,14 @@ def main() -> None:
     frame.nav("results")
 
 
-def _picked(finished: list[Run]) -> Run:
-    """The run to look at; the newest first. With one run there is nothing to pick."""
+def _picked(finished: list[Run], favourite: str) -> Run:
+    """The run to look at; the favourite first, then the newest. With one run there is nothing to pick."""
     if len(finished) == 1:
         return finished[0]
-    names = {run.id: _name(run) for run in finished}
+    ordered = sorted(finished, key=lambda run: run.id != favourite)
+    names = {run.id: ("★ " if run.id == favourite else "") + compare_view.run_name(run) for run in ordered}
     chosen = st.selectbox("Run", list(names), format_func=lambda run: names[run], key="results_run")
     return next(run for run in finished if run.id == chosen)
-
-
-def _name(run: Run) -> str:
-    made = (run.finished or run.created)[:16].replace("T", " ")
-    return f"{made} UTC · {run.spec['mechanism']['name']} · ε {short(run.spec['budget']['epsilon'])} · {run.digest[:8]}"
 
 
 main()

@@ -1,0 +1,280 @@
+"""The Trade-offs page: every control changes what is tried, nothing is spent unasked, and private errors have no way out."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.store import ledger, projects, runs, sweep_worker, sweeps
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.sweeps import Stored
+from dpsynth_core.web import sweep_draft, sweep_form, sweep_view
+from dpsynth_core.zones import ZoneError, curator_only
+from tests.app.demo_project import draft, open_page, project, words
+
+
+@pytest.fixture(autouse=True)
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A home of its own, and no worker processes: the list says which would have been started."""
+    workers: list[str] = []
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
+    monkeypatch.setattr(runs, "_launch", lambda _: None)
+    monkeypatch.setattr(sweeps, "_launch", workers.append)
+    return workers
+
+
+def small(**notes: Any) -> dict[str, Any]:
+    """A draft that tries two fast mechanisms at two budgets on 200 rows; keyword arguments are further choices of the page."""
+    made = draft()
+    made["wizard"]["tradeoffs"] = {"rows": 200, "mechanisms": ["independent", "gaussian"], "epsilons": [0.5, 2.0], "repeats": 1} | notes
+    return made
+
+
+def private(**notes: Any) -> str:
+    """A project over an uploaded table, which is private."""
+    fields = small(table="private", **notes)
+    fields["domain"] = {"version": 1, "attributes": [{"name": n, "kind": "coded", "size": 2} for n in ("a", "b")]}
+    fields["wizard"] |= {"columns": ["a", "b"], "source": "upload", "label": "people.csv"}
+    place = project(**fields)
+    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(b"a,b\n" + b"0,1\n1,0\n" * 50))
+    form = {"kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": [""]}
+    projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), **form}})
+    return place
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next(b for b in app.button if label in b.label)
+
+
+def drawn(app: AppTest) -> list[str]:
+    """The specifications of all charts."""
+    return [chart.proto.spec for chart in app.get("vega_lite_chart")]
+
+
+def only(place: str) -> Stored:
+    (stored,) = sweeps.list(LOCAL_OWNER, place)
+    return stored
+
+
+def finished(place: str, started: list[str]) -> AppTest:
+    """The page after its sweep was started and a worker did all of it."""
+    button(open_page("tradeoffs", place), "Start").click().run()
+    sweep_worker.work(started[-1])
+    return open_page("tradeoffs", place)
+
+
+def chosen(place: str) -> dict[str, Any]:
+    return projects.load(LOCAL_OWNER, place).draft
+
+
+def test_the_page_opens_before_anything_is_prepared_and_says_what_it_needs() -> None:
+    app = open_page("tradeoffs", project(domain=None, workload=None))
+    assert not app.exception
+    assert "needs columns, tables and a budget" in words(app)
+
+
+def test_a_stand_in_needs_no_private_table(started: list[str]) -> None:
+    fields = small()
+    del fields["data"], fields["population"]
+    place = project(**fields)
+    projects.save(LOCAL_OWNER, place, fields)
+    app = finished(place, started)
+    assert not app.exception
+    assert "4 of 4 trials" in words(app)
+    assert ledger.entries(LOCAL_OWNER) == ()
+
+
+def test_start_tries_exactly_what_is_on_screen_and_spends_nothing(started: list[str]) -> None:
+    place = project(**small(strength=0.75, sizes="parts"))
+    app = open_page("tradeoffs", place)
+    assert "spends nothing" in words(app)
+    button(app, "Start 16 trials").click().run()
+    sweep = only(place).sweep
+    assert (sweep.mechanisms, sweep.epsilons, sweep.repeats, sweep.table) == (("independent", "gaussian"), (0.5, 2.0), 1, "standin")
+    assert sweep.sizes == (1, 2, 3, 6)
+    assert sweep.base.data.standin is not None
+    assert (sweep.base.data.standin.rows, sweep.base.data.standin.strength) == (200, 0.75)
+    assert len(started) == 1
+    assert ledger.entries(LOCAL_OWNER) == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "typed", "note", "value"),
+    [("Rows", "1,234", "rows", 1234), ("Values of ε", "2 0.5, 8", "epsilons", [0.5, 2.0, 8.0])],
+)
+def test_what_is_typed_is_saved_and_tried(label: str, typed: str, note: str, value: Any) -> None:
+    place = project(**small())
+    app = open_page("tradeoffs", place)
+    next(t for t in app.text_input if t.label == label).input(typed).run()
+    assert sweep_draft.note(chosen(place), note) == value
+
+
+@pytest.mark.parametrize(
+    ("label", "typed"), [("Rows", "many"), ("Rows", "0"), ("Values of ε", "one"), ("Values of ε", "-1"), ("Values of ε", "nan")]
+)
+def test_what_cannot_be_used_stops_the_start(label: str, typed: str) -> None:
+    app = open_page("tradeoffs", project(**small()))
+    app = next(t for t in app.text_input if t.label == label).input(typed).run()
+    assert not app.exception
+    assert not [b for b in app.button if "Start" in b.label]
+
+
+def test_boxes_and_pills_are_saved_and_tried() -> None:
+    place = project(**small())
+    app = open_page("tradeoffs", place)
+    next(s for s in app.selectbox if s.label == "Repeats").select(5).run()
+    next(s for s in app.selectbox if s.label == "Tables asked for").select("parts").run()
+    assert (sweep_draft.note(chosen(place), "repeats"), sweep_draft.note(chosen(place), "sizes")) == (5, "parts")
+
+
+def test_no_mechanism_at_all_is_said_and_not_started() -> None:
+    app = open_page("tradeoffs", project(**small(mechanisms=[])))
+    assert "at least one" in words(app)
+    assert not [b for b in app.button if "Start" in b.label]
+
+
+def test_a_mechanism_that_cannot_be_tried_is_named_with_the_reason() -> None:
+    fields = small(mechanisms=["aim", "independent"]) | {"mechanism": {"name": "aim", "settings": {"max_size_mb": 0.1}}}
+    fields["domain"] = {"age": 50_000, "sex": 2}
+    app = open_page("tradeoffs", project(**fields))
+    assert not app.exception
+    assert "AIM" in words(app)
+    assert "leave out the ones named above" in words(app).lower()
+
+
+def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    place = project(**small())
+    button(open_page("tradeoffs", place), "Start").click().run()
+    app = open_page("tradeoffs", place)
+    assert "first points appear here" in words(app)
+    real = sweep_worker.Trials.run
+    monkeypatch.setattr(sweep_worker.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
+    sweep_worker.work(started[-1])
+    monkeypatch.setattr(sweep_worker.Trials, "run", real)
+    app = open_page("tradeoffs", place)
+    assert "3 trials gave nothing" in words(app)
+    assert "division" not in words(app)
+    button(app, "Try the failed ones again").click().run()
+    app = open_page("tradeoffs", place)
+    assert "left" in app.get("progress")[0].proto.text
+    assert "How does the error fall with epsilon?" in drawn(app)[0]
+    button(app, "Stop").click().run()
+    assert only(place).state == "stopped"
+    button(open_page("tradeoffs", place), "Go on").click().run()
+    sweep_worker.work(started[-1])
+    assert "4 of 4 trials" in words(open_page("tradeoffs", place))
+
+
+def test_a_setting_is_picked_and_taken_into_the_plan(started: list[str]) -> None:
+    place = project(**small())
+    app = finished(place, started)
+    app = app.selectbox(key="tradeoffs_mechanism").select("Gaussian answers").run()
+    app = app.selectbox(key="tradeoffs_epsilon").select(2.0).run()
+    assert "Take Gaussian answers at ε 2" in button(app, "into the plan").label
+    button(app, "into the plan").click().run()
+    plan = chosen(place)
+    assert (plan["mechanism"]["name"], plan["budget"]["epsilon"]) == ("gaussian", 2.0)
+
+
+def test_the_table_behind_every_chart_can_be_had(started: list[str]) -> None:
+    place = project(**small())
+    app = finished(place, started)
+    assert [b.label for b in app.get("download_button")] == ["Every trial", "The curves", "The tables of this setting"]
+
+
+def test_a_column_that_is_a_formula_stays_text_in_a_download() -> None:
+    import pandas as pd
+
+    from dpsynth_core.zones import public
+
+    assert b"'=1+1" in sweep_view._csv(public(pd.DataFrame({"marginal": ["=1+1"]})))
+
+
+def test_a_sweep_can_be_deleted(started: list[str]) -> None:
+    place = project(**small())
+    button(finished(place, started), "Delete").click()
+    app = finished(place, started)
+    next(b for b in app.button if b.key == "sweep_delete").click().run()
+    assert len(sweeps.list(LOCAL_OWNER, place)) == 1
+
+
+def test_a_recommendation_is_shown_and_can_be_taken() -> None:
+    place = project(**small())
+    app = open_page("tradeoffs", place)
+    assert "trials on simulated tables" in words(app)
+    take = next(b for b in app.button if b.label == "Take it")
+    name = str(take.key).removeprefix("take_")
+    take.click().run()
+    assert chosen(place)["mechanism"]["name"] == name
+
+
+def test_without_a_number_of_people_the_recommendation_asks_for_it() -> None:
+    fields = small()
+    fields["wizard"]["people"] = None
+    assert "how many people" in words(open_page("tradeoffs", project(**fields)))
+
+
+# The private table
+
+
+def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(started: list[str]) -> None:
+    place = private()
+    app = open_page("tradeoffs", place)
+    assert "for your eyes only" in words(app)
+    app = button(app, "Start 4 trials").click().run()
+    assert "The charge is final" in words(app)
+    assert ledger.entries(LOCAL_OWNER) == ()
+    app = button(app, "Charge it and start").click().run()
+    assert not app.exception
+    assert only(place).sweep.table == "private"
+    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == pytest.approx(only(place).sweep.rho)
+    assert len(started) == 1
+
+
+def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) -> None:
+    place = private()
+    button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
+    sweep_worker.work(started[-1])
+    app = open_page("tradeoffs", place)
+    assert not app.exception
+    assert "Exact private values are on this screen" in words(app)
+    assert len(app.get("download_button")) == 0
+    assert not [b for b in app.button if "into the plan" in b.label]
+    specs = drawn(app)
+    assert specs
+    assert all("CURATOR-ONLY" in spec for spec in specs)
+    assert not any('"params"' in spec and sweep_view.charts.TRIED in spec for spec in specs)
+    with pytest.raises(ZoneError):
+        sweep_view._csv(curator_only(None))  # type: ignore[arg-type]
+
+
+def test_private_outcomes_are_kept_in_no_cache(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    place = private()
+    button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
+    sweep_worker.work(started[-1])
+    monkeypatch.setattr(sweep_view, "_public_outcomes", lambda *_: pytest.fail("it was cached"))
+    assert not open_page("tradeoffs", place).exception
+
+
+def test_a_sweep_beyond_the_cap_says_so_and_starts_nothing() -> None:
+    place = private(epsilons=[9.0], repeats=5)
+    app = button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
+    assert "above its cap" in words(app)
+    assert sweeps.list(LOCAL_OWNER, place) == ()
+
+
+def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
+    place = project(**small())
+    finished(place, started)
+    with transaction() as db:
+        db.execute("UPDATE sweeps SET created = '2020-01-01T00:00:00.000+00:00'")
+    app = finished(place, started)
+    box = app.selectbox(key=sweep_form.SHOWN)
+    assert len(box.options) == 2
+    assert all("4 trials on a stand-in" in option for option in box.options)
