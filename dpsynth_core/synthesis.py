@@ -35,7 +35,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Learner, Measured, Mechanism, RowModel, UsesPublic
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accounting import check_budget
-from dpsynth_core.privacy.events import Approximate, PerturbedMinimum
+from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -84,6 +84,8 @@ def plan(spec: Spec) -> Plan:
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
     _check_data(spec, spec.resolved().domain)
+    if spec.public is not None and not spec.data.simulated and public_tables.is_same_table(Path(spec.public.path), Path(spec.data.path)):
+        raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
     return plan_without_records(spec)
 
 
@@ -113,14 +115,11 @@ def _obstacle(mechanism: Learner, domain: Domain, unit: Unit, shares: Shares, se
 
 
 def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:
-    """The spec's public table, if this mechanism can use one. Raises InputError if it does not fit the domain, is the private table
-    itself, or changed since the spec was sealed."""
+    """The spec's public table, if this mechanism can use one. Raises InputError if it does not fit the domain, or changed since the
+    spec was sealed."""
     if spec.public is None or not isinstance(mechanism, UsesPublic):
         return None
-    path = Path(spec.public.path)
-    if not spec.data.simulated and public_tables.is_same_table(path, Path(spec.data.path)):
-        raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
-    found = public_tables.read(path, _form(spec.public, spec.public.kind), domain)
+    found = public_tables.read(Path(spec.public.path), _form(spec.public, spec.public.kind), domain)
     if spec.public.sha256 not in ("", found.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
     return found
@@ -231,11 +230,11 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return _without_times(made) if any(isinstance(event, PerturbedMinimum | Approximate) for event in kernel.events) else made
+    return _without_times(made) if any(isinstance(event, PerturbedMinimum | Approximate | Laplace) for event in kernel.events) else made
 
 
 def _without_times(made: Release) -> Release:
-    """An oracle that saw private records takes as long as they make it take: not to be published."""
+    """An oracle or a linear program that saw private records takes as long as they make it take: not to be published."""
     return replace(made, timings={}, history=tuple(replace(step, seconds=0.0) for step in made.history))
 
 
