@@ -54,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_workload(text: str, domain: Domain) -> Workload:
-    """all-3way | target:COLUMN:3 | FILE.json (the workload's own JSON). Raises InputError."""
+    """all-3way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json (the workload's own JSON).
+
+    Raises InputError.
+    """
     from dpsynth_core import workload as workloads
     from dpsynth_core.spec import read_json
 
@@ -65,9 +68,16 @@ def parse_workload(text: str, domain: Domain) -> Workload:
         column, _, k = rest.rpartition(":")
         if column and k.isdigit():
             return workloads.target(domain, column, int(k))
+    elif kind == "threshold":
+        least, _, of = rest.partition("-of-")
+        k, _, what = of.partition(":")
+        if least.isdigit() and k.isdigit() and (what == "all" or what.startswith("target:")):
+            whole = f"all-{k}way" if what == "all" else f"{what}:{k}"
+            return parse_workload(whole, domain).asking(int(least))
     elif text.endswith(".json") or Path(text).is_file():
         return workloads.from_json(domain, read_json(Path(text), "--workload"))
-    raise InputError("--workload", f"{text!r} is not a workload", "use all-2way, all-3way, target:COLUMN:3 or a JSON file")
+    forms = "use all-2way, all-3way, target:COLUMN:3, threshold:1-of-3:all or a JSON file"
+    raise InputError("--workload", f"{text!r} is not a workload", forms)
 
 
 def _synthesize(options: argparse.Namespace) -> None:
@@ -271,7 +281,8 @@ def _parser() -> argparse.ArgumentParser:
     make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
     public = "a public table of the same columns, for mechanisms that can use one"
     make.add_argument("--public", metavar="FILE", type=Path, help=public)
-    make.add_argument("--workload", default="all-3way", help="all-3way | all-2way | target:COLUMN:3 | FILE.json (default: %(default)s)")
+    workload = "all-3way | all-2way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json"
+    make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True)
     make.add_argument("--delta", default="1e-9", help="default: %(default)s")

@@ -97,11 +97,9 @@ def plan_without_records(spec: Spec) -> Plan:
     settings = spec.settings()
     if spec.output.rows is not None and not mechanism.makes_rows:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
-    if workload.threshold is not None and not mechanism.takes_thresholds:
-        raise InputError("workload.threshold", f"{mechanism.title} asks for whole tables only", "leave it out, or choose another mechanism")
     public = public_table(spec, domain, mechanism)
     mechanism = informed(mechanism, public)
-    forecast = mechanism.forecast(domain, workload, shares.mechanism, settings)
+    forecast = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
     if isinstance(mechanism, Learner) and (why := _obstacle(mechanism, domain, unit, shares, settings)):
         forecast = Forecast(False, forecast.seconds, forecast.memory_mb, forecast.reason or why)
     if not forecast.fits:

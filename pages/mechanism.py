@@ -80,7 +80,8 @@ def _forecast(spec_text: str, name: str) -> Forecast | InputError:
     domain, workload, _, rho = spec.resolved()
     mechanism = registry.get(name)
     try:
-        return mechanism.forecast(domain, workload, divided(rho, spec.budget.certificate)[0], registry.settings(mechanism, given))
+        settings = registry.settings(mechanism, given)
+        return registry.forecast(mechanism, domain, workload, divided(rho, spec.budget.certificate)[0], settings)
     except InputError as error:
         return error
 

@@ -22,6 +22,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.spec import DEFAULT_CERTIFICATE
 from dpsynth_core.store import ledger
+from dpsynth_core.workload import all_kway, target
 
 Run = Callable[..., int]
 
@@ -132,6 +133,20 @@ def test_parse_workload_reads_columns_with_colons_in_their_names() -> None:
     assert cli.parse_workload("all-2way", domain).cliques == (("a:b", "c"),)
     with pytest.raises(InputError, match="--workload"):
         cli.parse_workload("all-way", domain)
+
+
+def test_parse_workload_reads_thresholds_over_all_columns_and_around_one() -> None:
+    domain = Domain.from_json({"a:b": 2, "c": 3, "d": 2})
+    assert cli.parse_workload("threshold:1-of-2:all", domain) == all_kway(domain, 2).asking(1)
+    assert cli.parse_workload("threshold:2-of-3:target:a:b", domain) == target(domain, "a:b", 3).asking(2)
+    for mistake in ("threshold:4-of-3:all", "threshold:0-of-2:all", "threshold:1-of-2", "threshold:1:all", "threshold:1-of-2:some"):
+        with pytest.raises(InputError, match=r"--workload|threshold"):
+            cli.parse_workload(mistake, domain)
+
+
+def test_thresholds_are_refused_by_a_mechanism_that_does_not_know_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--workload", "threshold:1-of-2:all") == cli.BAD_INPUT
+    assert "cannot ask who matches at least 1 of the columns" in capsys.readouterr().err
 
 
 def test_a_spec_makes_the_same_release_as_the_options_it_came_from() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
 from dpsynth_core.mechanisms.gaussian import Gaussian
@@ -14,8 +15,9 @@ from dpsynth_core.mechanisms.independent import Independent
 from dpsynth_core.mechanisms.mst import Mst
 from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.privbayes import PrivBayes
-from dpsynth_core.mechanisms.protocol import Mechanism, Parameter, Setting
+from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
+from dpsynth_core.workload import Workload
 
 _OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian(), ResidualPlanner())
 
@@ -38,6 +40,14 @@ def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Settin
             options = f"use one of {', '.join(known)}" if known else "remove it: this mechanism has no parameters"
             raise InputError(f"mechanism.{name}", f"{mechanism.title} has no such parameter", options)
     return {name: _read(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def forecast(mechanism: Mechanism, domain: Domain, workload: Workload, rho: float, chosen: Mapping[str, Any]) -> Forecast:
+    """What a run with these settings is expected to need. It does not fit where the workload asks thresholds it does not take."""
+    if workload.threshold is not None and not mechanism.takes_thresholds:
+        asked = f"it cannot ask who matches at least {workload.threshold} of the columns"
+        return Forecast(False, 0.0, 0.0, f"{asked}; ask for all of them on the Workload page, or choose another mechanism")
+    return mechanism.forecast(domain, workload, rho, chosen)
 
 
 def describe() -> list[dict[str, Any]]:

@@ -84,6 +84,6 @@ def _forecast(domain_text: str, workload_text: str, rho: float, name: str, setti
     workload = workloads.from_json(domain, json.loads(workload_text))
     mechanism = registry.get(name)
     try:
-        return mechanism.forecast(domain, workload, rho, registry.settings(mechanism, json.loads(settings_text)))
+        return registry.forecast(mechanism, domain, workload, rho, registry.settings(mechanism, json.loads(settings_text)))
     except InputError:
         return None

@@ -11,9 +11,11 @@ from dpsynth_core import charts, planning
 from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.web import document, fields, frame, numbers, session
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.session import Current
+from dpsynth_core.web.text import literal
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zone
 
@@ -22,6 +24,10 @@ WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-pick
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
+MATCHING_HELP = (
+    "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
+    "Results page certifies is then that of these questions."
+)
 _SAID, _LOADS = "_workload_said", "_workload_loads"
 
 
@@ -41,6 +47,7 @@ def choice(here: Current) -> None:
             _picked(here, domain, now["marginals"])
         else:
             _combinations(domain, now["kind"])
+        _matching(here, domain)
         _files(now)
         if said := st.session_state.pop(_SAID, None):
             frame.refused(said)
@@ -63,7 +70,76 @@ def _way(here: Current, kind: str) -> None:
 def _combinations(domain: Domain, kind: str) -> None:
     if kind == TARGET:
         fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
-    fields.choice("Columns per table", "workload.k", [k for k in ORDERS if k <= len(domain)], ORDERS, kind="segmented")
+    orders = [k for k in ORDERS if k <= len(domain)]
+    fields.choice("Columns per table", "workload.k", orders, ORDERS, kind="segmented", on_change=_drop_threshold)
+
+
+def _matching(here: Current, domain: Domain) -> None:
+    """Whether a question is about all columns of a table or about some of them, where there are several columns and a mechanism for it."""
+    now, takers = here.draft["workload"], [mechanism.title for mechanism in registry.MECHANISMS.values() if mechanism.takes_thresholds]
+    sizes, columns = _sizes(now), _example(now, domain)
+    if not takers or not columns or not _thresholds(sizes):
+        return
+    names = {None: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
+    key, threshold = f"{here.project}:threshold", now.get("threshold")
+    st.session_state[key] = threshold if threshold in names else None
+    st.segmented_control(
+        "A question counts the people who match",
+        list(names),
+        format_func=names.get,
+        key=key,
+        required=True,
+        on_change=lambda: _set_threshold(st.session_state[key]),
+        help=MATCHING_HELP,
+    )
+    st.caption(literal(_sentence(threshold, [f"{name} = {domain[name].cell_labels()[0]}" for name in columns], takers), 1000))
+
+
+def _sizes(workload: dict[str, Any]) -> list[int]:
+    """How many columns the tables have; one number where all have as many."""
+    return sorted({len(m["attributes"]) for m in workload["marginals"]}) if workload["kind"] == PICKED else [workload["k"]]
+
+
+def _thresholds(sizes: list[int]) -> range:
+    """What may be asked of tables of these sizes instead of all columns."""
+    return range(1, max(min(sizes), 2 if len(sizes) > 1 else 1)) if sizes else range(0)
+
+
+def _columns(sizes: list[int]) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else "them"
+
+
+def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
+    """The columns of one table of the workload, a largest one; none while it has none that can be used."""
+    try:
+        cliques = workloads.from_json(domain, {key: value for key, value in workload.items() if key != "threshold"}).cliques
+    except InputError:
+        return ()
+    return max(cliques, key=len)
+
+
+def _sentence(threshold: int | None, values: list[str], takers: list[str]) -> str:
+    """What a question means, by an example."""
+    if threshold is None:
+        return f"For example: people with {' and '.join(values)}."
+    which = " or ".join(values) if threshold == 1 else f"at least {threshold} of these: {'; '.join(values)}"
+    return f"For example: people with {which}. Only some mechanisms can be asked this: {', '.join(takers)}."
+
+
+def _set_threshold(threshold: int | None) -> None:
+    def change(draft: Draft) -> None:
+        draft["workload"].pop("threshold", None)
+        if threshold is not None:
+            draft["workload"]["threshold"] = threshold
+
+    session.edit(change)
+
+
+def _drop_threshold() -> None:
+    """When the tables change, a threshold that they leave no room for goes."""
+    now = session.current().draft["workload"]
+    if now.get("threshold") not in _thresholds(_sizes(now)):
+        _set_threshold(None)
 
 
 def _switch(way: str) -> None:
@@ -107,7 +183,8 @@ def _add(key: str) -> None:
 
 
 def _set_marginals(marginals: list[dict[str, Any]]) -> None:
-    session.edit(lambda draft: draft.update(workload={"kind": PICKED, "marginals": marginals}))
+    session.edit(lambda draft: draft["workload"].update(marginals=marginals))
+    _drop_threshold()
 
 
 def _former(here: Current, domain: Domain) -> list[dict[str, Any]]:

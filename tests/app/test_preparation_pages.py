@@ -12,6 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import synthesis
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.aim import Aim
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web import document, domain_table
@@ -263,6 +265,46 @@ def test_the_workload_can_be_said_three_ways_and_remembers_each() -> None:
     assert can_continue(app, "workload")
     field(app, "button_group", "Which tables?").set_value("all").run()
     assert stored()["workload"] == {"kind": "all", "k": 3}
+
+
+MATCHING = "A question counts the people who match"
+
+
+def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Aim, "takes_thresholds", True)
+    app = open_page("workload", project())
+    field(app, "button_group", "Columns per table").set_value(3).run()
+    field(app, "button_group", MATCHING).set_value(2).run()
+    assert stored()["workload"] == {"kind": "all", "k": 3, "threshold": 2}
+    assert any("at least 2 of these" in caption.value and "AIM" in caption.value for caption in app.caption)
+    assert can_continue(app, "workload")
+    field(app, "button_group", MATCHING).set_value(1).run()
+    assert any(" or " in caption.value for caption in app.caption)
+    field(app, "button_group", "Columns per table").set_value(2).run()
+    assert stored()["workload"] == {"kind": "all", "k": 2, "threshold": 1}
+    field(app, "button_group", "Columns per table").set_value(1).run()
+    assert stored()["workload"] == {"kind": "all", "k": 1}
+    assert not [group for group in app.get("button_group") if group.label == MATCHING]
+    assert not app.exception
+
+
+def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Aim, "takes_thresholds", True)
+    app = open_page("workload", project(workload={"kind": "marginals", "marginals": [{"attributes": ["age", "sex"], "weight": 1.0}]}))
+    field(app, "button_group", MATCHING).set_value(1).run()
+    assert stored()["workload"]["threshold"] == 1
+    field(app, "multiselect", "Columns of a table").set_value(["sex"]).run()
+    app.button(key="add_marginal").click().run()
+    assert stored()["workload"]["threshold"] == 1
+    assert len(stored()["workload"]["marginals"]) == 2
+    assert can_continue(app, "workload")
+
+
+def test_no_threshold_is_offered_that_no_mechanism_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for mechanism in registry.MECHANISMS.values():
+        monkeypatch.setattr(type(mechanism), "takes_thresholds", False)
+    app = open_page("workload", project())
+    assert not [group for group in app.get("button_group") if group.label == MATCHING]
 
 
 def test_a_marginal_of_a_billion_cells_is_refused_with_the_remedy() -> None:
