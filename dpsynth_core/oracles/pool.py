@@ -37,13 +37,13 @@ class Pool:
     def __init__(self, processes: int | None = None, patience: float = PATIENCE_SECONDS) -> None:
         if processes is not None and processes < 1:
             raise ValueError("a pool needs at least one process")
-        self._processes = processes or len(os.sched_getaffinity(0))
+        self.processes = processes or len(os.sched_getaffinity(0))
         self._patience = patience
         self._solvers: list[_Solver] = []
 
     def __enter__(self) -> Self:
         try:
-            for _ in range(self._processes):
+            for _ in range(self.processes):
                 self._solvers.append(_Solver())
         except BaseException:
             self.close()
@@ -80,9 +80,12 @@ class Pool:
     ) -> list[Any]:
         """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part.
 
-        prepare: a function at the top of a module. seconds: what one argument should take at most; that and the patience of the pool
-        later its process counts as hung. Raises OracleError, after which the pool is closed.
+        prepare: a function at the top of a module, other than the main one, which nobody else can import. seconds: what one argument
+        should take at most; that and the patience of the pool later its process counts as hung. Raises OracleError, after which the
+        pool is closed.
         """
+        if prepare.__module__ == "__main__":
+            raise ValueError("a solver process cannot import a function of the main module")
         if not self._solvers:
             raise OracleError("its processes are not running", "start the run again")
         try:

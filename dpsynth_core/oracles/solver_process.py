@@ -6,7 +6,6 @@ nothing on its own; of an exception only the type crosses, because its text may 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import signal
@@ -56,11 +55,12 @@ def main(descriptor: int) -> None:
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[Task | Job]) -> None:
-    """Take messages as they come, so that the end of the other side is noticed during a search."""
-    with contextlib.suppress(EOFError, OSError):
+    """Take messages as they come, so that the end of the other side is noticed during a search: it, or any trouble, is ours."""
+    try:
         while True:
             inbox.put(connection.recv())
-    os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def _prepared(task: Task) -> Callable[[Any], Any]:

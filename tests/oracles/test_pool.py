@@ -94,6 +94,24 @@ def test_a_failure_says_its_type_and_never_its_text() -> None:
     assert "Alice" not in str(caught.value)
 
 
+class Unreadable:
+    """Can be sent, and not be received."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (unable, ("Alice",))
+
+
+def test_a_message_that_cannot_be_read_is_no_hang() -> None:
+    with Pool(1) as pool, pytest.raises(OracleError, match="ended"):
+        pool.map(slow, None, [Unreadable()], 30.0)
+
+
+def test_a_function_that_no_process_can_import_is_refused(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow, "__module__", "__main__")
+    with pytest.raises(ValueError, match="main module"):
+        pool.map(slow, None, [0.0], 5.0)
+
+
 def test_a_process_that_dies_is_reported_and_ends_the_pool() -> None:
     with Pool(2) as pool:
         running = pids(pool)
