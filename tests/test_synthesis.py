@@ -16,6 +16,7 @@ from dpsynth_core import release as releases
 from dpsynth_core.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import UsesPublic
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
@@ -33,6 +34,7 @@ def make_spec(tmp_path: Path) -> Make:
     codes[:, 1] = (codes[:, 0] + codes[:, 1]) % 3
     people = np.arange(N) // 2
     np.savetxt(folder / "people.csv", np.column_stack([people, codes]), fmt="%d", delimiter=",", header="person,a,b,c", comments="")
+    np.savetxt(folder / "census.csv", codes[:100], fmt="%d", delimiter=",", header="a,b,c", comments="")
 
     def make(**fields: Any) -> Spec:
         return Spec.from_json(
@@ -46,10 +48,15 @@ def make_spec(tmp_path: Path) -> Make:
                 "mechanism": {"name": "independent"},
                 "output": {"seed": 1},
             }
+            | ({"public": {"path": str(folder / "census.csv")}} if needs_public(fields) else {})
             | fields
         )
 
     return make
+
+
+def needs_public(fields: dict[str, Any]) -> bool:
+    return isinstance(registry.MECHANISMS.get(fields.get("mechanism", {}).get("name")), UsesPublic)
 
 
 def run(spec: Spec, on_event: Callable[[Progress], None] = lambda _: None) -> Release:

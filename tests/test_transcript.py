@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dpsynth_core import demo, synthesis, transcript
 from dpsynth_core import release as releases
-from dpsynth_core import synthesis, transcript
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import BudgetExceeded, InputError
 from dpsynth_core.measurement import Measurement, Residual
@@ -42,6 +43,11 @@ def spec(**fields: Any) -> Spec:
     )
 
 
+def public_table(folder: Path) -> dict[str, Any]:
+    demo.simulate(rows=300, seed=8).to_csv(folder / "twin.csv", index=False)
+    return {"path": str(folder / "twin.csv")}
+
+
 def run(plan_of: Spec) -> Release:
     plan = synthesis.plan(plan_of)
     return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan_of), lambda _: None)
@@ -57,9 +63,9 @@ def replayed(made: Release, plan_of: Spec) -> Release:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
-def test_every_mechanism_is_reproduced_to_the_last_row_and_bound(mechanism: str, relation: str) -> None:
+def test_every_mechanism_is_reproduced_to_the_last_row_and_bound(mechanism: str, relation: str, tmp_path: Path) -> None:
     rows = 500 if registry.get(mechanism).makes_rows else None
-    wanted = spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows})
+    wanted = spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}, public=public_table(tmp_path))
     made = run(wanted)
     again = replayed(made, wanted)
     assert again.total == made.total

@@ -12,14 +12,28 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
 from dpsynth_core.mechanisms.gaussian import Gaussian
 from dpsynth_core.mechanisms.independent import Independent
+from dpsynth_core.mechanisms.mixture import Mixture
 from dpsynth_core.mechanisms.mst import Mst
+from dpsynth_core.mechanisms.mwem import Mwem
 from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
+from dpsynth_core.mechanisms.pmwpub import PmwPub
 from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
 from dpsynth_core.workload import Workload
 
-_OFFERED: tuple[Mechanism, ...] = (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent(), Gaussian(), ResidualPlanner())
+_OFFERED: tuple[Mechanism, ...] = (
+    Aim(),
+    MwemPgm(),
+    Mst(),
+    PrivBayes(),
+    Independent(),
+    Mwem(),
+    PmwPub(),
+    Mixture(),
+    Gaussian(),
+    ResidualPlanner(),
+)
 
 MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}
 """By name, the recommended one first."""

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import UsesPublic
 from dpsynth_core.store import ledger, lifecycle, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -75,7 +76,9 @@ def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> No
     for mechanism in registry.MECHANISMS.values():
         assert f"#### {mechanism.title}" in text
     assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
-    assert text.count("Fits this plan: about") == len(registry.MECHANISMS)
+    without_public = [mechanism for mechanism in registry.MECHANISMS.values() if not isinstance(mechanism, UsesPublic)]
+    assert text.count("Fits this plan: about") == len(without_public)
+    assert text.count("it needs a public table") == len(registry.MECHANISMS) - len(without_public)
 
 
 def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms.protocol import Event, Finished
+from dpsynth_core.mechanisms.protocol import Event, Finished, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.public_table import PublicTable
 from dpsynth_core.workload import Workload
 from tests.privacy.tables import ArraySource
 
@@ -40,9 +41,18 @@ def people(rows: int = 4000, seed: int = 40) -> ArraySource:
     return ArraySource(DOMAIN, np.stack([a, b, c, rng.random(rows) < 0.05], axis=1).astype(np.int32))
 
 
+def ready(name: str, domain: Domain = DOMAIN) -> Mechanism:
+    """The mechanism; with a public table that holds every record once, if it uses one."""
+    mechanism = get(name)
+    if not isinstance(mechanism, UsesPublic):
+        return mechanism
+    sizes = domain.sizes(domain.names)
+    return mechanism.informed_by(PublicTable(domain, np.argwhere(np.ones(sizes)).astype(np.int32), "everyone.csv", "0" * 64))
+
+
 def run(name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float) -> Run:
     """A whole run; `given` replaces settings, also by values too small for real tables."""
     source = people()
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))
-    mechanism = get(name)
+    mechanism = ready(name)
     return Run(kernel, source, tuple(mechanism.steps(kernel, workload, settings(mechanism, {}) | given)))

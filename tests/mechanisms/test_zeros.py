@@ -22,7 +22,7 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import all_kway, hand_picked
 from dpsynth_core.zeros import StructuralZeros
-from tests.mechanisms.runs import DOMAIN
+from tests.mechanisms.runs import DOMAIN, ready
 from tests.privacy.tables import ArraySource
 
 WRITERS = [name for name, mechanism in MECHANISMS.items() if mechanism.makes_rows]
@@ -52,7 +52,7 @@ def finished(name: str, domain: Domain, seed: int, relation: str, workload, **gi
     rng = np.random.default_rng(seed)
     source = ArraySource(domain, rng.integers(0, domain.sizes(domain.names), (2000, len(domain))).astype(np.int32))
     kernel = PrivacyKernel(source, Unit(relation), 0.05, SeededNoise(seed))
-    mechanism = get(name)
+    mechanism = ready(name, domain)
     settled = registry.settings(mechanism, {}) | given_settings
     assert mechanism.forecast(domain, workload, 0.05, settled).fits
     last = list(mechanism.steps(kernel, workload, settled))[-1]
@@ -107,12 +107,12 @@ def test_records_that_contradict_the_domain_are_counted_where_they_are(name: str
     taken = {}
     for domain in (DOMAIN, limited):
         kernel = PrivacyKernel(ArraySource(domain, records), Unit(relation), 0.05, SeededNoise(3))
-        mechanism = get(name)
+        mechanism = ready(name, domain)
         events = list(mechanism.steps(kernel, all_kway(domain, 2), registry.settings(mechanism, {})))
-        first = next(event.measurement for event in events if isinstance(event, Measured))
-        taken[domain] = (first.clique, first.values.tolist(), kernel.rho_spent)
+        first = [(m.clique, m.values.tolist()) for m in (event.measurement for event in events if isinstance(event, Measured))][:1]
+        taken[domain] = (first, kernel.rho_spent)
         if mechanism.makes_rows and domain is limited:
             assert violations(domain, events[-1].model.rows(200, {("a", "b"): 1.0}, np.random.default_rng(0))) == 0
     if name != "mwem_pgm":  # its first measurement is chosen with the model's answers, which know the zeros
-        assert taken[DOMAIN][:2] == taken[limited][:2]
-    assert taken[DOMAIN][2] == pytest.approx(taken[limited][2], rel=1e-8)
+        assert taken[DOMAIN][0] == taken[limited][0]
+    assert taken[DOMAIN][1] == pytest.approx(taken[limited][1], rel=1e-8)

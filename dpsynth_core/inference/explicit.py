@@ -1,0 +1,111 @@
+"""A distribution with one number for every possible record: exact, and only for small domains. What MWEM maintains.
+
+Impossible records have no mass, and multiplying leaves it so. Released values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.inference.model import refined
+from dpsynth_core.inference.records import rounded
+from dpsynth_core.measurement import Clique
+from dpsynth_core.queries import Query, QueryClass, SparseAnswers
+
+MAX_CELLS = 10_000_000
+"""The largest domain: 80 MB for a distribution."""
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitDistribution:
+    """A `RowModel`. cells: counts, one axis for each attribute of the domain, not negative."""
+
+    domain: Domain
+    cells: Float
+
+    @property
+    def total(self) -> float:
+        return float(self.cells.sum())
+
+    def marginal(self, clique: Clique) -> Float:
+        """Counts, shape domain.sizes(clique)."""
+        return np.asarray(self.cells.sum(axis=_others(self.domain, clique)))
+
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
+        values are changed to bring the rows closer to the distribution's answers to `marginals` (weights c_r)."""
+        counts = rounded(self.cells.ravel() * (n / self.total), n, rng)
+        taken = np.flatnonzero(counts)
+        records = np.column_stack(np.unravel_index(taken, self.cells.shape)).astype(np.int32)
+        codes = rng.permutation(np.repeat(records, counts[taken], axis=0))
+        return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
+
+
+class CellWeights:
+    """The distribution that multiplicative weights changes, uniform over the possible records to begin with."""
+
+    def __init__(self, queries: QueryClass) -> None:
+        """queries.domain: at most MAX_CELLS records."""
+        self._queries, domain = queries, queries.domain
+        cells = np.ones(domain.sizes(domain.names))
+        for clique, impossible in domain.zeros.items():
+            cells *= _beside(domain, clique, np.where(impossible, 0.0, 1.0))
+        self._cells = cells / cells.sum()
+        self._sum = np.zeros_like(cells)
+        self._taken = 0
+
+    def answers(self) -> SparseAnswers:
+        """To every query of the class, as fractions."""
+        domain, cliques = self._queries.domain, self._queries.cliques
+        return SparseAnswers.all_of(self._queries.counts({r: self._cells.sum(axis=_others(domain, r)) for r in cliques}))
+
+    def answer(self, query: Query) -> float:
+        """The share of the records that satisfy a query."""
+        if query.threshold == len(query.clique):
+            return float(self._cells[self._slice(query)].sum())
+        return float((self._cells.sum(axis=_others(self._queries.domain, query.clique)) * self._agreeing(query)).sum())
+
+    def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
+        before = self.answer(query)
+        factor = np.exp(step)
+        if query.threshold == len(query.clique):
+            self._cells[self._slice(query)] *= factor
+        else:
+            self._cells *= _beside(self._queries.domain, query.clique, np.where(self._agreeing(query), factor, 1.0))
+        self._cells /= 1.0 + (factor - 1.0) * before
+
+    def remember(self) -> None:
+        """Count the present distribution into the average."""
+        self._sum += self._cells
+        self._taken += 1
+
+    def average(self, total: float) -> ExplicitDistribution:
+        """The mean of what was remembered, as counts."""
+        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._taken))
+
+    def _slice(self, query: Query) -> tuple[int | slice, ...]:
+        fixed = dict(zip(query.columns, query.values, strict=True))
+        return tuple(fixed.get(axis, slice(None)) for axis in range(self._cells.ndim))
+
+    def _agreeing(self, query: Query) -> NDArray[np.bool_]:
+        """Which cells of the query's marginal satisfy it."""
+        domain = self._queries.domain
+        agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
+        return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
+
+
+def _others(domain: Domain, clique: Clique) -> tuple[int, ...]:
+    return tuple(axis for axis, name in enumerate(domain.names) if name not in clique)
+
+
+def _beside(domain: Domain, clique: Clique, table: Float) -> Float:
+    """A marginal's table with the axes of the whole domain, of length 1 where it says nothing."""
+    return table.reshape([domain[name].size if name in clique else 1 for name in domain.names])

@@ -1,0 +1,53 @@
+"""Weights on the rows of a fixed table that multiplicative weights changes: what PMW^Pub maintains. Public and released values only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.incidence import Incidence
+from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.queries import Query, SparseAnswers
+
+Float = NDArray[np.float64]
+
+
+class RowWeights:
+    """Weights that add up to 1, one for each row of an incidence."""
+
+    def __init__(self, incidence: Incidence, start: Float) -> None:
+        """start: not negative, shape (rows,); to begin with, weights are proportional to it."""
+        self._incidence = incidence
+        self._weights = start / start.sum()
+        self._sum = np.zeros_like(self._weights)
+        self._taken = 0
+        self._satisfying: dict[Query, NDArray[np.intp]] = {}
+
+    def answers(self) -> SparseAnswers:
+        """To every query of the class, as fractions: those that no row satisfies have the answer 0."""
+        return SparseAnswers(self._incidence.numbers, self._incidence.answers(self._weights))
+
+    def answer(self, query: Query) -> float:
+        """The share of the weight on rows that satisfy a query."""
+        return float(self._weights[self._rows(query)].sum())
+
+    def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the rows that satisfy the query by exp(step), then all so that they add up to 1."""
+        rows = self._rows(query)
+        self._weights[rows] *= np.exp(step)
+        self._weights /= self._weights.sum()
+
+    def remember(self) -> None:
+        """Count the present weights into the average."""
+        self._sum += self._weights
+        self._taken += 1
+
+    def average(self, total: float) -> WeightedRecords:
+        """The mean of what was remembered, as people."""
+        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._taken))
+
+    def _rows(self, query: Query) -> NDArray[np.intp]:
+        """Kept: a query that was measured is asked again in every later round."""
+        if query not in self._satisfying:
+            self._satisfying[query] = np.flatnonzero(query.of(self._incidence.codes))
+        return self._satisfying[query]
