@@ -117,9 +117,8 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
     )
     if zoned.zone is Zone.CURATOR:
         return chart
-    return chart.add_params(
-        alt.selection_point(TRIED, fields=["mechanism", "epsilon", "tables"], on="click", clear=False, empty=True)
-    )
+    fields = ["mechanism", "epsilon", "tables"]
+    return chart.add_params(alt.selection_point(TRIED, fields=fields, on="click", nearest=True, clear=False, empty=True))
 
 
 def _error(column: str, metric: Metric, frame: pd.DataFrame) -> alt.Y:

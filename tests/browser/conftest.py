@@ -59,6 +59,21 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         _stop(process)
 
 
+@pytest.fixture
+def start_process() -> Iterator[Callable[[Path], tuple[subprocess.Popen[bytes], Server]]]:
+    """Start a server on a home that is given, and give its process too, so that a test may kill it and start another one there."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(home: Path) -> tuple[subprocess.Popen[bytes], Server]:
+        process, server = _launch(home)
+        running.append(process)
+        return process, server
+
+    yield start
+    for process in running:
+        _stop(process)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for the tests of a file."""
