@@ -12,6 +12,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
 from dpsynth_core.mechanisms.gaussian import Gaussian
 from dpsynth_core.mechanisms.independent import Independent
+from dpsynth_core.mechanisms.learn import Learn
 from dpsynth_core.mechanisms.mixture import Mixture
 from dpsynth_core.mechanisms.mst import Mst
 from dpsynth_core.mechanisms.mwem import Mwem
@@ -33,6 +34,7 @@ _OFFERED: tuple[Mechanism, ...] = (
     Mixture(),
     Gaussian(),
     ResidualPlanner(),
+    Learn(),
 )
 
 MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}

@@ -14,6 +14,7 @@ from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web import document
 from tests.app.demo_project import draft, open_page, project, words
+from tests.mechanisms.offered import TABLES
 
 
 @pytest.fixture(autouse=True)
@@ -76,9 +77,10 @@ def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> No
     for mechanism in registry.MECHANISMS.values():
         assert f"#### {mechanism.title}" in text
     assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
-    without_public = [mechanism for mechanism in registry.MECHANISMS.values() if not isinstance(mechanism, UsesPublic)]
+    without_public = [name for name in TABLES if not isinstance(registry.get(name), UsesPublic)]
     assert text.count("Fits this plan: about") == len(without_public)
-    assert text.count("it needs a public table") == len(registry.MECHANISMS) - len(without_public)
+    assert text.count("it needs a public table") == len(TABLES) - len(without_public)
+    assert text.count("rules are learnt over columns with two") == len(registry.MECHANISMS) - len(TABLES)
 
 
 def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:

@@ -18,6 +18,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import all_kway
+from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready, run
 
 
@@ -70,7 +71,7 @@ def test_defaults_are_within_their_own_limits_and_a_complete_setting(name: str) 
     assert all(parameter.help for parameter in mechanism.parameters)
 
 
-@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
     forecast = ready(name).forecast(DOMAIN, all_kway(DOMAIN, 2), 0.01, settings(get(name), {}))
     assert forecast.fits
@@ -80,7 +81,7 @@ def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("rho", [1e-8, 1e-3, 1.0])
-@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, relation: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), rho, relation, rows=2)
     assert sum((event.cost for event in done.kernel.events), Fraction(0)) <= Fraction(rho)
@@ -88,7 +89,7 @@ def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, re
     assert done.finished.total > 0
 
 
-@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(name: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 0.05)
     reports = [event for event in done.events if isinstance(event, Measured | Fitted)]
@@ -100,7 +101,7 @@ def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(na
     assert reports[-1].rho_spent == done.kernel.rho_spent
 
 
-@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize("name", TABLES)
 def test_a_mechanism_that_is_not_driven_on_spends_nothing_on(name: str) -> None:
     source = people()
     kernel = PrivacyKernel(source, Unit(), 0.05, SeededNoise(42))

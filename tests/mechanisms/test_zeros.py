@@ -16,16 +16,17 @@ from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.mechanisms.protocol import Finished, Measured
-from dpsynth_core.mechanisms.registry import MECHANISMS, get
+from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import all_kway, hand_picked
 from dpsynth_core.zeros import StructuralZeros
+from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, ready
 from tests.privacy.tables import ArraySource
 
-WRITERS = [name for name, mechanism in MECHANISMS.items() if mechanism.makes_rows]
+WRITERS = [name for name in TABLES if get(name).makes_rows]
 CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
 
 
@@ -99,7 +100,7 @@ def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: 
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize("name", TABLES)
 def test_records_that_contradict_the_domain_are_counted_where_they_are(name: str, relation: str) -> None:
     """Every record is impossible: no error, the same measurements as without the zeros, and the budget is spent just the same."""
     limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1), (0, 1, 2)),)), StructuralZeros(("c", "d"), (((0,), (0,)),))))

@@ -1,0 +1,131 @@
+"""Certified learning: the rule, what it says of itself, what it is charged, and what is refused before anything is spent."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from dpsynth_core.domain import Domain
+from dpsynth_core.errors import OracleError
+from dpsynth_core.mechanisms.learn import FAILED, Learn
+from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Measured
+from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.robustness import Prsma
+from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
+from dpsynth_core.workload import all_kway
+from tests.mechanisms.binary import binary_domain, binary_people
+
+LEARN = Learn()
+DOMAIN = binary_domain(6)
+
+
+def run(rho: float = 0.5, unit: Unit | None = None, delta: float = 0.0, seed: int = 60, **given: Any) -> tuple[PrivacyKernel, list[Event]]:
+    kernel = PrivacyKernel(binary_people(), unit or Unit(), rho, SeededNoise(seed), delta)
+    return kernel, list(LEARN.steps(kernel, all_kway(DOMAIN, 2), settings(LEARN, given)))
+
+
+def learnt(events: list[Event]) -> dict[str, Any]:
+    last = events[-1]
+    assert isinstance(last, Finished)
+    rule: dict[str, Any] = last.details["rule"]
+    return rule
+
+
+def refusal(domain: Domain, **given: Any) -> str:
+    return LEARN.forecast(domain, all_kway(domain, 1), 0.1, settings(LEARN, given)).reason
+
+
+@pytest.mark.parametrize("learner", ["laplace", "exponential", "gaussian"])
+def test_with_a_large_budget_the_rule_in_the_data_is_found_and_its_error_told(learner: str) -> None:
+    _, events = run(rho=5.0, delta=1e-6, learner=learner)
+    found = learnt(events)
+    assert found["sentence"] == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
+    assert found["wrong"]["share"] == pytest.approx(0.1, abs=0.02)  # one in ten of 4000 was flipped: standard deviation 0.005
+    assert found["wrong_without_rule"] > 0.2
+    assert found["target"] == {"column": "y", "value": "yes"}
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE])
+def test_the_whole_budget_is_charged_in_closed_form(relation: str) -> None:
+    rho = 0.4
+    for learner, kind in (("laplace", PerturbedMinimum), ("exponential", Selection), ("gaussian", Approximate)):
+        kernel, _ = run(rho, Unit(relation), delta=1e-6, learner=learner)
+        first, *rest = kernel.events
+        assert isinstance(first, kind)
+        assert first.rho == pytest.approx(0.8 * rho, rel=1e-6)
+        assert len(rest) == 2
+        assert kernel.rho_spent == pytest.approx(rho, rel=1e-6)
+
+
+def test_events_are_the_rule_the_table_of_its_column_and_the_end() -> None:
+    _, events = run()
+    assert [type(event) for event in events] == [Fitted, Measured, Finished]
+    assert isinstance(events[1], Measured)
+    assert events[1].measurement.clique == ("y",)
+    with pytest.raises(KeyError):
+        events[2].model.marginal(("c0",))  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE])
+def test_without_a_target_the_rarest_rule_is_learnt(relation: str) -> None:
+    kernel, events = run(2.0, Unit(relation), goal="fewest", rule="conjunction")
+    assert learnt(events)["holds"]["share"] < 0.15  # all six columns hold for 0.09 of the people; alone, each holds for 0.2 or more
+    assert learnt(events)["target"] is None
+    assert kernel.rho_spent <= 2.0
+
+
+def test_rules_may_speak_of_first_values_when_asked_to() -> None:
+    _, events = run(rho=50.0, negations="true", rule="disjunction")
+    assert learnt(events)["separators"] == 10
+    assert learnt(events)["wrong"]["share"] < 0.3
+
+
+def test_prsma_says_so_when_its_test_does_not_pass_and_measures_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    monkeypatch.setattr(PrivacyKernel, "learn_rule_robustly", lambda *_: np.zeros(0, dtype=np.int64))
+    _, events = run(delta=0.4, unit=Unit(REPLACE), learner="prsma")
+    assert learnt(events)["sentence"] == FAILED
+    assert learnt(events)["rule"] is None
+    assert "wrong" not in learnt(events)
+
+
+def test_an_oracle_that_cannot_prove_its_answer_ends_the_run_after_the_charge() -> None:
+    kernel = PrivacyKernel(binary_people(columns=16), Unit(), 1.0, SeededNoise(1))
+    chosen = settings(LEARN, {"rule": "parity", "oracle": "cp-sat", "oracle_seconds": 0.02})
+    steps = LEARN.steps(kernel, all_kway(binary_domain(16), 1), chosen)
+    with pytest.raises(OracleError, match="could not prove"):
+        next(steps)
+    assert kernel.rho_spent == pytest.approx(0.8, rel=1e-6)
+
+
+def test_tables_that_rules_cannot_be_learnt_over_are_refused_with_the_reason() -> None:
+    assert refusal(Domain.from_json({"a": 2, "b": 3, "c": 2})).startswith("column 'b': it has 3 values")
+    assert refusal(binary_domain(22)) == "domain: 21 columns are more than the 20 that rules can be learnt over; drop columns"
+    assert refusal(DOMAIN, target="nobody").startswith("mechanism.target: the domain has no column 'nobody'")
+    assert refusal(binary_domain(1)).startswith("mechanism.target: there is no other column")
+    assert "one of too many" in refusal(binary_domain(20), rule="decision_list", learner="exponential")
+    assert "one of too many" in refusal(binary_domain(20), rule="decision_list", oracle="exhaustive")
+    assert refusal(DOMAIN) == ""
+
+
+def test_prsma_states_its_oracle_calls_first_and_refuses_what_cannot_finish() -> None:
+    chosen = settings(LEARN, {"learner": "prsma", "check_share": 0.2})
+    eps = math.sqrt(2 * 0.8 * 0.5)
+    assert f"{Prsma(eps, 1e-6).calls:,} oracle calls" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, REPLACE, 1, chosen)
+    assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, ADD_REMOVE, 1, chosen)
+    assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, REPLACE, 2, chosen)
+    assert "up to 31" in LEARN.obstacle(DOMAIN, 1000.0, 0.5, REPLACE, 1, chosen)
+    assert LEARN.obstacle(DOMAIN, 50.0, 0.5, REPLACE, 1, chosen) == ""
+    assert LEARN.obstacle(DOMAIN, 0.5, 0.0, ADD_REMOVE, 3, settings(LEARN, {})) == ""
+
+
+def test_a_delta_is_needed_by_two_of_the_learners() -> None:
+    assert [LEARN.needs_delta({"learner": name}) for name in ("laplace", "gaussian", "prsma", "exponential")] == [False, True, True, False]
