@@ -34,13 +34,16 @@ class Leak:
     step: str
 
 
-def find(spec: Spec, people: int | None, releases: int, same_file_elsewhere: Sequence[str] = ()) -> tuple[Leak, ...]:
+def find(
+    spec: Spec, people: int | None, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = ()
+) -> tuple[Leak, ...]:
     """The leaks of a plan, the worst first.
 
     people: publicly known or declared number. releases: earlier charges on this population. same_file_elsewhere: other populations
-    that were charged for the same file.
+    that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
     """
-    found = [*_of_domain(spec), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec), *_of_history(releases, same_file_elsewhere)]
+    of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
+    found = [*of_spec, *_of_history(releases, same_file_elsewhere)]
     return tuple(sorted(found, key=lambda leak: -leak.severity))
 
 
@@ -57,6 +60,27 @@ def _of_domain(spec: Spec) -> Iterator[Leak]:
         "Paste a codebook, type the values from public knowledge, or write why reading them is harmless.",
         "domain",
     )
+
+
+def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
+    if was_private:
+        yield Leak(
+            "public-was-private",
+            Severity.HIGH,
+            "The public table was private in an earlier release",
+            "The ledger knows this very file: its people were protected then. Used as public, nothing protects them.",
+            "Choose a table that was published, or none.",
+            "data",
+        )
+    elif spec.public is not None:
+        yield Leak(
+            "assumed-public",
+            Severity.NOTE,
+            "A table is used as public on your word",
+            "Mechanisms that use it protect nobody in it; the release names it and says so.",
+            "Make sure that it was published, and that your private people are not in it.",
+            "data",
+        )
 
 
 def _of_rows(spec: Spec) -> Iterator[Leak]:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.private_files import private_directory, private_file
@@ -23,6 +23,9 @@ from dpsynth_core.store.home import home, new_id, now, project_folder
 MAX_DRAFT_BYTES = 64 << 20
 MAX_UPLOAD_BYTES = 1 << 30
 """The limit of a file sent through the browser; larger data is named by its path."""
+
+Shelf = Literal["uploads", "public"]
+"""Private and public uploads are kept apart, so that neither can replace the other."""
 
 _CHUNK = 1 << 20
 
@@ -106,10 +109,12 @@ def delete(owner: str, project: str) -> None:
     forget_deleted()
 
 
-def upload(owner: str, project: str, name: str, content: BinaryIO | Iterable[bytes], limit: int = MAX_UPLOAD_BYTES) -> Path:
+def upload(
+    owner: str, project: str, name: str, content: BinaryIO | Iterable[bytes], limit: int = MAX_UPLOAD_BYTES, shelf: Shelf = "uploads"
+) -> Path:
     """Keep a file under the project, replacing one of the same name. Raises CapacityError above `limit` bytes and keeps nothing."""
     load(owner, project)
-    target = private_directory(project_folder(project) / "uploads") / _safe_name(name)
+    target = private_directory(project_folder(project) / shelf) / _safe_name(name)
     size = 0
     with private_file(target) as stream:
         for chunk in iter(lambda: content.read(_CHUNK), b"") if hasattr(content, "read") else content:
@@ -120,25 +125,25 @@ def upload(owner: str, project: str, name: str, content: BinaryIO | Iterable[byt
     return target
 
 
-def uploads(owner: str, project: str) -> tuple[Path, ...]:
+def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:
     """The uploaded files, by name."""
     load(owner, project)
-    directory = project_folder(project) / "uploads"
+    directory = project_folder(project) / shelf
     return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
 
 
-def remove_upload(owner: str, project: str, name: str) -> None:
+def remove_upload(owner: str, project: str, name: str, shelf: Shelf = "uploads") -> None:
     """Delete one uploaded file; not an error if it is gone."""
     load(owner, project)
-    (project_folder(project) / "uploads" / _safe_name(name)).unlink(missing_ok=True)
+    (project_folder(project) / shelf / _safe_name(name)).unlink(missing_ok=True)
 
 
 def check_reach(owner: str, project: str, spec: Spec) -> None:
     """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError."""
     load(owner, project)
-    for field, path in (("data.path", spec.data.path), ("public.path", spec.public.path if spec.public else "")):
+    for field, path, shelf in (("data.path", spec.data.path, "uploads"), ("public.path", spec.public.path if spec.public else "", "public")):
         place = Path(path).resolve()
-        if path and place.is_relative_to(home().resolve()) and not place.is_relative_to((project_folder(project) / "uploads").resolve()):
+        if path and place.is_relative_to(home().resolve()) and not place.is_relative_to((project_folder(project) / shelf).resolve()):
             raise InputError(field, "there is no such file or folder", "upload the table again, or correct its path")
 
 
