@@ -10,6 +10,9 @@ from typing import Any
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
+from dpsynth_core.mechanisms.dqrs import Dqrs
+from dpsynth_core.mechanisms.dualquery import DualQuery
+from dpsynth_core.mechanisms.fem import Fem
 from dpsynth_core.mechanisms.gaussian import Gaussian
 from dpsynth_core.mechanisms.independent import Independent
 from dpsynth_core.mechanisms.learn import Learn
@@ -21,6 +24,7 @@ from dpsynth_core.mechanisms.pmwpub import PmwPub
 from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
+from dpsynth_core.mechanisms.sepfem import SepFem
 from dpsynth_core.workload import Workload
 
 _OFFERED: tuple[Mechanism, ...] = (
@@ -34,6 +38,10 @@ _OFFERED: tuple[Mechanism, ...] = (
     Mixture(),
     Gaussian(),
     ResidualPlanner(),
+    Fem(),
+    SepFem(),
+    DualQuery(),
+    Dqrs(),
     Learn(),
 )
 
