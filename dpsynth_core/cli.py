@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.errors import InputError, OracleError
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.domain import Domain
@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         return options.command(options) or 0
+    except OracleError as error:
+        _say(f"error: {error}; no release was written, and what the run was charged stays spent")
+        return FAILED
     except InputError as error:
         _say(f"error: {error}")
         return BAD_INPUT
@@ -208,7 +211,12 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
         _say(f"certificate: mean error {mean:.4f} over {len(tables)} marginals, at most {most:.4f} with 95 % confidence")
         largest, most = (made.certificate[name] for name in ("max_error", "max_bound95"))
         _say(f"certificate: largest error of a single share {largest:.4f}, at most {most:.4f} with 95 % confidence")
-    _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {made.timings['total']:.1f} s, written to {out}")
+    _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {_took(made)}written to {out}")
+
+
+def _took(made: Release) -> str:
+    """Nothing where the release may not say."""
+    return f"{made.timings['total']:.1f} s, " if made.timings else ""
 
 
 def _show(progress: Progress) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -19,7 +20,7 @@ from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Learner
+from dpsynth_core.mechanisms.protocol import Forecast, Learner, Mechanism
 from dpsynth_core.privacy.accounting import check_budget, rho_from
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
@@ -207,6 +208,16 @@ class Spec(_Part):
     def settings(self) -> dict[str, Any]:
         """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
         return registry.settings(registry.get(self.mechanism.name), self.mechanism.settings)
+
+    def forecast(self, mechanism: Mechanism) -> Forecast:
+        """What the plan is expected to need, and what stands in its way. mechanism: the spec's, which may know a public table by now."""
+        domain, workload, unit, _ = self.resolved()
+        shares, settings = self.shares(), self.settings()
+        found = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
+        if not isinstance(mechanism, Learner):
+            return found
+        why = mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
+        return replace(found, fits=found.fits and not why, reason=found.reason or why)
 
     def _check_names(self) -> None:
         for field, text in (("name", self.name), ("population", self.population)):

@@ -47,7 +47,7 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Shares, Spec
+from dpsynth_core.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec
 from dpsynth_core.transcript import Answer, Recorder
 from dpsynth_core.workload import Workload
 
@@ -99,17 +99,11 @@ def plan_without_records(spec: Spec) -> Plan:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
     public = public_table(spec, domain, mechanism)
     mechanism = informed(mechanism, public)
-    forecast = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
-    if isinstance(mechanism, Learner) and (why := _obstacle(mechanism, domain, unit, shares, settings)):
-        forecast = Forecast(False, forecast.seconds, forecast.memory_mb, forecast.reason or why)
+    forecast = spec.forecast(mechanism)
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
     of_rho = (shares.rho, shares.mechanism, shares.certificate)
     return Plan(spec, domain, workload, unit, *of_rho, mechanism, settings, forecast, public, shares.delta)
-
-
-def _obstacle(mechanism: Learner, domain: Domain, unit: Unit, shares: Shares, settings: Mapping[str, Any]) -> str:
-    return mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
 
 
 def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:

@@ -12,7 +12,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
 from dpsynth_core.privacy.accounting import epsilon_from, rho_from
-from dpsynth_core.spec import DataSpec, Spec, divided
+from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
 from dpsynth_core.web import document, frame, launch, plan_view, recommendation_view, watch
@@ -58,7 +58,7 @@ def _plan(here: Current) -> None:
     recommendation_view.card(here)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.cards(forecasts, mechanism.name)
-    plan_view.parameters(mechanism)
+    plan_view.parameters(mechanism, workload.domain.names)
     _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
 
 
@@ -76,12 +76,10 @@ def _account(here: Current, population: str) -> Spent:
 def _forecast(spec_text: str, name: str) -> Forecast | InputError:
     """What a mechanism would need for this plan, with its own settings if it is the chosen one."""
     spec = Spec.model_validate_json(spec_text)
-    given = spec.mechanism.settings if spec.mechanism.name == name else {}
-    domain, workload, _, rho = spec.resolved()
-    mechanism = registry.get(name)
+    if spec.mechanism.name != name:
+        spec = spec.model_copy(update={"mechanism": MechanismSpec(name=name)})
     try:
-        settings = registry.settings(mechanism, given)
-        return registry.forecast(mechanism, domain, workload, divided(rho, spec.budget.certificate)[0], settings)
+        return spec.forecast(registry.get(name))
     except InputError as error:
         return error
 

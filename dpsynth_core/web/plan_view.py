@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -11,10 +11,10 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.feasibility import Feasibility, Level, Outlook
 from dpsynth_core.leaks import Leak, Severity
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter
+from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.web import fields, frame, numbers
 from dpsynth_core.web.history import in_words
-from dpsynth_core.web.text import literal
+from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, Zoned
 
 _BOX = {
@@ -114,8 +114,8 @@ def _choose(name: str) -> None:
     fields.store("mechanism", {"name": name, "settings": {}})
 
 
-def parameters(mechanism: Mechanism) -> None:
-    """Its knobs and the size of the output, folded away: the defaults were chosen without any private table."""
+def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
+    """Its knobs and the size of the output, folded away: the defaults were chosen without any private table. columns: of the domain."""
     with st.expander("Parameters", icon=":material/tune:"):
         st.caption(
             "The defaults were found on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
@@ -123,7 +123,7 @@ def parameters(mechanism: Mechanism) -> None:
         places = st.columns(3)
         for index, parameter in enumerate(mechanism.parameters):
             with places[index % 3]:
-                _parameter(mechanism, parameter)
+                _parameter(mechanism, parameter, columns)
         if mechanism.makes_rows:
             with places[len(mechanism.parameters) % 3]:
                 fields.number(
@@ -136,19 +136,24 @@ def parameters(mechanism: Mechanism) -> None:
                 )
 
 
-def _parameter(mechanism: Mechanism, parameter: Parameter) -> None:
+def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str]) -> None:
     path, name = f"mechanism.settings.{parameter.name}", parameter.name.replace("_", " ").capitalize()
     if parameter.kind == "bool":
         fields.choice(
             name, path, [parameter.default, not parameter.default], {True: "yes", False: "no"}, kind="segmented", help=parameter.help
         )
         return
+    if parameter.kind in ("choice", "column"):
+        options = parameter.options if parameter.kind == "choice" else ("", *columns)
+        names = {option: one_line(option) or "none" for option in options}
+        fields.choice(name, path, options, names, default=parameter.default, help=parameter.help)
+        return
 
-    def read(text: str) -> float | int:
+    def read(text: str) -> Setting:
         given = {parameter.name: text} if text.strip() else {}
         return registry.settings(mechanism, given)[parameter.name]
 
-    fields.number(name, path, read, numbers.short, placeholder=numbers.short(parameter.default), help=parameter.help)
+    fields.number(name, path, read, numbers.short, placeholder=numbers.short(cast(float, parameter.default)), help=parameter.help)
 
 
 def _optional_whole(field: str, most: int) -> Any:
