@@ -54,12 +54,16 @@ def _constraints(reduced: Reduced) -> LinearConstraint:
 
 
 def _rows(reduced: Reduced) -> Iterator[_Row]:
-    """One option of each attribute; what is impossible; when a query counts."""
+    """One option of each attribute; what is impossible; families; when a query counts."""
     for block in reduced.blocks():
         yield list(block), [1.0] * len(block), 1.0, 1.0
     for clause in reduced.clauses():
         given, then = len(clause.given), len(clause.then)
         yield [*clause.given, *clause.then], [-1.0] * given + [1.0] * then, 1.0 - given, math.inf
+    for family in reduced.families():
+        given = len(family.given)
+        variables = [*family.given, *family.outside, *(reduced.size + query for query in family.queries)]
+        yield variables, [-1.0] * given + [1.0] * (len(variables) - given), 1.0 - given, math.inf
     for i, (numbers, threshold, weight) in enumerate(
         zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights, strict=True)
     ):

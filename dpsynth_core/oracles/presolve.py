@@ -27,6 +27,18 @@ class Clause:
 
 
 @dataclass(frozen=True, eq=False)
+class Family:
+    """Not all of the options `given`, or one of the options `outside`, or one of the queries: those that differ in one attribute only.
+
+    Holds for every record: one that has what they share, and none of that attribute's options that no query of them names, satisfies one.
+    """
+
+    given: tuple[int, ...]
+    outside: tuple[int, ...]
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Reduced:
     """option: for each attribute, the option that each value belongs to. starts: the first option of each attribute, and their number.
 
@@ -65,6 +77,21 @@ class Reduced:
             for cell in np.argwhere(last.any(axis=-1)):
                 given = tuple(first + int(i) for first, i in zip(others, cell, strict=True))
                 yield Clause(given, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
+
+    def families(self) -> Iterator[Family]:
+        """All families of two or more plain cells with negative weight."""
+        attribute = np.repeat(np.arange(len(self.option)), np.diff(self.starts)).tolist()
+        members: dict[tuple[int, tuple[int, ...]], dict[int, int]] = {}
+        plain = (self.literals != NO_COLUMN).sum(axis=1) == self.queries.thresholds
+        for query in np.flatnonzero(plain & (self.queries.weights < 0)).tolist():
+            options = [option for option in self.literals[query].tolist() if option != NO_COLUMN]
+            for i, option in enumerate(options):
+                shared = tuple(sorted(options[:i] + options[i + 1 :]))
+                members.setdefault((attribute[option], shared), {})[option] = query
+        for (place, shared), queries in members.items():
+            if len(queries) > 1:
+                block = range(int(self.starts[place]), int(self.starts[place + 1]))
+                yield Family(shared, tuple(option for option in block if option not in queries), tuple(queries.values()))
 
     def costs(self, linear: Linear) -> tuple[NDArray[np.float64], Codes]:
         """For each option, the perturbation of its cheapest value, and that value."""

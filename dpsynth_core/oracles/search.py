@@ -34,7 +34,7 @@ class Found:
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> Found:
     """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included.
 
-    parameters: CP-SAT's own (sat_parameters.proto). RuntimeError for a model that CP-SAT takes for invalid.
+    parameters: CP-SAT's own (sat_parameters.proto), its constants by name. RuntimeError for a model that CP-SAT takes for invalid.
     """
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
@@ -48,7 +48,7 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> Found:
     settings.absolute_gap_limit = 0.0
     settings.catch_sigint_signal = False  # Ctrl-C belongs to the program
     for name, value in parameters.items():
-        setattr(settings, name, value)
+        setattr(settings, name, getattr(cp_model, value) if isinstance(value, str) else value)
     status = solver.solve(model)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"the model is not valid: {model.validate()}")

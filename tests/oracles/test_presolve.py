@@ -42,6 +42,24 @@ def test_options_grow_with_the_queries_and_not_with_the_domain() -> None:
     assert reduce(queries).size == 3 * 2 + 2
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_every_record_keeps_to_what_families_claim(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, zeros=seed % 2 == 0)
+    given = random_queries(rng, domain, 60)
+    negated = SignedQueries(given.records, given.columns, given.values, given.thresholds, -np.abs(given.signs), given.weights)
+    reduced = reduce(negated)
+    choices = every_choice(reduced)
+    agree = (choices[:, None, :, None] == reduced.literals[None, :, None, :]).any(axis=2).sum(axis=2)
+    holds = agree >= reduced.queries.thresholds
+    families = list(reduced.families())
+    assert families
+    for family in families:
+        shared = np.all([(choices == i).any(axis=1) for i in family.given], axis=0)
+        outside = np.isin(choices, family.outside).any(axis=1)
+        assert (~shared | outside | holds[:, list(family.queries)].any(axis=1)).all()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_signs_and_repeats_are_one_sum(seed: int) -> None:
     rng = np.random.default_rng(seed)
