@@ -11,8 +11,10 @@ from dpsynth_core.zones import Zone
 
 def main() -> None:
     here = frame.require("tradeoffs")
-    frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", Zone.PUBLIC)
-    if listed := sweeps.list(here.owner, here.project):
+    listed = sweeps.list(here.owner, here.project)
+    zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
+    frame.header("tradeoffs", "Which mechanism, and which ε? See what each gives before anything is spent.", *zones)
+    if listed:
         sweep_view.panel(sweep_view.picked(listed))
     missing = sweep_draft.problem(here.draft)
     if missing is not None:

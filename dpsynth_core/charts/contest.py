@@ -39,4 +39,4 @@ def contest(zoned: Zoned[pd.DataFrame], *, show: int = 18) -> Drawing:
     measured = "Dots: measured errors, or bounds where none was measured; lines: where they lie with 95 % confidence."
     caption = "True errors." if exact else measured
     caption += f" The worst {len(order)} of {len(order) + hidden:,} tables." if hidden > 0 else ""
-    return finish(alt.layer(*layers), zoned, "Where does one win?", caption, height=alt.Step(9 * len(runs) + 4))
+    return finish(alt.layer(*layers), zoned, "Where does one win?", caption, height=alt.Step(8 * len(runs) + 6, **{"for": "position"}))

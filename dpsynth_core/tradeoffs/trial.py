@@ -71,6 +71,8 @@ class Trials:
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
         true = {clique: self._true[clique] for clique in plan.workload.cliques}
         published = report.statements(release).value.published(plan.workload.cliques)
+        if published.keys() < true.keys():
+            raise InputError("mechanism", f"{plan.mechanism.title} does not answer the tables asked for", "leave it out of a comparison")
         return Outcome(
             workload_error=workload_error(plan.workload, true, published, 1.0),
             largest=max(float(np.abs(true[r] - published[r]).max()) for r in true),

@@ -13,6 +13,7 @@ from typing import Any
 from dpsynth_core import standin
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Learner, Mechanism, UsesPublic
 from dpsynth_core.spec import DEMO, STANDIN, Spec
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.web import document
@@ -53,6 +54,26 @@ def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
     return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
 
 
+def chosen_table(draft: Mapping[str, Any]) -> str:
+    """The one to try on: a stand-in where the one that was chosen is gone."""
+    return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
+
+
+def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
+    workload, rho = document.workload(draft), document.rho_parts(draft)[0]
+    informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
+
+    def can(mechanism: Mechanism) -> bool:
+        if isinstance(mechanism, Learner) and not mechanism.publishes_tables:
+            return False
+        if informed or not isinstance(mechanism, UsesPublic):
+            return True
+        return registry.forecast(mechanism, workload.domain, workload, rho, registry.settings(mechanism, {})).fits
+
+    return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
+
+
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     """The first step that has to be finished before anything can be tried, and what is wrong there."""
     for step in ("domain", "workload", "budget"):
@@ -69,10 +90,10 @@ def sweep(draft: Mapping[str, Any], name: str) -> Sweep:
     for field in ("rows", "epsilons"):
         if note(draft, field) is None:
             raise InputError(field, "what is typed there cannot be used", "correct it")
-    table = note(draft, "table") if note(draft, "table") in tables(draft) else STANDIN
+    table = chosen_table(draft)
     every = len(document.workload(draft).cliques)
     sizes = sorted({max(1, math.ceil(share * every)) for share in SHARES[note(draft, "sizes")]})
-    known = [mechanism for mechanism in registry.MECHANISMS if mechanism in note(draft, "mechanisms")]
+    known = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
     base = _base(draft, name, table)
     return Sweep(base, table, tuple(known), tuple(sorted(note(draft, "epsilons"))), tuple(sizes), int(note(draft, "repeats")))
 

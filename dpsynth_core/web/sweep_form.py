@@ -13,7 +13,7 @@ from dpsynth_core.spec import DEMO, STANDIN
 from dpsynth_core.store import ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
-from dpsynth_core.web import curator, document, fields, frame, sweep_draft
+from dpsynth_core.web import document, fields, frame, sweep_draft
 from dpsynth_core.web.history import in_words
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
@@ -38,7 +38,7 @@ def form(here: Current) -> None:
     """Choose, see what it will take, and start."""
     with frame.card("Try it out", _zone(here), "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(here)
-        names = {name: literal(mechanism.title) for name, mechanism in registry.MECHANISMS.items()}
+        names = {name: literal(registry.get(name).title) for name in sweep_draft.offered(here.draft)}
         about = "The cards on the Mechanism page say what each does."
         fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
         _grid()
@@ -78,8 +78,7 @@ def _table(here: Current) -> None:
             )
     st.caption(_ABOUT[table])
     if table == PRIVATE:
-        frame.zone_badge(Zone.CURATOR)
-        st.warning(curator.WARNING, icon=":material/visibility_lock:")
+        st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
 
 
 def _grid() -> None:
