@@ -229,17 +229,19 @@ def _share(stated: float | None) -> float:
     return math.nan if stated is None else min(1.0, max(0.0, stated))
 
 
-def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[float]:
-    """The exact largest error of a single cell or threshold of the workload, as a share of all people; NaN where not all are published."""
+def true_largest(statements: Zoned[Statements], truth: Truth) -> Zoned[dict[int | None, float]]:
+    """The exact largest errors, as shares of all people: of a single cell of the workload's tables (None), and of a single question "at
+    least t of these columns", for every t below the columns of the smallest table. Empty where not all tables are published."""
     return combine(_true_largest, statements, truth)
 
 
-def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> float:
+def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> dict[int | None, float]:
     cliques = statements.workload.cliques
     published = statements.published(cliques)
     if len(published) < len(cliques):
-        return math.nan
-    return largest_gap({r: truth[r] / max(1, truth[r].sum()) for r in cliques}, published, statements.workload.threshold)
+        return {}
+    exact = {r: truth[r] / max(1, truth[r].sum()) for r in cliques}
+    return {t: largest_gap(exact, published, t) for t in (None, *range(1, min(map(len, cliques))))}
 
 
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:

@@ -38,9 +38,7 @@ def tables(shown: Shown) -> None:
         table = quality.marginal_table(report.statements(shown.release), truth)
     _headline(head, table)
     if truth is not None:
-        exact = quality.true_largest(report.statements(shown.release), truth)
-        with frame.card("The true largest error", exact.zone):
-            st.metric("Of any one share", _percent(exact.value), help=_largest_help(head.value))
+        _true_largest(quality.true_largest(report.statements(shown.release), truth))
     _trust(table)
 
 
@@ -56,15 +54,23 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             mean, worst, largest, measured = st.columns(4)
             mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table, at most", _percent(said.worst), help=f"{ERROR_HELP} With 95 % confidence.")
-            largest.metric("Any one share, at most", _percent(said.largest_limit), help=f"{_largest_help(said)} With 95 % confidence.")
+            largest.metric("Any one share, at most", _percent(said.largest_limit), help=f"{_largest_help(said.threshold)} With 95 % confidence.")
             measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
             draw(charts.means(averages), averages.zone, "means")
 
 
-def _largest_help(said: Headline) -> str:
-    return LARGEST_HELP.format("cell" if said.threshold is None else f"“at least {said.threshold} of these values”")
+def _true_largest(exact: Zoned[dict[int | None, float]]) -> None:
+    """The largest errors of cells and of thresholds, whichever of them the workload asked."""
+    with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
+        for threshold, error in exact.value.items():
+            name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
+            st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
+
+
+def _largest_help(threshold: int | None) -> str:
+    return LARGEST_HELP.format("cell" if threshold is None else f"“at least {threshold} of these values”")
 
 
 def _trust(table: Zoned[pd.DataFrame]) -> None:

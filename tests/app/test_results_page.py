@@ -123,10 +123,11 @@ def test_the_largest_error_is_a_released_number_and_its_true_value_curator_only(
     assert "off by" in words(app)
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Any one share, at most"].endswith("%")
-    assert "Of any one share" not in shown
+    assert "Of any one cell" not in shown
     app = app.toggle(key="results_curator").set_value(True).run()
     shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Of any one share"].endswith("%")
+    assert shown["Of any one cell"].endswith("%")
+    assert shown["Of any “at least 1”"].endswith("%")
     assert "Any one share, at most" in {metric.label for metric in at(done["answers"], "tables").metric}
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -190,6 +191,18 @@ def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: 
     assert found.table["marginal"][0] in text
     assert f"{certified.certificate['mean_bound95'] / 2:.1%}" in text
     assert f"{certified.certificate['sample']:,.0f} records" in report.sample_reading(found.headline)
+
+
+def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    certified = make(monkeypatch, **CERTIFIED)
+    head = report.quality_of(certified).value.headline
+    most = report.percent(certified.certificate["max_bound95"])
+    assert f"in any single cell is off by {report.percent(head.largest)} of all people in the worst case, at most {most}" in (
+        report.sentence(head)
+    )
+    asked = report.sentence(replace(head, threshold=2))
+    assert "who match at least 2 of the values" in asked
+    assert "plain cells" in asked
 
 
 def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
