@@ -54,7 +54,8 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             mean, worst, largest, measured = st.columns(4)
             mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table, at most", _percent(said.worst), help=f"{ERROR_HELP} With 95 % confidence.")
-            largest.metric("Any one share, at most", _percent(said.largest_limit), help=f"{_largest_help(said.threshold)} With 95 % confidence.")
+            sure = f"{_largest_help(said.threshold)} With 95 % confidence."
+            largest.metric("Any one share, at most", _percent(said.largest_limit), help=sure)
             measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
