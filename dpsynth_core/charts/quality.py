@@ -154,10 +154,11 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     known = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
     if zoned.zone is not Zone.CURATOR:
         known = known.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
-    unknown = alt.Chart(frame[frame["limit"].isna()]).mark_point(shape="cross", color=INK, size=30, opacity=0.7)
+    missing = frame[frame["limit"].isna()]
+    unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
     caption = "The stronger the colour, the more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
-    chart = alt.layer(known, unknown.encode(x=x, y=y, tooltip=tooltip))
+    chart = alt.layer(known, unknown) if len(missing) else alt.layer(known)  # a layer of nothing is a picture without a name
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
 
 

@@ -28,3 +28,9 @@ def logo(theme: str) -> str:
     for key, value in values.items():
         template = template.replace("{" + key + "}", value)
     return template
+
+
+@cache
+def script() -> str:
+    """What neither theme nor style can do; see the file."""
+    return f"<script>{(_ASSETS / 'navigation.js').read_text(encoding='utf-8')}</script>"

@@ -60,6 +60,7 @@ def run() -> None:
     )
     st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
     st.html(brand.STYLE)
+    st.html(brand.script(), unsafe_allow_javascript=True)
     if not _may_enter():
         return
     here = session.begin()

@@ -1,0 +1,85 @@
+"""Every page, light and dark, without a serious finding of axe-core; and the report, which has to stand alone."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from dpsynth_core import demo
+from dpsynth_core.bundle import pack
+from dpsynth_core.store import runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web import steps
+from tests.app.demo_project import draft, finished_run, project
+from tests.browser.conftest import Server, opened, settled
+
+pytestmark = pytest.mark.browser
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+PAGES = [step.name for step in (*steps.STEPS, *steps.ALWAYS)]
+VIEWS = ("Pairs", "Downloads", "About this run")
+
+
+@pytest.fixture(scope="module")
+def done(server: Server) -> Iterator[str]:
+    """A project whose every step is open, with a finished run."""
+    names = list(demo.demo_domain().names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        fields = draft(domain=demo.demo_domain().to_json())
+        fields["wizard"] |= {"columns": names}
+        place = project(**fields)
+        assert finished_run(place).state == "done"
+        yield place
+
+
+def findings(page: Page) -> list[str]:
+    """What axe-core calls serious or critical, in both colour schemes, with the first place of each."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        settled(page) if page.get_by_test_id("stApp").count() else page.wait_for_timeout(100)
+        page.evaluate(AXE)
+        result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        for one in result["violations"]:
+            if one["impact"] in ("serious", "critical"):
+                found.append(f"{scheme}: {one['id']} in {len(one['nodes'])} places, first {one['nodes'][0]['html'][:200]}")
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str, name: str) -> None:
+    opened(page, server, f"/{name}?project={done}")
+    assert page.get_by_text("This step opens when").count() == 0
+    page.wait_for_timeout(500)  # charts are drawn after the script has run
+    assert findings(page) == []
+
+
+def test_no_view_of_the_results_has_a_serious_finding(page: Page, server: Server, done: str) -> None:
+    opened(page, server, f"/results?project={done}")
+    for view in VIEWS:
+        page.get_by_text(view, exact=True).first.click()
+        settled(page)
+        page.wait_for_timeout(500)
+        assert findings(page) == [], view
+
+
+def test_the_report_has_no_serious_finding_and_asks_for_nothing(page: Page, done: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(pack.pack(runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, done)[0].id)))) as archive:
+        (tmp_path / "report.html").write_bytes(archive.read("report.html"))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert findings(page) == []
+    assert asked == [(tmp_path / "report.html").as_uri()]
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("svg").count() == 3
