@@ -1,4 +1,4 @@
-"""The record oracle that tries every record: the truth that tests compare with, and exact for tiny domains."""
+"""The record oracle that tries every record, one problem at a time: the truth that tests compare with. `exhaustion` is for use."""
 
 from __future__ import annotations
 
