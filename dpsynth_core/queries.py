@@ -178,8 +178,14 @@ class SparseAnswers:
 
     def plus(self, other: SparseAnswers) -> SparseAnswers:
         """The sum, listed wherever one of the two is."""
-        numbers = np.union1d(self.numbers, other.numbers)
+        numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
+
+
+def merged(one: Numbers, other: Numbers) -> Numbers:
+    """All numbers of two ascending lists, each once. (Two runs in order are merged in one pass; `numpy.union1d` hashes millions.)"""
+    both = np.sort(np.concatenate([one, other]), kind="stable")
+    return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
 
 
 def at_least(marginal: NDArray[Any], threshold: int) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
+from dpsynth_core.queries import QueryClass, SparseAnswers, at_least, merged
 from dpsynth_core.workload import all_kway, hand_picked, target
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})
@@ -110,6 +110,12 @@ def test_sparse_answers_add_and_scale_like_dense_ones() -> None:
     assert np.array_equal(dense(one.scaled(-2.0), 8), dense(one, 8) * -2)
     assert np.array_equal(dense(SparseAnswers.all_of(np.arange(8.0)), 8), np.arange(8.0))
     assert np.array_equal(dense(SparseAnswers(np.zeros(0, dtype=np.int64), np.zeros(0), 3.0), 2), [3.0, 3.0])
+
+
+def test_merged_lists_hold_every_number_once_in_order() -> None:
+    assert merged(np.array([1, 4, 6]), np.array([0, 4, 9])).tolist() == [0, 1, 4, 6, 9]
+    assert merged(np.zeros(0, dtype=np.int64), np.array([3, 5])).tolist() == [3, 5]
+    assert merged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)).tolist() == []
 
 
 @pytest.mark.parametrize("numbers", [[2, 1], [1, 1], [-1, 3], [1, 2, 3]])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.measurement import Clique
 from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer
-from dpsynth_core.queries import Numbers, QueryClass, SparseAnswers
+from dpsynth_core.queries import Numbers, QueryClass, SparseAnswers, merged
 
 Integers = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ class Tally:
     @cached_property
     def levels(self) -> Integers:
         """The distinct counts, ascending, 0 first."""
-        return np.concatenate([[0], np.unique(self.counts)]).astype(np.int64)
+        return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
 
     def level_of(self, counts: Integers) -> Integers:
         return np.searchsorted(self.levels, counts).astype(np.int64)
@@ -76,8 +76,8 @@ class Groups:
         self._tally = tally
         own, values, self._apart = answers.numbers, answers.values, answers.numbers
         if left_out is not None and len(left_out):
-            kept = ~np.isin(own, left_out)
-            own, values, self._apart = own[kept], values[kept], np.union1d(own, left_out)
+            kept = ~_in(own, left_out)
+            own, values, self._apart = own[kept], values[kept], merged(own, left_out)
         scores = tally.at(own) * COUNT_STEPS - steps(values)
         own_scores, inverse, own_sizes = np.unique(scores, return_inverse=True, return_counts=True)
         self._own = own[np.argsort(inverse, kind="stable")]
@@ -98,12 +98,12 @@ class Groups:
             # the index-th number that is not listed: as many listed ones are below it as have `index` unlisted ones or fewer below them
             return index + int(np.searchsorted(self._free_below, index, side="right"))
         members = self._tally.members(level)
-        return int(members[~np.isin(members, self._apart, assume_unique=True)][index])
+        return int(members[~_in(members, self._apart)][index])
 
     @cached_property
     def _free_below(self) -> Integers:
         """For each number that is listed somewhere, how many below it are listed nowhere."""
-        listed = np.union1d(self._tally.numbers, self._apart)
+        listed = merged(self._tally.numbers, self._apart)
         return np.asarray(listed - np.arange(len(listed)))
 
 
@@ -122,6 +122,14 @@ def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
     """ValueError unless these are numbers of queries of the class."""
     if np.ndim(numbers) != 1 or (len(numbers) and not (np.min(numbers) >= 0 and np.max(numbers) < queries.size)):
         raise ValueError("a number is not that of a query of this class")
+
+
+def _in(numbers: Numbers, ascending: Numbers) -> NDArray[np.bool_]:
+    """Which of the numbers are in the other list."""
+    if not len(ascending):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
+    return np.asarray(ascending[place] == numbers)
 
 
 def _values_at(numbers: Numbers, values: Integers, wanted: Numbers) -> Integers:
