@@ -1,12 +1,13 @@
 """RAP: relaxed adaptive projection (Aydore, Brown, Kearns, Kenthapadi, Melis, Roth, Siva 2021, Algorithms 1 and 2).
 
 Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: finds the relaxed table whose
-answers are closest to all measured so far. With T = 1, or where T rounds would ask for everything, all is measured at once (RP).
+answers are closest to all measured so far. With T = 1 all is measured at once (RP).
 
 Otherwise than in the paper: every column is measured first, for a share of the budget, so that the first choices are not spent on single
-columns and the number of people is known without further cost; choosing and measuring need not cost the same; RP measures whole marginals,
-whose cells one person changes once, not one by one, which is what sqrt(cells / marginals) less noise costs nothing. The paper's noise
-scale of selection has a slip, sqrt(2 rho n) for n sqrt(2 rho): here, as for all mechanisms, eps of a selection costs eps^2/8.
+columns and the number of people is known without further cost, and queries that those columns show to be small are not offered while the
+noise of a selection is larger; choosing and measuring need not cost the same; T and K grow with the
+budget; RP measures whole marginals, of which one person changes a cell or two, instead of paying for every cell. The paper's noise scale
+of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mechanisms, a selection at eps costs eps^2/8.
 """
 
 from __future__ import annotations
@@ -42,14 +43,22 @@ from dpsynth_core.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
 from dpsynth_core.relaxed.onehot import Columns, OneHot
 from dpsynth_core.relaxed.products import halves
 from dpsynth_core.relaxed.projection import Stopping, project
+from dpsynth_core.relaxed.reach import out_of_reach
 from dpsynth_core.relaxed.table import RelaxedTable
 from dpsynth_core.workload import Workload
 
 OVERSAMPLING = 5
 """People a relaxed row stands for at least: rounded so often, rows are nearly as accurate as the relaxed table (paper, Figure 5b)."""
 LEAST_ROWS = 20
+LEAST_ASKED, MOST_ASKED = 5, 1000
+REACH = 5.0
+"""A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
 STOPPING = Stopping()
 
+_STARTING = 0.1
+"""How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
+_USUAL_TOTAL = 100_000.0
+"""People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
 _SECONDS_PER_PRODUCT = 4e-11
 _SECONDS_PER_ENTRY = 1.5e-8
 _BYTES_PER_ENTRY = 4
@@ -73,23 +82,23 @@ class Rap:
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter("rounds", "int", 10, 1, 200, "Number of rounds T. With one, all counts of the workload are measured at once."),
-        Parameter("queries", "int", 10, 1, 10_000, "Counts that each round selects and measures, K."),
+        Parameter("rounds", "int", 0, 0, 200, "Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once."),
+        Parameter("queries", "int", 0, 0, 10_000, "Counts that each round selects and measures, K; 0: what suits the budget."),
         Parameter("relaxed_rows", "int", 1000, LEAST_ROWS, 20_000, "Rows of the relaxed table, n'. More: more accurate, slower."),
         Parameter("start_share", "float", 0.1, 0.01, 0.9, "Share of the budget that measures single columns first."),
         Parameter("measure_share", "float", 0.3, 0.05, 0.95, "Share of each round's budget that measures; the rest selects."),
     )
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
         """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
         queries, space, rows = QueryClass.of(workload), OneHot(domain), settings["relaxed_rows"]
-        rounds, step = _rounds(queries, settings), _SECONDS_PER_ENTRY * space.columns * rows
-        answering = _SECONDS_PER_PRODUCT * queries.size * rows
-        if rounds == 1:
+        answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
+        if settings["rounds"] == 1:
             seconds = 2 * STOPPING.steps * (step + 3 * answering)
         else:
-            asked = rounds * settings["queries"]
-            seconds = (rounds + 1) * (answering + STOPPING.steps * (step + _SECONDS_PER_ENTRY * asked * rows))
+            plan = Schedule.suiting(queries.size, _USUAL_TOTAL, rho, settings)
+            asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
+            seconds = (plan.rounds + 1) * (answering + STOPPING.steps * (step + asking))
         widest = max(_half(space, clique) for clique in workload.cliques)
         memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / graphical.MEGABYTE
         reason = ""
@@ -102,22 +111,40 @@ class Rap:
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         """The columns, then the rounds; or the columns, then everything."""
         start, measuring = settings["start_share"], settings["measure_share"]
-        if _rounds(QueryClass.of(workload), settings) == 1:
+        if settings["rounds"] == 1:
             return (SINGLE, start), (ASKED, 1 - start)
         return (SINGLE, start), (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
         projection, then Finished."""
-        queries = QueryClass.of(workload)
-        run = _Run(kernel, queries, _rounds(queries, settings))
-        yield from run.start(settings["start_share"], settings["relaxed_rows"])
-        if run.rounds == 1:
+        run = _Run(kernel, QueryClass.of(workload))
+        yield from run.start(settings)
+        if settings["rounds"] == 1:
             yield from run.measure_all()
         else:
-            for number in range(1, run.rounds + 1):
-                yield from run.round(number, settings["queries"], settings["measure_share"])
+            for number in range(1, run.plan.rounds + 1):
+                yield from run.round(number, settings["measure_share"])
         yield Finished(run.table, run.total, run.details())
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """T rounds of K queries each."""
+
+    rounds: int
+    queries: int
+
+    @classmethod
+    def suiting(cls, size: int, total: float, rho: float, settings: Mapping[str, Any]) -> Schedule:
+        """What the settings say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
+
+        size: of the class, which is never asked for more.  total: people, in units of what one person changes a query by; noisy or public.
+        On simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`benchmarks.rap_defaults`).
+        """
+        asked = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
+        rounds = min(settings["rounds"] or max(2, round(math.sqrt(asked / 2.5))), size)
+        return cls(rounds, min(settings["queries"] or max(1, round(asked / rounds)), size // rounds))
 
 
 @dataclass
@@ -126,7 +153,8 @@ class _Run:
 
     kernel: Kernel
     queries: QueryClass
-    rounds: int
+    plan: Schedule = Schedule(1, 0)
+    columns: Sequence[Measurement] = ()
     total: float = 1.0
     free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     marginals: list[Loss] = field(default_factory=list)
@@ -143,15 +171,17 @@ class _Run:
     def table(self) -> RelaxedTable:
         return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
 
-    def start(self, share: float, rows: int) -> Iterator[Event]:
+    def start(self, settings: Mapping[str, Any]) -> Iterator[Event]:
         """Measure every column, learn from them how many people there are, and project random parameters to them."""
-        domain = self.kernel.domain
-        sigma = graphical.sigma_for(share * self.kernel.rho_total / len(domain), self.kernel.marginal_l2)
-        columns = yield from self._measure(0, graphical.columns_of(domain), sigma)
-        self.total = max(1.0, self.kernel.measure_total(1.0)) if self.kernel.total_is_public else estimate_total(columns)
-        rows = max(LEAST_ROWS, min(rows, int(self.total / OVERSAMPLING)))
-        self.free = self.space.random(rows, np.random.default_rng(self.kernel.seed()))
-        self._learn(columns)
+        kernel = self.kernel
+        sigma = graphical.sigma_for(settings["start_share"] * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
+        self.columns = yield from self._measure(0, graphical.columns_of(kernel.domain), sigma)
+        self.total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(self.columns)
+        if settings["rounds"] != 1:
+            self.plan = Schedule.suiting(self.queries.size, self.total / kernel.query_l1, kernel.rho_total, settings)
+        rows = max(LEAST_ROWS, min(settings["relaxed_rows"], int(self.total / OVERSAMPLING)))
+        self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
+        self._learn(self.columns)
         yield from self._project(0, "every column")
 
     def measure_all(self) -> Iterator[Event]:
@@ -161,21 +191,27 @@ class _Run:
         self._learn((yield from self._measure(1, cliques, sigma)))
         yield from self._project(1, f"{len(cliques)} tables")
 
-    def round(self, number: int, count: int, measure_share: float) -> Iterator[Event]:
-        """Select `count` queries, measure them, project. Every round left costs the same."""
-        rho = self.kernel.rho_left / (self.rounds + 1 - number)
+    def round(self, number: int, measure_share: float) -> Iterator[Event]:
+        """Select K queries, measure them, project. Every round left costs the same."""
+        count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = graphical.eps_for((1 - measure_share) * rho / count)
         sigma = graphical.sigma_for(measure_share * rho / count, self.kernel.query_l1)
-        chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, self.chosen)
+        excluded = np.union1d(self._out_of_reach(2 * self.kernel.query_l1 / eps), self.chosen)
+        chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
         counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
         self.chosen = np.concatenate([self.chosen, chosen])
         self.answers = np.concatenate([self.answers, counts / self.total])
         self.weights = np.concatenate([self.weights, np.full(count, self._weight(sigma))])
         yield from self._project(number, f"{len(self.chosen)} counts")
 
+    def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
+        """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
+        counts = {m.clique[0]: m.values + 2 * m.sigma for m in self.columns}
+        return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
+
     def details(self) -> dict[str, Any]:
         """Public facts for the report."""
-        return {"rounds": self.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
+        return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
 
     def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Event, None, list[Measurement]]:
         """Marginals, the first half of a stage."""
@@ -215,12 +251,7 @@ class _Run:
         self.taken += fit.steps
 
     def _done(self, stage: int, part: float) -> float:
-        return (stage + part) / (self.rounds + 1)
-
-
-def _rounds(queries: QueryClass, settings: Mapping[str, Any]) -> int:
-    """T; one, where T rounds would ask for everything."""
-    return 1 if settings["rounds"] * settings["queries"] >= queries.size else int(settings["rounds"])
+        return _STARTING * part if stage == 0 else _STARTING + (1 - _STARTING) * (stage - 1 + part) / self.plan.rounds
 
 
 def _half(space: OneHot, clique: Clique) -> int:

@@ -23,6 +23,7 @@ from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.pmwpub import PmwPub
 from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
+from dpsynth_core.mechanisms.rap import Rap
 from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.sepfem import SepFem
 from dpsynth_core.workload import Workload
@@ -38,6 +39,7 @@ _OFFERED: tuple[Mechanism, ...] = (
     Mixture(),
     Gaussian(),
     ResidualPlanner(),
+    Rap(),
     Fem(),
     SepFem(),
     DualQuery(),

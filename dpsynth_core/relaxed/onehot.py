@@ -49,11 +49,16 @@ class OneHot:
 
     def sparsemax(self, free: Columns) -> Columns:
         """Every block of every row projected to the simplex: the nearest distribution over the values of the attribute."""
-        table = np.empty_like(free)
+        table = self.centred(free)
+        return np.asarray(np.maximum(table, 0, out=table))
+
+    def centred(self, free: Columns) -> Columns:
+        """The parameters shifted, block by block and row by row, so that their positive parts are their sparsemax."""
+        shifted = np.empty_like(free)
         for attribute in range(len(self.domain)):
             block = self.block(attribute)
-            np.subtract(free[block], _threshold(free[block]), out=table[block])
-        return np.asarray(np.maximum(table, 0, out=table))
+            np.subtract(free[block], _threshold(free[block]), out=shifted[block])
+        return shifted
 
 
 def _threshold(values: Columns) -> Columns:

@@ -1,8 +1,9 @@
 """Relaxed projection (Aydore et al. 2021, Algorithm 1): the relaxed table whose answers are closest to noisy ones.
 
 Adam on free parameters of which the table is the sparsemax. The gradient is that in the table, not pulled back through sparsemax as an
-autodiff framework would do: its Jacobian is zero outside the support, so a value that a row has once given up could never come back. On
-the simulated people the pulled-back form ended at four times the largest error (benchmarks, `benchmarks.rap --search`).
+autodiff framework would do: its Jacobian is zero outside the support, so that a value which a row has once given up could never come back
+(on the simulated people, that ended at four times the largest error). Parameters that would be far from the support are kept within reach
+of it, and return when they are needed; at its edge (`reach` 0, the plain projection of every step) they would come and go with every step.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ Free = Columns
 
 @dataclass(frozen=True)
 class Stopping:
-    """rate: Adam's step.  A fit ends after `steps`, or when `every` steps improved the loss by less than `improvement` of it."""
+    """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `every` steps improved the
+    loss by less than `improvement` of it. Defaults from `benchmarks.rap_defaults`, on simulated people."""
 
-    rate: float = 0.05
+    rate: float = 0.1
+    reach: float = 0.2
     steps: int = 300
     every: int = 50
     improvement: float = 1e-3
@@ -42,9 +45,10 @@ class Fit:
 def project(space: OneHot, start: Free, loss: Loss, stopping: Stopping) -> Iterator[Fit]:
     """Yields after every `stopping.every` steps; the last one is the result. `start` is left as it is."""
     adam = Adam(start.shape, stopping.rate)
-    free, before = start.copy(), math.inf
+    free, before = start, math.inf
     for step in range(1, stopping.steps + 1):
-        value, gradient = loss(space.sparsemax(free))
+        free = np.maximum(space.centred(free), -stopping.reach)
+        value, gradient = loss(np.maximum(free, 0))
         free -= adam.step(gradient)
         if step % stopping.every == 0 or step == stopping.steps:
             yield Fit(free.copy(), step, value)

@@ -21,8 +21,7 @@ from dpsynth_core.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready, run
 
-
-COUNT_BY_COUNT = ("mwem", "pmwpub")
+COUNT_BY_COUNT = ("mwem", "pmwpub", "rap")
 """Those that measure single counts, which are no marginals and are reported as what was fitted."""
 
 
