@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core import planning, synthesis
 from dpsynth_core import release as releases
 from dpsynth_core.errors import BudgetExceeded, CapacityError, InputError
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.errors import largest_error, row_marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import UsesPublic
 from dpsynth_core.privacy.noise import SeededNoise
@@ -304,6 +304,26 @@ def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: 
         allowed = (6 * made.certificate["sigma"] + 6 * made.certificate["total"]["sigma"]) / N
         assert one["error"] == pytest.approx(error, abs=allowed)
         assert one["bound95"] <= one["simultaneous95"]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("threshold", [None, 1])
+def test_the_certified_largest_error_is_that_of_the_questions_that_were_asked(make_spec: Make, relation: str, threshold: int | None) -> None:
+    spec = make_spec(
+        budget={"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5},
+        mechanism={"name": "mwem"},
+        workload={"kind": "all", "k": 2, "threshold": threshold},
+        unit={"relation": relation},
+        output={"seed": 1, "rows": 7},  # so few cannot be right
+    )
+    made, plan = run(spec), synthesis.plan(spec)
+    true = synthesis.open_source(plan).counts(plan.workload.cliques)
+    exact = largest_error(true, row_marginals(plan.domain, made.codes, plan.workload.cliques), threshold)
+    # six standard deviations of the noise, and of what a wrong total does to a share
+    allowed = 6 * (made.certificate["max_sigma"] + made.certificate["total"]["sigma"]) / N
+    assert made.certificate["max_error"] == pytest.approx(exact, abs=allowed)
+    assert exact > 3 * allowed
+    assert exact <= made.certificate["max_bound95"] + allowed
 
 
 def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Make) -> None:
