@@ -214,10 +214,10 @@ class Spec(_Part):
         domain, workload, unit, _ = self.resolved()
         shares, settings = self.shares(), self.settings()
         found = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
-        if not isinstance(mechanism, Learner):
+        if not found.fits or not isinstance(mechanism, Learner):
             return found
         why = mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
-        return replace(found, fits=found.fits and not why, reason=found.reason or why)
+        return replace(found, fits=not why, reason=why)
 
     def _check_names(self) -> None:
         for field, text in (("name", self.name), ("population", self.population)):

@@ -71,9 +71,10 @@ class Learn:
         """For Gaussian noise and PRSMA."""
         return learners.needs_delta(settings["learner"])
 
-    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
         """PRSMA's: its relation, and the number of its oracle calls."""
-        return learners.obstacle(settings["learner"], (1 - settings["check_share"]) * rho, delta, 1, relation, rows_per_person)
+        rules = _task(domain, settings).rules
+        return learners.obstacle(rules, settings, (1 - settings["check_share"]) * rho, delta, 1, relation, rows_per_person)
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         """The check measures after the rule was chosen."""

@@ -42,9 +42,10 @@ ORACLE_SECONDS = Parameter(
     "records: see the Guide on certified learning.",
 )
 
-MAX_CALLS = 100_000
-"""Oracle calls that PRSMA may need: a millisecond each where the class is gone through, some ten where CP-SAT searches."""
-_SECONDS_PER_CALL = 0.004
+MAX_SECONDS = 3600.0
+"""Of all oracle calls of PRSMA, as far as they can be foreseen."""
+_SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 0.02
+"""Of one number of noise; of one rule that is gone through; of one small search by CP-SAT."""
 
 
 def learner(*names: str) -> Parameter:
@@ -116,9 +117,11 @@ def why_not(domain: Domain, rules: RuleClass, settings: Mapping[str, Any]) -> st
     return ""
 
 
-def obstacle(name: str, rho: float, delta: float, questions: int, relation: str, rows_per_person: int) -> str:
-    """Why a learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
-    if name != PRSMA:
+def obstacle(
+    rules: RuleClass, settings: Mapping[str, Any], rho: float, delta: float, questions: int, relation: str, rows_per_person: int
+) -> str:
+    """Why the learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
+    if settings["learner"] != PRSMA:
         return ""
     if relation != "replace" or rows_per_person != 1:
         return "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person, or another learner"
@@ -126,16 +129,17 @@ def obstacle(name: str, rho: float, delta: float, questions: int, relation: str,
     if ask.eps > 31:
         return f"PRSMA is proved for an epsilon up to 31, and its share is {ask.eps:.3g}; lower epsilon"
     calls = Prsma(ask.eps, ask.delta).calls * questions
-    if calls > MAX_CALLS:
+    took = calls * _call_seconds(rules, settings)
+    if took > MAX_SECONDS:
         return (
-            f"PRSMA would need {calls:,} oracle calls, and more than {MAX_CALLS:,} cannot finish; raise delta (the number grows like "
-            "1/delta) or epsilon, or use another learner"
+            f"PRSMA would need {calls:,} oracle calls, about {took / 3600:,.0f} hours, and more than one is refused; raise delta (the "
+            "number grows like 1/delta) or epsilon, use fewer columns, or another learner"
         )
     return ""
 
 
-def seconds(name: str, rho: float, delta: float, questions: int) -> float:
-    """Of PRSMA's calls, roughly; of the others, one question each."""
-    if name != PRSMA or not delta:
-        return 0.3 * questions
-    return _SECONDS_PER_CALL * min(1e9, Prsma(min(31.0, math.sqrt(2 * rho / questions)), delta / questions).calls * questions)
+def _call_seconds(rules: RuleClass, settings: Mapping[str, Any]) -> float:
+    """Of one oracle call with its noise."""
+    searched = oracle(settings).may_fail(rules)
+    answering = _SECONDS_PER_SEARCH if searched else _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size
+    return _SECONDS_PER_DRAW * len(rules.separators) + answering

@@ -20,6 +20,7 @@ from dpsynth_core.mechanisms.mixture import Mixture
 from dpsynth_core.mechanisms.mst import Mst
 from dpsynth_core.mechanisms.mwem import Mwem
 from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
+from dpsynth_core.mechanisms.oraclequery import OracleQuery
 from dpsynth_core.mechanisms.pmwpub import PmwPub
 from dpsynth_core.mechanisms.privbayes import PrivBayes
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
@@ -44,6 +45,7 @@ _OFFERED: tuple[Mechanism, ...] = (
     SepFem(),
     DualQuery(),
     Dqrs(),
+    OracleQuery(),
     Learn(),
 )
 

@@ -6,7 +6,7 @@ for a search, and a search that runs out of memory takes nothing else with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,7 +19,7 @@ from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules import Rule, RuleClass
 
 Integers = NDArray[np.int64]
-Ask = Callable[[Learning, Integers], list[Rule | None]]
+Ask = Callable[[Learning, Integers], Sequence[Rule | None]]
 """noise: (questions, separators), in the units of the weights. One answer for each row."""
 
 
@@ -27,7 +27,7 @@ Ask = Callable[[Learning, Integers], list[Rule | None]]
 def asking(oracle: Oracle, rules: RuleClass) -> Iterator[Ask]:
     """Have the oracle ready. Asking raises OracleError when a process of it dies or hangs; then nothing more can be asked."""
     if not oracle.may_fail(rules):
-        yield lambda problem, noise: [learning.exhaust(with_separators(problem, row)).rule for row in noise]
+        yield lambda problem, noise: learning.exhaust_many(problem, noise)
         return
     with Pool() as pool:
         yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)

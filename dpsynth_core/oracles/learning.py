@@ -25,6 +25,9 @@ AUTO, CP_SAT, EXHAUSTIVE = "auto", "cp-sat", "exhaustive"
 ORACLES = (AUTO, CP_SAT, EXHAUSTIVE)
 """auto: exhaustive where that is possible, CP-SAT elsewhere. Which it is depends on the class alone, never on a record."""
 
+_PRODUCTS_AT_ONCE = 2**22
+"""Numbers held at a time when many perturbations are answered: 32 MB."""
+
 _HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPACE: hits.MOST_OF_ROW}
 
 
@@ -105,6 +108,28 @@ def exhaust(problem: Learning) -> Learned:
     values = all_values(problem)
     best = int(values.argmin())
     return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), 0.0, certified=True)
+
+
+def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
+    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). The class is gone
+    through once; what a perturbation adds to each rule is a product of small matrices."""
+    base, held = all_values(problem), _held(problem.rules)
+    found, rules = [], dict[int, Rule]()
+    at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
+    for start in range(0, len(noise), at_once):
+        for best in (noise[start : start + at_once] @ held + base).argmin(axis=1).tolist():
+            if best not in rules:
+                rules[best] = numbered(problem.rules, best)
+            found.append(rules[best])
+    return found
+
+
+def _held(rules: RuleClass) -> Integers:
+    """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`."""
+    if rules.kind == DECISION_LIST:
+        return np.stack([rule.holds(rules.separators) for rule in lists.every(rules)], axis=1).astype(np.int64)
+    single = np.eye(len(rules.separators), dtype=np.int64)
+    return np.stack([all_values(Learning(rules, rules.separators, row)) for row in single])
 
 
 def all_values(problem: Learning) -> Integers:

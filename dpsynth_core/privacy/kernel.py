@@ -312,8 +312,9 @@ class PrivacyKernel:
 
         One person moves the cost of a rule by query_l1 at most.
         """
+        b = selection.scale(eps, self.__unit.query_l1)
         self.__meter.charge(Selection(eps))
-        return learning.exponential(self.__problem(task), eps, self.__unit.query_l1, self.__noise).written()
+        return learning.exponential(self.__problem(task), b, self.__noise).written()
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + discrete Gaussian noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""

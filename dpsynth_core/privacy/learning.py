@@ -38,16 +38,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.errors import OracleError
-from dpsynth_core.oracles.asking import asking
+from dpsynth_core.oracles.asking import Ask, asking
 from dpsynth_core.oracles.learning import Learning, Oracle, all_values, numbered
 from dpsynth_core.oracles.rules import Rule, RuleClass
 from dpsynth_core.oracles.task import STEPS, Task
 from dpsynth_core.privacy.events import PerturbedMinimum
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.robustness import Prsma
+from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.selection import Draws
 
 Integers = NDArray[np.int64]
 
+_ASKED_AT_ONCE = 4096
 _LAPLACE_STEPS = 2**16
 """PRSMA's count is drawn on so fine a grid that its noise has the tails of a continuous Laplace variable, which its proof is about."""
 
@@ -88,10 +91,11 @@ def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
     return noise.discrete_gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
 
 
-def exponential(problem: Learning, eps: float, rows: int, noise: Noise) -> Rule:
-    """The exponential mechanism over the whole class, by costs that one person moves by `rows` records at most."""
-    scale = math.nextafter(2 * rows * STEPS / eps, math.inf)
-    return numbered(problem.rules, noise.noisy_max(-all_values(problem), scale))
+def exponential(problem: Learning, b: float, noise: Noise) -> Rule:
+    """The exponential mechanism over the whole class, by what a rule costs. b: `privacy.selection.scale` of the sensitivity."""
+    costs = all_values(problem) * (COUNT_STEPS // STEPS)
+    drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
+    return numbered(problem.rules, drawn)
 
 
 def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
@@ -99,22 +103,34 @@ def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracl
 
     An oracle that fails spoils its part and no more; all calls are made all the same.
     """
-    records, survivors = int(counts.sum()), list[list[Rule]]()
-    scale = perturbation(task.rules, change, plan.inner_eps(records)).scale
+    records, survivors = int(counts.sum()), list[Rule]()
+    b = perturbation(task.rules, change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
     left = [smaller.problem(part) for part in _partition(counts, plan.parts, noise)]
     while left:
         with suppress(OracleError), asking(oracle, task.rules) as ask:  # a process that dies spoils the part it was asked about
             while left:
-                answers = ask(left.pop(), laplace_noise(task.rules, scale, noise, plan.runs))
-                proved = [answer for answer in answers if answer is not None]
-                survivors += [proved] if len(proved) == plan.runs else []
+                if (answer := _spokesman(left.pop(), plan.runs, b, ask, noise)) is not None:
+                    survivors.append(answer)
     # T + z > threshold, with z on a grid of 1/_LAPLACE_STEPS
     noisy = noise.discrete_laplace(np.array([len(survivors) * _LAPLACE_STEPS]), _LAPLACE_STEPS / plan.eps_star)[0]
     if not noisy / _LAPLACE_STEPS > plan.threshold or not survivors:
         return None
-    everyone = [answer for answers in survivors for answer in answers]
-    return everyone[noise.uniform(len(everyone))]
+    return survivors[noise.uniform(len(survivors))]
+
+
+def _spokesman(part: Learning, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
+    """One of a part's answers, each as likely; None if one of them failed. All are asked for in any case.
+
+    Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
+    """
+    chosen, found, proved = noise.uniform(runs), None, True
+    for start in range(0, runs, _ASKED_AT_ONCE):
+        answers = ask(part, laplace_noise(part.rules, b, noise, min(_ASKED_AT_ONCE, runs - start)))
+        proved &= all(answer is not None for answer in answers)
+        if start <= chosen < start + len(answers):
+            found = answers[chosen - start]
+    return found if proved else None
 
 
 def _shift(change: int) -> Fraction:

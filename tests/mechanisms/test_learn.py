@@ -123,7 +123,8 @@ def test_prsma_states_its_oracle_calls_first_and_refuses_what_cannot_finish() ->
     assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, ADD_REMOVE, 1, chosen)
     assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, REPLACE, 2, chosen)
     assert "up to 31" in LEARN.obstacle(DOMAIN, 1000.0, 0.5, REPLACE, 1, chosen)
-    assert LEARN.obstacle(DOMAIN, 50.0, 0.5, REPLACE, 1, chosen) == ""
+    assert LEARN.obstacle(DOMAIN, 200.0, 5e-4, REPLACE, 1, chosen) == ""  # the largest delta that a spec can have, almost
+    assert LEARN.obstacle(DOMAIN, 200.0, 5e-4, REPLACE, 1, chosen | {"oracle": "cp-sat"}) != ""
     assert LEARN.obstacle(DOMAIN, 0.5, 0.0, ADD_REMOVE, 3, settings(LEARN, {})) == ""
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from dpsynth_core.oracles import learning, lists
 from dpsynth_core.oracles.answer import Limit
+from dpsynth_core.oracles.asking import with_separators
 from dpsynth_core.oracles.learning import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
 from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
@@ -37,6 +38,15 @@ def test_values_are_numbered_as_rules_are(kind: str, closed: bool) -> None:
     values = learning.all_values(problem)
     assert values.tolist() == [problem.value(learning.numbered(problem.rules, number)) for number in range(len(values))]
     assert {problem.value(rule) for rule in every(problem.rules)} == set(values.tolist())
+
+
+@pytest.mark.parametrize(("kind", "closed"), CASES)
+def test_many_perturbations_have_the_answers_of_one_at_a_time(kind: str, closed: bool) -> None:
+    problem = invented(class_of(kind, 3, closed), 8)
+    noise = np.random.default_rng(9).integers(-9, 10, (40, len(problem.rules.separators)))
+    for rule, row in zip(learning.exhaust_many(problem, noise), noise, strict=True):
+        perturbed = with_separators(problem, row)
+        assert perturbed.value(rule) == learning.exhaust(perturbed).value
 
 
 def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None:
