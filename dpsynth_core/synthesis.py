@@ -97,8 +97,7 @@ def plan_without_records(spec: Spec) -> Plan:
     settings = spec.settings()
     if spec.output.rows is not None and not mechanism.makes_rows:
         raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
-    public = public_table(spec, domain, mechanism)
-    mechanism = informed(mechanism, public)
+    mechanism, public = mechanism_of(spec)
     forecast = spec.forecast(mechanism)
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
@@ -117,9 +116,11 @@ def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTabl
     return found
 
 
-def informed(mechanism: Mechanism, public: PublicTable | None) -> Mechanism:
-    """The mechanism with the public table that it can use, if there is one."""
-    return mechanism.informed_by(public) if public is not None and isinstance(mechanism, UsesPublic) else mechanism
+def mechanism_of(spec: Spec) -> tuple[Mechanism, PublicTable | None]:
+    """The spec's mechanism, knowing the spec's public table if it can use one; and that table. Raises InputError as `public_table`."""
+    mechanism = registry.get(spec.mechanism.name)
+    public = public_table(spec, spec.resolved().domain, mechanism)
+    return (mechanism.informed_by(public) if public is not None and isinstance(mechanism, UsesPublic) else mechanism), public
 
 
 def noise_for(spec: Spec) -> Noise:
@@ -212,7 +213,7 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=tuple(_brands(plan, float(finished.total), private)),
+        brands=(*_brands(plan, float(finished.total), private), *_readings(finished)),
         row_policy=_row_policy(plan),
         row_seed=row_seed if codes is not None else None,
         details={**finished.details, "settings": dict(plan.settings)} | _public_details(plan.public),
@@ -367,6 +368,12 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
         yield Brand("budget", warning)
     if not plan.mechanism.makes_rows:
         yield Brand("answers-only", f"{plan.mechanism.title} gives noisy marginals and no rows.")
+
+
+def _readings(finished: Finished) -> Iterator[Brand]:
+    """What a check of the public table said, if there was one."""
+    if (reading := finished.details.get("best_mixture")) is not None:
+        yield Brand("public-table-poor" if reading["poor"] else "public-table-checked", reading["sentence"])
 
 
 def _public_details(public: PublicTable | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web import data_view, document, frame
+from dpsynth_core.web import data_view, document, frame, public_view
 
 
 def main() -> None:
@@ -16,6 +16,8 @@ def main() -> None:
         data_view.population(here)
     with right:
         data_view.unit(here)
+        if "data" in here.draft:
+            public_view.card(here)
     if "data" in here.draft:
         data_view.preview(here)
     frame.nav_checked("data", document.problem(here.draft, "data"))

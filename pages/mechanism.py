@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsynth_core import feasibility, leaks
+from dpsynth_core import feasibility, leaks, synthesis
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
@@ -15,7 +15,7 @@ from dpsynth_core.privacy.accounting import epsilon_from, rho_from
 from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
-from dpsynth_core.web import document, frame, launch, plan_view, recommendation_view, watch
+from dpsynth_core.web import check_view, document, frame, launch, plan_view, recommendation_view, watch
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
@@ -52,13 +52,16 @@ def _plan(here: Current) -> None:
         return
     account, people = _account(here, spec.population), document.people(here.draft)
     plan_view.verdict(feasibility.assess(workload, document.rho_parts(here.draft)[0], unit, people), people)
-    plan_view.leaks(leaks.find(spec, people, account.releases, _same_file_elsewhere(here.owner, spec)))
+    elsewhere, was_private = _same_file_elsewhere(here.owner, spec), _public_was_private(here.owner, spec)
+    plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private))
     text = spec.model_dump_json()
     forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
     recommendation_view.card(here)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.cards(forecasts, mechanism.name)
     plan_view.parameters(mechanism, workload.domain.names)
+    if spec.public is not None:
+        check_view.card(here)
     _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
 
 
@@ -79,7 +82,7 @@ def _forecast(spec_text: str, name: str) -> Forecast | InputError:
     if spec.mechanism.name != name:
         spec = spec.model_copy(update={"mechanism": MechanismSpec(name=name)})
     try:
-        return spec.forecast(registry.get(name))
+        return spec.forecast(synthesis.mechanism_of(spec)[0])
     except InputError as error:
         return error
 
@@ -91,6 +94,18 @@ def _same_file_elsewhere(owner: str, spec: Spec) -> tuple[str, ...]:
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
     return ledger.same_file_elsewhere(owner, mark, spec.population)
+
+
+def _public_was_private(owner: str, spec: Spec) -> tuple[str, ...]:
+    """Populations that were charged for the file that is now called public."""
+    if spec.public is None:
+        return ()
+    try:
+        stat = Path(spec.public.path).stat()
+        mark = _fingerprint(DataSpec(path=spec.public.path).model_dump_json(), (stat.st_size, stat.st_mtime))
+    except (OSError, InputError):
+        return ()
+    return ledger.same_file_elsewhere(owner, mark, "")
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

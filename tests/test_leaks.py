@@ -40,6 +40,7 @@ def test_a_clean_plan_has_none() -> None:
         ("one-row-assumed", {"unit": {"relation": "add-remove"}}),
         ("earlier-releases", {"releases": 1}),
         ("same-file", {"elsewhere": ("others",)}),
+        ("assumed-public", {"public": {"path": "census.csv"}}),
     ],
 )
 def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: dict[str, Any]) -> None:
@@ -81,3 +82,9 @@ def test_no_name_from_the_plan_is_in_a_sentence() -> None:
     }
     for leak in found(releases=2, elsewhere=(hostile,), **fields).values():
         assert hostile not in leak.title + leak.why + leak.fix
+
+
+def test_a_public_table_that_was_private_voids_the_promise() -> None:
+    plan = Spec.from_json({**CLEAN, "public": {"path": "census.csv"}})
+    (worst,) = leaks.find(plan, 1000, 0, public_was_private=("patients",))
+    assert (worst.code, worst.severity) == ("public-was-private", Severity.HIGH)

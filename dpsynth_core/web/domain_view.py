@@ -16,7 +16,7 @@ import streamlit as st
 from dpsynth_core.attribute import KINDS, LABEL_DTYPES
 from dpsynth_core.domain import outside_rule, parse_domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import curator, document, domain_table, fields, frame, numbers, outside, session, table, zeros_table
+from dpsynth_core.web import curator, document, domain_table, fields, frame, numbers, outside, public_data, session, table, zeros_table
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.domain_table import Row
 from dpsynth_core.web.session import Current
@@ -100,6 +100,9 @@ def sources(here: Current) -> None:
             st.file_uploader("Domain JSON or codebook CSV", type=kinds, key=_key("codebook"), on_change=_load_codebook)
         with st.popover("From a public table", icon=":material/public:", key=_key("load_public")):
             st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
+            if (section := here.draft.get("public")) is not None:
+                name = literal(public_data.label(section))
+                st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
             st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=_key("public"), on_change=_load_public)
         with st.popover(
             "Read it from the data", icon=":material/visibility_lock:", key=_key("load_data"), disabled=table.is_simulated(here.draft)
@@ -155,6 +158,10 @@ def _load_public() -> None:
         path = Path(folder) / f"table{Path(file.name).suffix.lower()}"
         path.write_bytes(file.getvalue())
         _load(lambda rows: domain_table.with_guesses(rows, table.look_at_public(path)), "public")
+
+
+def _take_public(section: dict[str, Any]) -> None:
+    _load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
 
 
 def _from_data() -> list[Row]:

@@ -96,6 +96,7 @@ def test_no_upload_name_leaves_the_folder(project: str, home: Path, name: str) -
 def test_delete_leaves_no_trace_of_the_content(project: str, home: Path) -> None:
     projects.save("ann", project, {"secret": "canary-in-draft " * 2000})
     projects.upload("ann", project, "canary.csv", io.BytesIO(b"canary-in-upload"))
+    projects.upload("ann", project, "canary.csv", io.BytesIO(b"canary-in-public-upload"), shelf="public")
     projects.delete("ann", project)
     assert projects.list("ann") == ()
     with pytest.raises(InputError):
@@ -129,3 +130,14 @@ def test_a_home_that_cannot_be_made_is_an_input_error(monkeypatch: pytest.Monkey
 def test_the_store_needs_neither_streamlit_nor_ortools() -> None:
     code = "import sys; from dpsynth_core.store import ledger, runs; sys.exit(bool({'streamlit', 'ortools', 'altair'} & set(sys.modules)))"
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
+
+
+def test_a_public_upload_does_not_replace_a_private_one_of_the_same_name() -> None:
+    project = projects.create("ann", "x").id
+    private = projects.upload("ann", project, "a.csv", io.BytesIO(b"private"))
+    public = projects.upload("ann", project, "a.csv", io.BytesIO(b"public"), shelf="public")
+    assert (private.read_bytes(), public.read_bytes()) == (b"private", b"public")
+    assert projects.uploads("ann", project) == (private,)
+    projects.remove_upload("ann", project, "a.csv", shelf="public")
+    assert projects.uploads("ann", project, shelf="public") == ()
+    assert private.exists()

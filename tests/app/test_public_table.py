@@ -1,0 +1,124 @@
+"""A public table in the wizard: taken in, compared, refused where it must be, a source of domains, and checked before budget is spent."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core import demo
+from dpsynth_core.errors import InputError
+from dpsynth_core.store import ledger, projects, runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web import launch, public_data
+from dpsynth_core.web.session import Current
+from tests.app.demo_project import COLUMNS, draft, finished_run, open_page, project, words
+
+CENSUS = demo.simulate(rows=2_000, seed=8)[list(COLUMNS)]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home of its own."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+
+
+def with_public(place: str, content: bytes, name: str = "census.csv") -> str:
+    """The project, with a public table taken in."""
+    stored = dict(projects.load(LOCAL_OWNER, place).draft)
+    found = public_data.from_upload(LOCAL_OWNER, place, name, io.BytesIO(content), stored)
+    public_data.adopt(stored, found)
+    projects.save(LOCAL_OWNER, place, stored)
+    return place
+
+
+def census(**columns: Any) -> bytes:
+    return CENSUS.assign(**columns).to_csv(index=False).encode()
+
+
+def test_a_public_table_that_agrees_says_so_and_can_be_removed() -> None:
+    place = with_public(project(), census())
+    app = open_page("data", place)
+    assert "It agrees with the domain." in words(app)
+    app.button(key="remove_public").click().run()
+    assert "public" not in projects.load(LOCAL_OWNER, place).draft
+    assert projects.uploads(LOCAL_OWNER, place, shelf="public") == ()
+
+
+def test_differences_are_listed_and_what_makes_it_useless_is_said() -> None:
+    other_labels = CENSUS.rename(columns={"age": "years"}).assign(sex="W").to_csv(index=False).encode()
+    app = open_page("data", with_public(project(), other_labels))
+    text = words(app)
+    assert "it lacks the column" in text
+    listed = next(frame.value for frame in app.dataframe if "difference" in frame.value.columns)
+    said = dict(zip(listed["column"], listed["difference"], strict=True))
+    assert "missing" in said["age"]
+    assert "not used" in said["years"]
+    assert said["sex"].startswith("100.0%")
+
+
+def test_the_private_table_itself_is_refused_and_not_kept(tmp_path: Path) -> None:
+    private = tmp_path / "people.csv"
+    private.write_bytes(census())
+    place = project(data={"path": str(private), "kind": "csv"})
+    with pytest.raises(InputError, match="the private table itself"):
+        with_public(place, census(), "looks-public.csv")
+    assert projects.uploads(LOCAL_OWNER, place, shelf="public") == ()
+
+
+def test_another_simulated_table_is_one_click_for_the_demo() -> None:
+    place = project()
+    open_page("data", place).button(key="use_twin").click().run()
+    assert Path(projects.load(LOCAL_OWNER, place).draft["public"]["path"]).name == public_data.TWIN
+
+
+def test_the_domain_can_be_taken_from_the_public_table() -> None:
+    place = with_public(project(), census())
+    open_page("domain", place).button(key="take_public").click().run()
+    taken = projects.load(LOCAL_OWNER, place).draft
+    assert taken["domain_origin"] == "public"
+    by_name = {attribute["name"]: attribute for attribute in taken["domain"]["attributes"]}
+    assert by_name["sex"]["categories"] == sorted(CENSUS["sex"].unique())
+
+
+def test_the_mechanisms_that_need_it_fit_once_it_is_there() -> None:
+    assert "it needs a public table" in words(open_page("mechanism", project()))
+    text = words(open_page("mechanism", with_public(project(), census())))
+    assert "it needs a public table" not in text
+    assert "A table is used as public on your word" in text
+
+
+def test_a_file_that_was_charged_as_private_is_no_public_table(tmp_path: Path) -> None:
+    private, content = tmp_path / "people.csv", CENSUS.iloc[::2].to_csv(index=False).encode()
+    private.write_bytes(content)
+    fields = draft(data={"path": str(private), "kind": "csv"})
+    fields["wizard"] |= {"source": "path"}
+    finished_run(projects.create(LOCAL_OWNER, "First", fields).id)
+    assert "The public table was private in an earlier release" in words(open_page("mechanism", with_public(project(), content)))
+
+
+def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent() -> None:
+    one_sex = CENSUS[CENSUS["sex"] == CENSUS["sex"].iloc[0]].to_csv(index=False).encode()
+    place = with_public(project(population="Checked people", mechanism={"name": "pmwpub", "settings": {}}), one_sex)
+    stored = projects.load(LOCAL_OWNER, place)
+    run = launch.submit_check(Current(LOCAL_OWNER, place, "Trial", dict(stored.draft)), 0.05)
+    while runs.get(LOCAL_OWNER, run).active:
+        runs.pump()
+    made = runs.release(LOCAL_OWNER, run)
+    assert [charge["operation"] for charge in made.charges] == ["Gaussian", "Laplace"]
+    assert made.details["best_mixture"]["poor"]
+    assert "public-table-poor" in [brand.code for brand in made.brands]
+    assert ledger.spent(LOCAL_OWNER, "Checked people").epsilon == pytest.approx(0.05, rel=0.01)
+    assert "use another public table" in words(open_page("mechanism", place))
+
+
+def test_pmwpub_runs_from_the_wizard_and_names_the_public_table() -> None:
+    place = with_public(project(mechanism={"name": "pmwpub", "settings": {"rounds": 5}}), census())
+    made = runs.release(LOCAL_OWNER, finished_run(place).id)
+    assert made.details["public_table"]["name"] == "census.csv"
+    assert made.details["public_table"]["rows"] == 2_000
+    assert made.spec["public"]["path"] == "census.csv"
+    assert "assumed-public" in [brand.code for brand in made.brands]
+    assert made.rows > 0
