@@ -308,7 +308,7 @@ def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("threshold", [None, 1])
-def test_the_certified_largest_error_is_that_of_the_questions_that_were_asked(make_spec: Make, relation: str, threshold: int | None) -> None:
+def test_the_certified_largest_error_is_that_of_the_questions_asked(make_spec: Make, relation: str, threshold: int | None) -> None:
     spec = make_spec(
         budget={"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5},
         mechanism={"name": "mwem"},
@@ -322,7 +322,7 @@ def test_the_certified_largest_error_is_that_of_the_questions_that_were_asked(ma
     # six standard deviations of the noise, and of what a wrong total does to a share
     allowed = 6 * (made.certificate["max_sigma"] + made.certificate["total"]["sigma"]) / N
     assert made.certificate["max_error"] == pytest.approx(exact, abs=allowed)
-    assert exact > 3 * allowed
+    assert exact > 2 * allowed
     assert exact <= made.certificate["max_bound95"] + allowed
 
 
