@@ -21,15 +21,18 @@ HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Projects with a finished run each, by name: rows, answers only, hostile names, and rows without a certificate."""
+    """Projects with a finished run each, by name: rows, answers only, hostile names, rows without a certificate, and rows without a
+    single noisy table."""
     before = os.environ.get("DPSYNTH_HOME")
     os.environ["DPSYNTH_HOME"] = str(tmp_path_factory.mktemp("home"))
     bare = {"epsilon": 1.0, "delta": 1e-9}
+    replace = {"relation": "replace", "person_column": None, "max_rows_per_person": 1}
     places = {
         "rows": project(),
         "answers": project(mechanism={"name": "gaussian", "settings": {}}),
         "hostile": hostile_project(HOSTILE),
         "bare": project(budget=bare, mechanism={"name": "mst", "settings": {}}),
+        "unmeasured": project(budget=bare, unit=replace, mechanism={"name": "dualquery", "settings": {}}),
     }
     for place in places.values():
         assert finished_run(place).state == "done"
@@ -51,7 +54,7 @@ def charts(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare"])
+@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare", "unmeasured"])
 def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], kind: str, view: str) -> None:
     app = at(done[kind], view)
     assert not app.exception
