@@ -124,9 +124,9 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
     return tuple((clique, cells) for cells, clique in sized[:most])
 
 
-def attacker(rho: float) -> Zoned[pd.DataFrame]:
-    """The best attacker's trade-off under a budget of rho: false_positive, true_positive."""
-    false_positive, true_positive = attackers.zcdp_tradeoff(rho)
+def attacker(rho: float, slack: float = 0.0) -> Zoned[pd.DataFrame]:
+    """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
+    false_positive, true_positive = attackers.zcdp_tradeoff(rho, slack)
     return public(pd.DataFrame({"false_positive": false_positive, "true_positive": true_positive}))
 
 

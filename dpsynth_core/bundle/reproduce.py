@@ -2,7 +2,8 @@
 
 The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats its answers (`transcript.Replay`).
 Rows, bounds and certificate come out the same to the last bit with the same versions of Python and the libraries on the same kind of
-processor. Elsewhere sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
+processor, unless a time limit ended a search for records, which another machine, or a busier one, would have ended elsewhere. With other
+versions sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
 mechanism can even come to ask for something else than was answered, which is an error and not a release.
 """
 

@@ -26,32 +26,43 @@ _ORDERS = 1 + np.geomspace(1e-4, 1e6, 400)
 _SLACK = 1e-12
 """Relative rounding allowed to a divergence before it counts as too large."""
 _HALVINGS = 45
+_ALL = 1 - 1e-9
+"""From this rate on, everyone is taken to be found: between it and 1 there is little room for floating point."""
 
 
 @lru_cache(maxsize=32)
-def zcdp_tradeoff(rho: float, points: int = 100) -> Curve:
-    """The best rates of any test under rho-zCDP, 1 % and 10 % false positives among them. The arrays are shared: do not write to them."""
+def zcdp_tradeoff(rho: float, slack: float = 0.0, points: int = 100) -> Curve:
+    """The best rates of any test under slack-approximate rho-zCDP, 1 % and 10 % false positives among them. The arrays are shared: do not
+    write to them."""
     fpr = np.unique(np.concatenate([np.linspace(0, 1, points + 1), np.geomspace(1e-6, 1, points), [0.01, 0.1]]))
-    return fpr, zcdp_power(rho, fpr)
+    return fpr, zcdp_power(rho, fpr, slack)
 
 
-def zcdp_power(rho: float, fpr: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The largest true-positive rates of any test with these false-positive rates under rho-zCDP.
+def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+    """The largest true-positive rates of any test with these false-positive rates under slack-approximate rho-zCDP.
 
     A test turns a release into one bit, which is Bernoulli(tpr) for a member and Bernoulli(fpr) for others. Post-processing cannot raise
     a Rényi divergence, so D_alpha of the two is at most alpha * rho for every alpha > 1, both ways round (Bun and Steinke 2016,
     Definition 1.1 and Lemma 2.2). Nothing tighter follows from rho-zCDP at one rate: the mechanism that publishes such a bit is itself
     rho-zCDP. So it is nowhere above the curves of the (epsilon, delta) that rho implies.
+
+    slack: the delta of approximate zCDP (section 8 there). Apart from a part of weight `slack` in each, the distributions of members and of
+    others obey rho-zCDP, so that tpr <= slack + (1 - slack) * power(fpr / (1 - slack)).
     """
-    if not 0 < rho < math.inf:
-        raise ValueError("rho must be positive")
-    inside = (fpr > 0) & (fpr < 1)
+    if not 0 < rho < math.inf or not 0 <= slack < 1:
+        raise ValueError("rho must be positive, slack a probability below 1")
+    return np.minimum(1.0, slack + (1 - slack) * _power(rho, np.minimum(1.0, fpr / (1 - slack))))
+
+
+def _power(rho: float, fpr: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`zcdp_power` without slack."""
+    inside = (fpr > 0) & (fpr < _ALL)
     low, high = fpr[inside], np.ones(inside.sum())
     for _ in range(_HALVINGS):  # tpr = 1 is impossible for fpr < 1: one of the divergences is infinite
         middle = (low + high) / 2
         possible = _possible(rho, fpr[inside], middle)
         low, high = np.where(possible, middle, low), np.where(possible, high, middle)
-    tpr = fpr.astype(np.float64)
+    tpr = np.where(fpr > 0, 1.0, 0.0)
     tpr[inside] = high
     return tpr
 
@@ -105,10 +116,10 @@ class Reading:
 
 
 @lru_cache(maxsize=128)
-def reading(rho: float) -> Reading:
-    """What rho-zCDP means in three numbers."""
-    at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1])).tolist()
-    return Reading(at_1, at_10, _guess(rho))
+def reading(rho: float, slack: float = 0.0) -> Reading:
+    """What slack-approximate rho-zCDP means in three numbers."""
+    at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1]), slack).tolist()
+    return Reading(at_1, at_10, min(1.0, slack + (1 - slack) * _guess(rho)))
 
 
 def _guess(rho: float) -> float:

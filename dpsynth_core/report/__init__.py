@@ -22,12 +22,12 @@ from dpsynth_core.report import codebook, errors, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
-from dpsynth_core.report.words import noise, protected
+from dpsynth_core.report.words import noise, protected, slack
 from dpsynth_core.spec import divided
 from dpsynth_core.zones import Zoned, combine, released
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
-__all__ += ["noise", "percent", "protected", "trusted"]
+__all__ += ["noise", "percent", "protected", "slack", "trusted"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"

@@ -15,7 +15,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.privacy.attacker import reading
 from dpsynth_core.release import ROWS_CSV, ROWS_PARQUET, Release, plain
 from dpsynth_core.report.facts import sample_reading, sentence
-from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, protected
+from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, protected, slack
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
@@ -92,7 +92,7 @@ def _field(number: int, attribute: Attribute) -> dict[str, Any]:
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
-    budget, unit, odds = release.spec["budget"], release.spec["unit"], reading(release.rho)
+    budget, unit, odds = release.spec["budget"], release.spec["unit"], reading(release.rho, slack(release))
     return {
         "version": GUARANTEE_VERSION,
         "private": release.private,

@@ -47,7 +47,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         warnings=_warnings([brand.sentence for brand in release.brands]),
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
-        tradeoff=_tradeoff(release.rho),
+        tradeoff=_tradeoff(release),
         statement=escape(release.statement),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
@@ -69,9 +69,10 @@ def _warnings(sentences: Sequence[str]) -> str:
     return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
 
 
-def _tradeoff(rho: float) -> str:
-    odds = reading(rho)
-    return drawing.tradeoff(*zcdp_tradeoff(rho), [(0.01, odds.at_1), (0.1, odds.at_10)])
+def _tradeoff(release: Release) -> str:
+    accounted = release.rho, words.slack(release)
+    odds = reading(*accounted)
+    return drawing.tradeoff(*zcdp_tradeoff(*accounted), [(0.01, odds.at_1), (0.1, odds.at_10)])
 
 
 def _trusted(table: pd.DataFrame) -> str:

@@ -52,7 +52,7 @@ ORIGIN = {
 def protected(release: Release) -> list[str]:
     """What was protected and how strongly, in plain words: who, against whom, and in odds."""
     unit, budget = release.spec["unit"], release.spec["budget"]
-    odds, rows = reading(release.rho), unit["max_rows_per_person"]
+    odds, rows = reading(release.rho, slack(release)), unit["max_rows_per_person"]
     owned = "the one row" if rows == 1 else f"the up to {rows:,} rows"
     if unit["relation"] == REPLACE:
         what = f"Protected is what {owned} of a person say: with anything else in them, all of this would be almost as likely."
@@ -71,6 +71,12 @@ def protected(release: Release) -> list[str]:
     ]
 
 
+def slack(release: Release) -> float:
+    """The delta of approximate zCDP: 0 unless a step was paid for with a delta of its own, then all of the budget's, which is more than was
+    set aside."""
+    return float(release.spec["budget"]["delta"]) if any("delta" in charge for charge in release.charges) else 0.0
+
+
 def symbols(release: Release) -> list[str]:
     """The same in symbols, one statement a line."""
     budget, unit = release.spec["budget"], release.spec["unit"]
@@ -78,7 +84,8 @@ def symbols(release: Release) -> list[str]:
     by = "replacing the rows of one person" if unit["relation"] == REPLACE else "adding or removing the rows of one person"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
-        "D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1",
+        "D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1"
+        + (", but for parts of weight δ/2 (approximate zCDP)" if slack(release) else ""),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
         f"ε = {budget['epsilon']:g},   δ = {budget['delta']:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
     ]

@@ -227,7 +227,7 @@ def about(shown: Shown) -> None:
                 st.markdown(f"- {literal(line, 600)}")
             st.markdown(f"- {literal(report.noise(release), 600)}")
         with right:
-            curve = planning.attacker(release.rho)
+            curve = planning.attacker(release.rho, report.slack(release))
             draw(charts.tradeoff(curve), curve.zone, "attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):

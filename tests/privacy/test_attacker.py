@@ -65,6 +65,17 @@ def test_no_point_of_the_curve_beats_the_guess(rho: float) -> None:
     assert np.max(1 + tpr - fpr) / 2 <= reading(rho).guess + 1e-12
 
 
+def test_slack_allows_a_little_more_and_is_itself_a_bound() -> None:
+    """The worst case: with probability delta everything is published, otherwise a Gaussian of the same rho."""
+    rho, slack = 0.1, 0.01
+    fpr, tpr = zcdp_tradeoff(rho, slack)
+    assert np.all(tpr >= zcdp_power(rho, fpr) - 1e-12)
+    threshold = np.linspace(-8, 8, 2001)
+    found, accused = slack + (1 - slack) * ndtr(math.sqrt(2 * rho) - threshold), (1 - slack) * ndtr(-threshold)
+    assert np.all(found <= zcdp_power(rho, accused, slack) + 1e-12)
+    assert np.max(1 + found - accused) / 2 <= reading(rho, slack).guess + 1e-12
+
+
 def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
     odds = reading(rho_from(1, 1e-9))
     assert odds.guess == pytest.approx(0.543, abs=5e-4)
@@ -76,6 +87,8 @@ def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
 def test_a_budget_that_is_none_is_refused(rho: float) -> None:
     with pytest.raises(ValueError, match="positive"):
         zcdp_tradeoff(rho)
+    with pytest.raises(ValueError, match="probability"):
+        zcdp_tradeoff(1.0, 1.0)
 
 
 # (epsilon, delta) alone
