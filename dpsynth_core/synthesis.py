@@ -10,7 +10,7 @@ import platform
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
 from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.totals import known_total
-from dpsynth_core.measurement import Clique
+from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Learner, Measured, Mechanism, RowModel, UsesPublic
 from dpsynth_core.privacy import charges
@@ -187,7 +187,7 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         with clock.phase("decode"):
             table = decode(plan.domain, codes, rng)
 
-    published = _published(plan, finished, codes)
+    published = _published(plan, finished, measurements, codes)
     total = known_total(measurements, finished.total if plan.unit.total_is_public else None)
     with clock.phase("bounds"):
         released = (measurements, finished.selections, finished.considered)
@@ -231,13 +231,15 @@ def _without_times(made: Release) -> Release:
     return replace(made, timings={}, history=tuple(replace(step, seconds=0.0) for step in made.history))
 
 
-def _published(plan: Plan, finished: Finished, codes: NDArray[np.int32] | None) -> dict[Clique, NDArray[np.float64]]:
+def _published(
+    plan: Plan, finished: Finished, measurements: Sequence[Measurement], codes: NDArray[np.int32] | None
+) -> dict[Clique, NDArray[np.float64]]:
     """What is published of each marginal of the workload, as fractions: the rows', or the answers where there are no rows.
 
-    Nothing, where a rule is published and no table.
+    Where a rule is published and the workload is not, what was measured beside it.
     """
     if isinstance(plan.mechanism, Learner) and not plan.mechanism.publishes_tables:
-        return {}
+        return {m.clique: m.values / finished.total for m in measurements if m.clique}
     if codes is None:
         return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
     return {r: counts / len(codes) for r, counts in row_marginals(plan.domain, codes, plan.workload.cliques).items()}
@@ -367,7 +369,8 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)
     if not plan.mechanism.makes_rows:
-        yield Brand("answers-only", f"{plan.mechanism.title} gives noisy marginals and no rows.")
+        given = "a rule" if isinstance(plan.mechanism, Learner) else "noisy marginals"
+        yield Brand("answers-only", f"{plan.mechanism.title} gives {given} and no rows.")
 
 
 def _readings(finished: Finished) -> Iterator[Brand]:

@@ -291,7 +291,7 @@ def _bounds(opened: _Opened) -> str:
 
 def _certificate(opened: _Opened) -> str:
     if opened.release.certificate is None:
-        _expect(opened.spec.budget.certificate == 0, "the plan has a certificate, the release has none")
+        _expect(opened.spec.shares().certificate == 0, "the plan has a certificate, the release has none")
         raise _Open("no certificate was made")
     said_json = opened.release.certificate
     said = Certificate.from_json(said_json)

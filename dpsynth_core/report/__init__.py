@@ -22,12 +22,14 @@ from dpsynth_core.report import codebook, errors, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
+from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.words import noise, protected, slack
 from dpsynth_core.spec import divided
+from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, combine, released
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
-__all__ += ["noise", "percent", "protected", "slack", "trusted"]
+__all__ += ["goodness", "learnt", "noise", "percent", "protected", "slack", "trusted"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -44,15 +46,23 @@ def statements(release: Release) -> Zoned[Statements]:
     return combine(
         lambda e: Statements(
             evidence=e,
-            workload=workloads.from_json(release.domain, spec["workload"]),
+            workload=asked_for(release),
             bounds=release.bounds,
             certificate=Certificate.from_json(release.certificate) if release.certificate else None,
             mechanism=spec["mechanism"]["name"],
-            rho=divided(release.rho, spec["budget"].get("certificate", 0.0))[0],
+            rho=divided(release.rho, 0.0 if learnt(release) else spec["budget"].get("certificate", 0.0))[0],
             l2=Unit(unit["relation"], unit["max_rows_per_person"]).marginal_l2,
         ),
         evidence(release),
     )
+
+
+def asked_for(release: Release) -> Workload:
+    """The tables that a release answers: its workload's; of a rule, those that were measured beside it."""
+    if not learnt(release):
+        return workloads.from_json(release.domain, release.spec["workload"])
+    measured = [measurement.clique for measurement in release.measurements if measurement.clique]
+    return Workload(release.domain, dict.fromkeys(measured or [(release.domain.names[-1],)], 1.0))
 
 
 @dataclass(frozen=True, eq=False)

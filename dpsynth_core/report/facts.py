@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
 from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.release import Release
+from dpsynth_core.report.rule import learnt, rule_facts
 
 _ORIGIN = {
     "typed": "typed by the curator",
@@ -84,6 +85,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ),
         ("Neighbouring tables", f"{unit['relation']}; at most {unit['max_rows_per_person']} row(s) per person"),
         ("Mechanism", spec["mechanism"]["name"]),
+        *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", certified(release)),
         ("Where the domain came from", _ORIGIN[spec["domain_origin"]]),
@@ -94,6 +96,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 def certified(release: Release) -> str:
     """What the certificate says, in a few short sentences."""
+    if learnt(release):
+        return "none: no table was published; how good the rule is was measured instead"
     if release.certificate is None:
         return "none: no budget was set aside to measure the errors"
     said = Certificate.from_json(release.certificate)

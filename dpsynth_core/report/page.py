@@ -17,6 +17,7 @@ from dpsynth_core.privacy.attacker import reading, zcdp_tradeoff
 from dpsynth_core.release import Release
 from dpsynth_core.report import drawing, words
 from dpsynth_core.report.facts import facts, first, percent, sample_reading, sentence
+from dpsynth_core.report.rule import learnt
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200
@@ -42,7 +43,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
-        claim=escape(sample_reading(headline)),
+        claim=escape(learnt(release) or sample_reading(headline)),
         sentence=escape(sentence(headline)),
         warnings=_warnings([brand.sentence for brand in release.brands]),
         protected=_html_list("protected", words.protected(release)),

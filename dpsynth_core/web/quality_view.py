@@ -29,6 +29,7 @@ _THRESHOLD = 5.0
 
 def tables(shown: Shown) -> None:
     """The headline, then every table of the workload, worst first, as charts and as list."""
+    _rule(shown)
     found = judged(shown)
     head, table = combine(lambda q: q.headline, found), combine(lambda q: q.table, found)
     with st.container(horizontal=True, horizontal_alignment="right"):
@@ -40,6 +41,16 @@ def tables(shown: Shown) -> None:
     if truth is not None:
         _true_largest(quality.true_largest(report.statements(shown.release), truth))
     _trust(table)
+
+
+def _rule(shown: Shown) -> None:
+    """The rule that was learnt, if that is what the run was for."""
+    if not (said := report.learnt(shown.release)):
+        return
+    with frame.card("What was learnt", Zone.RELEASED):
+        st.markdown(f"##### {literal(said, 2000)}")
+        st.markdown(literal(report.goodness(shown.release.details["rule"]), 600))
+        st.caption(literal(shown.release.details["rule"]["guarantee"], 300))
 
 
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:

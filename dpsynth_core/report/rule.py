@@ -1,0 +1,45 @@
+"""What a release says of a rule that was learnt: the rule, how good it is, what its promise rests on. Names and labels are hostile text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpsynth_core.release import Release
+
+RESTS_ON_PROOF = (
+    "The guarantee rests on the solver's proof that no other rule is better under the noise; without it nothing would have been released. "
+    "Whether there is a proof, and how long it takes, can depend on the records: no times are published."
+)
+
+
+def learnt(release: Release) -> str:
+    """The rule as a sentence; "" where none was asked for."""
+    return str(release.details.get("rule", {}).get("sentence", ""))
+
+
+def rule_facts(release: Release) -> list[tuple[str, str]]:
+    """Pairs of name and text for the list of facts; none where no rule was asked for."""
+    rule = release.details.get("rule")
+    if rule is None:
+        return []
+    return [("Rule", learnt(release)), ("How good the rule is", goodness(rule)), ("What was guaranteed", _guarantee(rule))]
+
+
+def goodness(rule: Mapping[str, Any]) -> str:
+    """As measured, with noise."""
+    if "wrong" in rule:
+        found = rule["wrong"]
+        return (
+            f"It is wrong for {found['share']:.1%} of the people, ± {found['within']:.1%} with 95 % confidence; always giving the more "
+            f"common answer would be wrong for about {rule['wrong_without_rule']:.1%}."
+        )
+    if "holds" in rule:
+        found = rule["holds"]
+        return f"It holds for {found['share']:.1%} of the people, ± {found['within']:.1%} with 95 % confidence."
+    return "There is no rule."
+
+
+def _guarantee(rule: Mapping[str, Any]) -> str:
+    proved = "proved" in rule["guarantee"]
+    return f"{rule['guarantee'][0].upper()}{rule['guarantee'][1:]}. {RESTS_ON_PROOF if proved else ''}".strip()
