@@ -1,0 +1,241 @@
+"""Figures 2, 5 (b) and 6 of Aydore et al. 2021 on Adult: RAP's largest error against epsilon beside other mechanisms, what rounding its
+relaxed table to rows costs, and error and time against the number of relaxed rows; delta = 1/N^2, 64 random marginals.
+
+    python -m benchmarks.rap --figures 2 --epsilons 0.1 0.5 1 --programs zero rap fem aim --runs 3
+    python -m benchmarks.rap --figures 5 6 --runs 2
+
+What is in the record is not measured again, so it can be run in slices. It looks at true counts: right for a public table, and for
+nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from benchmarks import figures
+from benchmarks.programs import OURS, versions
+from benchmarks.table import RESULTS
+from dpsynth_core.relaxed.rounding import rounded
+from dpsynth_core.relaxed.table import RelaxedTable
+
+NAME = "rap"
+OVERSAMPLING = (1, 2, 5, 10, 20, 50)
+RELAXED_ROWS = (50, 100, 300, 1000, 3000)
+
+PROGRAMS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "zero": ("naive answer 0", "", {}),
+    "rap": ("RAP", "rap", {}),
+    "rp": ("RP: all measured at once", "rap", {"rounds": 1}),
+    "fem": ("FEM", "fem", {}),
+    "aim": ("AIM", "aim", {}),
+}
+"""By name: title, mechanism, settings that are not at their default."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured several times. figure: of the paper.  k: columns of a marginal.  relaxed_rows: n', 0 where it is the default."""
+
+    figure: int
+    k: int
+    epsilon: float
+    program: str
+    relaxed_rows: int = 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    place = options.results / NAME
+    record = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else {"runs": []}
+    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
+    for number in range(options.runs):
+        for point in points(options):
+            if sum(all(run[name] == value for name, value in asdict(point).items()) for run in record["runs"]) <= number:
+                record["runs"].append(asdict(point) | measure(point))
+                print(record["runs"][-1], file=sys.stderr, flush=True)
+                write(record, place)
+    write(record, place)
+    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    return 0
+
+
+def points(options: argparse.Namespace) -> Iterator[Point]:
+    for k in options.k:
+        if 2 in options.figures:
+            yield from (Point(2, k, epsilon, name) for epsilon in options.epsilons for name in options.programs)
+        if 5 in options.figures:
+            yield Point(5, k, 1.0, "rap")
+        if 6 in options.figures:
+            yield from (Point(6, k, 1.0, "rap", rows) for rows in RELAXED_ROWS)
+
+
+def measure(point: Point) -> dict[str, Any]:
+    """One run with fresh noise. error: of the model's answers; rows_error: of as many rows as Adult has; rounded: of rounded rows without
+    refinement, by oversampling."""
+    setting = _setting(point.k)
+    _, mechanism, given = PROGRAMS[point.program]
+    about: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
+    if not mechanism:
+        return about | {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
+    more = {"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {}
+    outcome = figures.run(mechanism, setting, point.epsilon, {**given, **more})
+    model, rng = outcome.finished.model, np.random.default_rng()
+    found = about | {
+        "error": round(setting.model_error(model, outcome.finished.total), 5),
+        "rows_error": round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5),  # type: ignore[attr-defined]
+        "seconds": round(outcome.seconds, 1),
+        "cpu_seconds": round(outcome.cpu_seconds, 1),
+    }
+    if point.figure == 5 and isinstance(model, RelaxedTable):
+        copies = {times: rounded(setting.domain, model.columns, times * model.columns.shape[1], rng) for times in OVERSAMPLING}
+        found["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _setting(k: int) -> figures.Setting:
+    return figures.adult(k)
+
+
+def write(record: Mapping[str, Any], place: Path) -> None:
+    """Every run as JSON; means as tables, with what they say about the paper's claims; a chart for each figure."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    frame = pd.DataFrame(record["runs"])
+    if frame.empty:
+        return
+    text = [
+        f"Adult binned as in the AIM paper, 64 random marginals, delta = 1/N^2, {record['cores']} cores, {min(frame['began'])[:10]}. "
+        "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
+        *(line for figure, k in sorted(set(zip(frame["figure"], frame["k"], strict=True))) for line in ("", *_table(figure, k, frame))),
+        *("", claims(frame)),
+    ]
+    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    charts = [_CHARTS[int(str(figure))](part) for figure, part in frame.groupby("figure")]
+    alt.vconcat(*charts).resolve_scale(color="independent").save(place.with_suffix(".vl.json"), format="json")
+
+
+def _table(figure: int, k: int, frame: pd.DataFrame) -> Iterator[str]:
+    return _TABLES[figure](k, frame[(frame["figure"] == figure) & (frame["k"] == k)])
+
+
+def _told(cell: pd.DataFrame, field: str = "error") -> str:
+    return f"{cell[field].mean():.4f} ({len(cell)})" if len(cell) else ""
+
+
+def _table_of_errors(k: int, frame: pd.DataFrame) -> Iterator[str]:
+    epsilons = sorted(frame["epsilon"].unique())
+    yield f"Figure 2, {k}-way marginals, by epsilon:"
+    yield ""
+    yield f"| program | {' | '.join(f'{epsilon:g}' for epsilon in epsilons)} | seconds (processor) at {epsilons[-1]:g} |"
+    yield "|---" * (len(epsilons) + 2) + "|"
+    for name, (title, _, _) in PROGRAMS.items():
+        mine = frame[frame["program"] == name]
+        if len(mine):
+            last = mine[mine["epsilon"] == epsilons[-1]]
+            cost = f"{last['seconds'].mean():.0f} ({last['cpu_seconds'].mean():.0f})" if len(last) else ""
+            yield f"| {title} | {' | '.join(_told(mine[mine['epsilon'] == epsilon]) for epsilon in epsilons)} | {cost} |"
+
+
+def _table_of_rounding(k: int, frame: pd.DataFrame) -> Iterator[str]:
+    yield f"Figure 5 (b), {k}-way marginals, epsilon 1: rows rounded from the relaxed table, by rows per relaxed row (runs: {len(frame)}):"
+    yield ""
+    yield f"| relaxed table | {' | '.join(map(str, OVERSAMPLING))} | as many rows as Adult, refined |"
+    yield "|---" * (len(OVERSAMPLING) + 2) + "|"
+    means = [float(np.mean([each[str(times)] for each in frame["rounded"]])) for times in OVERSAMPLING]
+    yield f"| {frame['error'].mean():.4f} | {' | '.join(f'{mean:.4f}' for mean in means)} | {frame['rows_error'].mean():.4f} |"
+
+
+def _table_of_sizes(k: int, frame: pd.DataFrame) -> Iterator[str]:
+    yield f"Figure 6, {k}-way marginals, epsilon 1, by relaxed rows n':"
+    yield ""
+    yield "| n' | error | seconds | processor seconds |"
+    yield "|---|---|---|---|"
+    for rows, part in frame.groupby("relaxed_rows"):
+        yield f"| {rows} | {_told(part)} | {part['seconds'].mean():.0f} | {part['cpu_seconds'].mean():.0f} |"
+
+
+_TABLES = {2: _table_of_errors, 5: _table_of_rounding, 6: _table_of_sizes}
+
+
+def claims(frame: pd.DataFrame) -> str:
+    """What the paper claims and what was measured here, as one paragraph; a claim that nothing was measured for is left out."""
+    sentences = ["**The paper's claims.**"]
+    for k, part in frame[frame["figure"] == 2].groupby("k"):
+        means = part.pivot_table(index="epsilon", columns="program", values="error", aggfunc="mean")
+        for other in [name for name in PROGRAMS if name != "rap" and {"rap", name} <= set(means.columns)]:
+            both = means[["rap", other]].dropna()
+            won = [f"{epsilon:g}" for epsilon in both.index[both["rap"] < both[other]]]
+            where = "at every epsilon measured" if len(won) == len(both) else f"at epsilon {', '.join(won)} only" if won else "nowhere"
+            sentences.append(f"RAP errs less than {PROGRAMS[other][0]} ({k}-way): {where}.")
+    for k, part in frame[frame["figure"] == 5].groupby("k"):
+        five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
+        close = "close, as claimed" if five < 0.1 else "not close"
+        sentences.append(f"Rounded five times, rows err {five:+.0%} against the relaxed table ({k}-way): {close}.")
+    for k, part in frame[frame["figure"] == 6].groupby("k"):
+        by_size = part.groupby("relaxed_rows")["error"].mean().to_dict()
+        if 1000 in by_size:
+            near = "holds" if by_size[1000] < 1.25 * min(by_size.values()) else "does not hold"
+            least = f"{by_size[1000]:.4f} against {min(by_size.values()):.4f}"
+            sentences.append(f"With n' = 1000 the error is near its least ({k}-way): {near} ({least}).")
+    return " ".join(sentences)
+
+
+def _chart_of_errors(frame: pd.DataFrame) -> alt.FacetChart:
+    base = alt.Chart(frame.assign(title=[PROGRAMS[name][0] for name in frame["program"]])).encode(
+        x=alt.X("epsilon:Q", scale=alt.Scale(type="log")),
+        color=alt.Color("title:N", title=None),
+        shape=alt.Shape("title:N", title=None),
+    )
+    across = alt.Y("mean(error):Q", title="Largest error of a cell", scale=alt.Scale(type="log"))
+    layers = alt.layer(base.mark_line(point=True).encode(y=across), base.mark_point(size=12, opacity=0.4).encode(y="error:Q"))
+    facets = layers.properties(width=320, height=240).facet(column=alt.Column("k:N", title="columns of a marginal"))
+    return facets.properties(title="Figure 2, on Adult")
+
+
+def _chart_of_rounding(frame: pd.DataFrame) -> alt.LayerChart:
+    flat = [{"k": run["k"], "rows": int(times), "error": error} for _, run in frame.iterrows() for times, error in run["rounded"].items()]
+    across = alt.X("rows:Q", title="Rows per relaxed row", scale=alt.Scale(type="log"))
+    up = alt.Y("mean(error):Q", title="Largest error of a cell")
+    rows = alt.Chart(pd.DataFrame(flat)).mark_line(point=True).encode(x=across, y=up, color="k:N")
+    relaxed = alt.Chart(frame).mark_rule(strokeDash=[4, 4]).encode(y="mean(error):Q", color="k:N")
+    return alt.layer(rows, relaxed).properties(width=320, height=240, title="Figure 5 (b): rounded rows; dashed: the relaxed table")
+
+
+def _chart_of_sizes(frame: pd.DataFrame) -> alt.HConcatChart:
+    across = alt.X("relaxed_rows:Q", title="Relaxed rows n'", scale=alt.Scale(type="log"))
+    base = alt.Chart(frame).mark_line(point=True).encode(x=across, color="k:N")
+    panels = [base.encode(y=alt.Y(f"mean({field}):Q", title=title)) for field, title in _PANELS]
+    return alt.hconcat(*(panel.properties(width=240, height=200) for panel in panels)).properties(title="Figure 6, on Adult")
+
+
+_PANELS = (("error", "Largest error of a cell"), ("cpu_seconds", "Processor seconds"))
+_CHARTS = {2: _chart_of_errors, 5: _chart_of_rounding, 6: _chart_of_sizes}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figures", type=int, nargs="+", choices=(2, 5, 6), default=[2, 5, 6])
+    parser.add_argument("--k", type=int, nargs="+", choices=(2, 3, 4, 5), default=[3], help="columns of a marginal; the paper has 3 and 5")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figure 2")
+    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME", help="of Figure 2")
+    parser.add_argument("--runs", type=int, default=3, help="of each point, those in the record included")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
