@@ -119,7 +119,8 @@ def test_the_first_selection_compares_with_the_columns() -> None:
 
 def test_the_same_answers_of_the_kernel_give_the_same_table() -> None:
     first, second = (run("rap", PAIRS, 0.1, seed=5, relaxed_rows=30).finished.model for _ in range(2))
-    assert isinstance(first, RelaxedTable) and isinstance(second, RelaxedTable)
+    assert isinstance(first, RelaxedTable)
+    assert isinstance(second, RelaxedTable)
     assert np.array_equal(first.columns, second.columns)
 
 
