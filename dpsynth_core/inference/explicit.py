@@ -5,6 +5,7 @@ Impossible records have no mass, and multiplying leaves it so. Released values o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -49,7 +50,10 @@ class ExplicitDistribution:
 
 
 class CellWeights:
-    """The distribution that multiplicative weights changes, uniform over the possible records to begin with."""
+    """The distribution that multiplicative weights changes, uniform over the possible records to begin with.
+
+    Kept up to a factor, so that a change touches only the records that it is about.
+    """
 
     def __init__(self, queries: QueryClass) -> None:
         """queries.domain: at most MAX_CELLS records."""
@@ -57,33 +61,36 @@ class CellWeights:
         cells = np.ones(domain.sizes(domain.names))
         for clique, impossible in domain.zeros.items():
             cells *= _beside(domain, clique, np.where(impossible, 0.0, 1.0))
-        self._cells = cells / cells.sum()
+        self._cells, self._mass = cells, float(cells.sum())
         self._sum = np.zeros_like(cells)
         self._taken = 0
 
     def answers(self) -> SparseAnswers:
         """To every query of the class, as fractions."""
         domain, cliques = self._queries.domain, self._queries.cliques
-        return SparseAnswers.all_of(self._queries.counts({r: self._cells.sum(axis=_others(domain, r)) for r in cliques}))
+        marginals = {r: self._cells.sum(axis=_others(domain, r)) / self._mass for r in cliques}
+        return SparseAnswers.all_of(self._queries.counts(marginals))
 
     def answer(self, query: Query) -> float:
         """The share of the records that satisfy a query."""
         if query.threshold == len(query.clique):
-            return float(self._cells[self._slice(query)].sum())
-        return float((self._cells.sum(axis=_others(self._queries.domain, query.clique)) * self._agreeing(query)).sum())
+            return float(self._cells[self._slice(query)].sum()) / self._mass
+        marginal = self._cells.sum(axis=_others(self._queries.domain, query.clique))
+        return float((marginal * self._agreeing(query)).sum()) / self._mass
 
     def reweigh(self, query: Query, step: float) -> None:
         """Multiply the records that satisfy the query by exp(step), then all so that they add up to 1."""
-        before = self.answer(query)
-        factor = np.exp(step)
+        before, factor = self.answer(query), math.exp(step)
         if query.threshold == len(query.clique):
             self._cells[self._slice(query)] *= factor
         else:
             self._cells *= _beside(self._queries.domain, query.clique, np.where(self._agreeing(query), factor, 1.0))
-        self._cells /= 1.0 + (factor - 1.0) * before
+        self._mass *= 1.0 + (factor - 1.0) * before
 
     def remember(self) -> None:
         """Count the present distribution into the average."""
+        self._cells /= self._cells.sum()
+        self._mass = 1.0
         self._sum += self._cells
         self._taken += 1
 

@@ -18,6 +18,8 @@ from dpsynth_core.mechanisms.reweighing import Asked
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
 
+ROUNDS = 4.0
+"""See `reweighing.round_count`."""
 _BYTES_PER_CELL = 40
 _SECONDS_PER_CELL = 1.5e-9
 """For each cell of the domain and marginal, to sum it once."""
@@ -38,11 +40,11 @@ class Mwem:
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter("rounds", "int", 60, 1, 10_000, "Number of rounds T. Each asks one count; more rounds, more noise in each."),
+        reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,
     )
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
         """Refuses more than MAX_CELLS possible records."""
         cells, reason = domain.cells(domain.names), ""
         if cells > MAX_CELLS:
@@ -53,7 +55,8 @@ class Mwem:
         size = min(cells, MAX_CELLS)
         once = _SECONDS_PER_CELL * size * len(workload.cliques) + 2e-7 * min(workload.cells, graphical.MAX_CELLS)
         memory = 200.0 + (_BYTES_PER_CELL * size + 60 * min(workload.cells, graphical.MAX_CELLS)) / 1e6
-        return Forecast(not reason, 1.0 + settings["rounds"] * once, memory, reason)
+        rounds = reweighing.round_count(settings, rho, reweighing.SUPPOSED_PEOPLE, ROUNDS)
+        return Forecast(not reason, 1.0 + rounds * once, memory, reason)
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         return reweighing.split(settings, total_is_public)
@@ -65,7 +68,7 @@ class Mwem:
         if not kernel.total_is_public:
             yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
         total = reweighing.people(counted)
-        weights = CellWeights(queries)
-        yield from reweighing.rounds(kernel, queries, weights, total, settings["rounds"], settings["measure_share"], asked)
-        details = {"rounds": settings["rounds"], "queries": reweighing.told(kernel.domain, asked)}
+        weights, rounds = CellWeights(queries), reweighing.round_count(settings, kernel.rho_total, total, ROUNDS)
+        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings["measure_share"], asked)
+        details = {"rounds": rounds, "queries": reweighing.told(kernel.domain, asked)}
         yield Finished(weights.average(total), total, details)

@@ -24,6 +24,9 @@ from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
 
+ROUNDS = 1.0
+"""See `reweighing.round_count`."""
+
 
 @dataclass(frozen=True)
 class PmwPub:
@@ -47,7 +50,7 @@ class PmwPub:
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter("rounds", "int", 60, 1, 10_000, "Number of rounds T. Each asks one count; more rounds, more noise in each."),
+        reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,
         Parameter(
             "check_share", "float", 0.0, 0.0, 0.5, "Share of the budget that first measures how well the public table could do. 0: none."
@@ -62,7 +65,8 @@ class PmwPub:
         reason = mixture.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         checking = 2e-6 * places if settings["check_share"] else 0.0
-        seconds = 2.0 + checking + 1e-7 * places + settings["rounds"] * (0.05 + 1.5e-8 * places + 4e-9 * workload.cells)
+        rounds = reweighing.round_count(settings, rho, reweighing.SUPPOSED_PEOPLE, ROUNDS)
+        seconds = 2.0 + checking + 1e-7 * places + rounds * (0.05 + 1e-7 * places)
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
@@ -83,6 +87,7 @@ class PmwPub:
             details["best_mixture"] = reading.to_json()
             yield Fitted(0, reading.sentence, kernel.rho_spent, graphical.done(kernel))
         weights = RowWeights(Incidence(queries, support), start)
-        yield from reweighing.rounds(kernel, queries, weights, total, settings["rounds"], settings["measure_share"], asked)
-        details |= {"rounds": settings["rounds"], "distinct_rows": len(support), "queries": reweighing.told(kernel.domain, asked)}
+        rounds = reweighing.round_count(settings, kernel.rho_total, total, ROUNDS)
+        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings["measure_share"], asked)
+        details |= {"rounds": rounds, "distinct_rows": len(support), "queries": reweighing.told(kernel.domain, asked)}
         yield Finished(weights.average(total), total, details)
