@@ -53,11 +53,11 @@ def largest(headline: Headline) -> str:
     """The largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
     if math.isnan(headline.largest):
         return ""
-    one = "in any single cell" if headline.threshold is None else f"who match at least {headline.threshold} of the values of a cell"
-    asked = "" if headline.threshold is None else " That is what was asked for; the errors of tables are those of their plain cells."
+    who = "in one cell" if headline.threshold is None else f"who match at least {headline.threshold} of the values of a cell"
+    asked = "" if headline.threshold is None else " Such shares were asked for; the errors of tables are those of their plain cells."
     return (
-        f" The share of people {one} is off by {percent(headline.largest)} of all people in the worst case, at most "
-        f"{percent(headline.largest_limit)}, with 95 % confidence.{asked}"
+        f" Any single share, that of the people {who} in all people, is off by at most {percent(headline.largest_limit)}, with 95 %"
+        f" confidence; {percent(headline.largest)} was measured.{asked}"
     )
 
 

@@ -5,6 +5,8 @@ Released values only, unless the curator asks for true errors on this very scree
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -64,9 +66,8 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             st.markdown(literal(report.sentence(said), 1000))
             mean, worst, largest, measured = st.columns(4)
             mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
-            worst.metric("Worst table, at most", _percent(said.worst), help=f"{ERROR_HELP} With 95 % confidence.")
-            sure = f"{_largest_help(said.threshold)} With 95 % confidence."
-            largest.metric("Any one share, at most", _percent(said.largest_limit), help=sure)
+            worst.metric("Worst table", _at_most(said.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
+            largest.metric("Worst share", _at_most(said.largest_limit), help=f"{_largest_help(said.threshold)} With 95 % confidence.")
             measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
@@ -150,6 +151,10 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
             "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
         },
     )
+
+
+def _at_most(share: float) -> str:
+    return _percent(share) if math.isnan(share) else f"≤ {_percent(share)}"
 
 
 def _percent(share: float) -> str:

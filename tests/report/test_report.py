@@ -197,7 +197,7 @@ def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked
     certified = make(monkeypatch, **CERTIFIED)
     head = report.quality_of(certified).value.headline
     most = report.percent(certified.certificate["max_bound95"])
-    assert f"in any single cell is off by {report.percent(head.largest)} of all people in the worst case, at most {most}" in (
+    assert f"in one cell in all people, is off by at most {most}, with 95 % confidence; {report.percent(head.largest)} was measured" in (
         report.sentence(head)
     )
     asked = report.sentence(replace(head, threshold=2))
