@@ -93,6 +93,15 @@ def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:
     assert button(app, "Seal").disabled
 
 
+def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
+    app = open_page("mechanism", project(workload={"kind": "all", "k": 2, "threshold": 1}))
+    assert not app.exception
+    refused = [name for name, mechanism in registry.MECHANISMS.items() if not mechanism.takes_thresholds]
+    assert words(app).count("cannot ask who matches at least 1 of the columns") == len(refused)
+    assert app.button(key="choose_aim").disabled
+    assert not app.button(key="choose_mwem").disabled
+
+
 def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
     place = project()
     button(open_page("mechanism", place), "Choose").click().run()
