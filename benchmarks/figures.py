@@ -25,13 +25,15 @@ from dpsynth_core.codec import encode
 from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Finished, Model
+from dpsynth_core.mechanisms.protocol import Finished, Model, UsesPublic
 from dpsynth_core.privacy.accounting import rho_from
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
+from dpsynth_core.public_table import PublicTable
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import open_batches
+from dpsynth_core.sources.protocol import MarginalSource
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.workload import MAX_MARGINAL_CELLS, Workload
 
@@ -44,7 +46,7 @@ EPSILONS = (0.1, 0.15, 0.2, 0.25, 0.5, 1.0)
 class Setting:
     """codes: the true table, shape (N, columns)."""
 
-    source: ArrowSource
+    source: MarginalSource
     codes: NDArray[np.int32]
     workload: Workload
 
@@ -71,6 +73,11 @@ class Setting:
     def rows_error(self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None) -> float:
         """max over all cells of |q(D) - q(rows)| as fractions; rows may have weights."""
         return max(float(np.abs(true - self._fractions(r, codes, weights)).max()) for r, true in self._true.items())
+
+    def mean_error(self, model: Model, total: float) -> float:
+        """The mean over the marginals of the L1 distance of a model's own answers: AIM's workload error."""
+        gaps = [float(np.abs(true - model.marginal(r).ravel() / total).sum()) for r, true in self._true.items()]
+        return sum(gaps) / len(gaps)
 
     def model_error(self, model: Model, total: float) -> float:
         """The same of a model's own answers, in counts of `total` rows."""
@@ -111,9 +118,13 @@ def random_marginals(domain: Domain, k: int, count: int, seed: int) -> list[Cliq
     return [possible[i] for i in np.random.default_rng(seed).permutation(len(possible))[:count]]
 
 
-def run(name: str, setting: Setting, epsilon: float, given: Mapping[str, Any], relation: str = ADD_REMOVE) -> Outcome:
+def run(
+    name: str, setting: Setting, epsilon: float, given: Mapping[str, Any], relation: str = ADD_REMOVE, public: PublicTable | None = None
+) -> Outcome:
     """One run of a mechanism with fresh noise, all of (epsilon, delta) for itself; given: settings other than its defaults."""
     mechanism = registry.get(name)
+    if public is not None and isinstance(mechanism, UsesPublic):
+        mechanism = mechanism.informed_by(public)
     kernel = PrivacyKernel(setting.source, Unit(relation), rho_from(epsilon, setting.delta), OpenDPNoise())
     kernel.prepare([*setting.workload.cliques, *((column,) for column in setting.domain.names)])
     wall, cpu = time.perf_counter(), _processor_seconds()
