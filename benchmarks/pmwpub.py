@@ -1,0 +1,232 @@
+"""Figure 2 of Liu, Vietri, Steinke, Ullman, Wu 2021 on Adult: the largest error of 256 random three-way marginals against epsilon, with
+public tables that resemble the private one less and less; delta = 1/N^2, means over runs.
+
+    python -m benchmarks.pmwpub --epsilons 0.1 1 --runs 2
+    python -m benchmarks.pmwpub --epsilons 0.1 --programs aim dualquery mwem_pgm --runs 1
+
+Private: 90 % of Adult's rows drawn with replacement. Public: 10 %, women drawn with probability r + bias, r being their share; or only men;
+or the file adult-binned-public.csv, with adult-binned-private.csv as its private table. Beside PMW^Pub: what needs no public table (AIM,
+MWEM+PGM in place of MWEM, whose 7e11 records no computer holds, DualQuery), and the public table as it is. For each public table the
+best-mixture error is found without noise, and the check is run at epsilon 0.05. A point that is in the record is not measured again. It
+looks at true counts: right for a public table, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmarks import figures
+from benchmarks.figures import Setting
+from benchmarks.programs import OURS, versions
+from benchmarks.table import ADULT_FOLDER, RESULTS
+from dpsynth_core.domain import Domain
+from dpsynth_core.incidence import Incidence
+from dpsynth_core.inference.records import WeightedRecords
+from dpsynth_core.mechanisms.mixture import FLOOR
+from dpsynth_core.privacy import mixture
+from dpsynth_core.privacy.groups import Tally
+from dpsynth_core.public_table import PublicTable
+from dpsynth_core.queries import QueryClass
+from dpsynth_core.sources import public as public_tables
+from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.workload import Workload
+
+NAME, MARGINALS = "pmwpub", 256
+CHECKED_AT = 0.05
+BIASES: Mapping[str, float] = {"0": 0.0, "0.2": 0.2, "0.45": 0.45, "0.65": 0.65, "men": -1.0}
+"""What is added to the probability of a woman; -1 leaves none."""
+TABLES = ("0", "0.2", "0.45", "0.65", "men", "file")
+WITHOUT = {"aim": "AIM", "mwem_pgm": "MWEM+PGM", "dualquery": "DualQuery"}
+
+Codes = NDArray[np.int32]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    place = options.results / NAME
+    file, record = place.with_suffix(".json"), {"runs": [], "tables": []}
+    record |= json.loads(file.read_text("utf-8")) if file.exists() else {}
+    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
+    for table in options.tables:
+        if table not in [one["table"] for one in record["tables"]]:
+            record["tables"].append(judge(table))
+            print(record["tables"][-1], file=sys.stderr, flush=True)
+    for number in range(options.runs):
+        for epsilon in options.epsilons:
+            points = [("pmwpub", table) for table in options.tables] * ("pmwpub" in options.programs)
+            for program, table in [*points, *((name, "") for name in options.programs if name in WITHOUT)]:
+                point = {"program": program, "table": table, "epsilon": epsilon}
+                if sum(point.items() <= run.items() for run in record["runs"]) <= number:
+                    record["runs"].append(point | measure(program, table, epsilon))
+                    print(record["runs"][-1], file=sys.stderr, flush=True)
+                    write(record, place)
+    write(record, place)
+    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    return 0
+
+
+def measure(program: str, table: str, epsilon: float) -> dict[str, Any]:
+    """One run with fresh noise. table: "" for programs that use none, measured on the same private table."""
+    setting, public = _setting(table or "0")
+    about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
+    outcome = figures.run(program, setting, epsilon, {}, public=public)
+    model, total = outcome.finished.model, outcome.finished.total
+    errors = {"error": round(setting.model_error(model, total), 5), "mean_error": round(setting.mean_error(model, total), 5)}
+    return about | errors | {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
+
+
+def judge(table: str) -> dict[str, Any]:
+    """A public table as it is, the best that weights on its rows can do (at least FLOOR), and what the check said of it."""
+    setting, public = _setting(table)
+    rows, counts = public.support()
+    as_it_is = WeightedRecords(setting.domain, rows, counts.astype(np.float64))
+    errors = {"error": setting.model_error(as_it_is, public.rows), "mean_error": setting.mean_error(as_it_is, public.rows)}
+    queries = QueryClass.of(setting.workload)
+    tally = Tally.of(queries, setting.source.counts(setting.workload.cliques))
+    bounds = mixture.bracket(tally, Incidence(queries, rows), counts / counts.sum(), float(setting.rows), FLOOR * setting.rows)
+    outcome = figures.run("mixture", setting, CHECKED_AT, {}, public=public)
+    checked = {"checked": outcome.finished.details["best_mixture"], "check_seconds": round(outcome.seconds, 1)}
+    best = {"best_mixture": round(bounds[1] / setting.rows, 5)}
+    return {"table": table, "rows": public.rows} | {name: round(error, 5) for name, error in errors.items()} | best | checked
+
+
+@lru_cache(maxsize=2)
+def _setting(table: str) -> tuple[Setting, PublicTable]:
+    """The private table with its workload, and a public one."""
+    whole = figures.adult(3, MARGINALS)
+    if table == "file":
+        private, public = (_codes(whole.domain, f"adult-binned-{kind}.csv") for kind in ("private", "public"))
+    else:
+        private, public = _split(whole, BIASES[table])
+    workload = Workload(whole.domain, whole.workload.weights)
+    return Setting(CodesSource(whole.domain, private), private, workload), PublicTable(whole.domain, public, table, "")
+
+
+def _codes(domain: Domain, name: str) -> Codes:
+    path = ADULT_FOLDER / name
+    return public_tables.read(path, sniff(path), domain).codes
+
+
+def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
+    """As the paper samples: with replacement, the private table the same whatever the bias."""
+    rng = np.random.default_rng(0)
+    private = whole.codes[rng.choice(whole.rows, int(0.9 * whole.rows))]
+    sex = whole.codes[:, whole.domain.position("sex")]
+    women = sex == np.argmin(np.bincount(sex))  # a third of Adult
+    wanted = rng.random(int(0.1 * whole.rows)) < min(1.0, max(0.0, float(women.mean()) + bias))
+    one, other = (rng.choice(np.flatnonzero(kind), len(wanted)) for kind in (women, ~women))
+    return private, whole.codes[np.where(wanted, one, other)]
+
+
+def write(record: Mapping[str, Any], place: Path) -> None:
+    """Every run as JSON; the means as tables, with what they say about the paper's claims; a chart."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    frame, tables = pd.DataFrame(record["runs"]), pd.DataFrame(record["tables"])
+    if frame.empty:
+        return
+    frame["title"] = [WITHOUT.get(program, f"PMW^Pub ({table})") for program, table in zip(frame["program"], frame["table"], strict=True)]
+    text = [
+        f"Adult binned as in the AIM paper, {MARGINALS} random three-way marginals, {record['cores']} cores, runs of"
+        f" {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. Of the model's own answers: largest error of any cell, as a fraction"
+        " of the people, and mean workload error (L1); means over runs (their number).",
+        *("", *_runs(frame), "", *_public(tables), "", claims(frame, tables)),
+    ]
+    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    _chart(frame, tables).save(place.with_suffix(".vl.json"), format="json")
+
+
+def _runs(frame: pd.DataFrame) -> list[str]:
+    epsilons = sorted(frame["epsilon"].unique())
+    lines = [f"| program | {' | '.join(f'epsilon {epsilon:g}' for epsilon in epsilons)} | seconds (processor) at {epsilons[-1]:g} |"]
+    lines.append("|---" * (len(epsilons) + 2) + "|")
+    for title, mine in frame.groupby("title", sort=False):
+        cells = [mine[mine["epsilon"] == epsilon] for epsilon in epsilons]
+        told = [f"{cell['error'].mean():.3f}, {cell['mean_error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
+        cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
+        lines.append(f"| {title} | {' | '.join(told)} | {cost} |")
+    return lines
+
+
+def _public(tables: pd.DataFrame) -> list[str]:
+    lines = [
+        f"| public table (bias) | rows | as it is: largest, mean error | best mixture | check at epsilon {CHECKED_AT:g} | warns |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in tables.to_dict("records"):
+        checked, best = one["checked"], one["best_mixture"]
+        at_best = f"{best:.3f} or less" if best <= FLOOR else f"{best:.3f}"
+        said = f"{checked['error']:.3f} ± {checked['half_width']:.3f}"
+        as_it_is = f"{one['error']:.3f}, {one['mean_error']:.3f}"
+        lines.append(f"| {one['table']} | {one['rows']:,} | {as_it_is} | {at_best} | {said} | {'yes' if checked['poor'] else 'no'} |")
+    return lines
+
+
+def claims(frame: pd.DataFrame, tables: pd.DataFrame) -> str:
+    """What the paper claims and what was measured here; a claim that nothing was measured for is left out."""
+    said = ["**The paper's claims.**"]
+    means = frame.pivot_table(index="epsilon", columns="title", values="error", aggfunc="mean")
+    averages = frame.pivot_table(index="epsilon", columns="title", values="mean_error", aggfunc="mean")
+    for title in ("PMW^Pub (0)", "PMW^Pub (0.2)", "PMW^Pub (0.45)", "PMW^Pub (0.65)", "PMW^Pub (men)", "PMW^Pub (file)"):
+        for other in WITHOUT.values():
+            if {title, other} <= set(means.columns):
+                said.append(_better(f"{title} has a smaller largest error than {other}", means[title], means[other]))
+    if {"PMW^Pub (0)", "AIM"} <= set(means.columns):
+        said.append(_better("PMW^Pub (0) has a smaller mean error than AIM", averages["PMW^Pub (0)"], averages["AIM"]))
+    warned = ", ".join(tables["table"][[checked["poor"] for checked in tables["checked"]]]) or "none"
+    said.append(f"The check warns of these public tables: {warned}.")
+    return " ".join(said)
+
+
+def _better(claim: str, one: pd.Series, other: pd.Series) -> str:
+    both = pd.concat([one, other], axis=1).dropna()
+    holds = [f"{epsilon:g}" for epsilon, pair in both.iterrows() if pair.iloc[0] < pair.iloc[1]]
+    if len(holds) == len(both):
+        return f"{claim}: holds at every epsilon measured."
+    return f"{claim}: holds at epsilon {', '.join(holds)} alone." if holds else f"{claim}: holds at no epsilon measured."
+
+
+def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:
+    def panel(field: str, title: str) -> alt.LayerChart:
+        base = alt.Chart(frame).encode(
+            x=alt.X("epsilon:Q", title="epsilon", scale=alt.Scale(type="log")),
+            y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log")),
+            color=alt.Color("title:N", title=None),
+            shape=alt.Shape("title:N", title=None),
+        )
+        means = base.mark_line(point=True).encode(y=f"mean({field}):Q")
+        return alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=280)
+
+    known = f"{len(tables)} public tables"
+    return alt.hconcat(panel("error", "Largest error of a cell"), panel("mean_error", "Mean workload error (L1)")).properties(
+        title=f"PMW^Pub on Adult with {known}, and what needs none"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS))
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="biases, or the file")
+    known = ["pmwpub", *WITHOUT]
+    parser.add_argument("--programs", nargs="+", choices=known, default=known, metavar="NAME")
+    parser.add_argument("--runs", type=int, default=2, help="of each point, those in the record included")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
