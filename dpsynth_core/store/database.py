@@ -159,7 +159,11 @@ CREATE TRIGGER sweep_points_stay_finished BEFORE UPDATE ON sweep_points WHEN OLD
 BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """
 
-_MIGRATIONS = (_VERSION_1, _VERSION_2)
+_VERSION_3 = """
+ALTER TABLE ledger ADD COLUMN own_delta REAL NOT NULL DEFAULT 0.0;
+"""
+
+_MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3)
 
 
 @contextmanager

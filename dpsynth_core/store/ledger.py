@@ -5,9 +5,11 @@ later entries change the cap, reserve budget for a run, mark that the run touche
 never did. Nothing is ever altered: the triggers of `database` refuse it, and `verify` finds what was changed around them. A chain
 cannot show that its newest entries were cut off; a release names the hash of its own reservation, which then is missing.
 
-Composition is in zCDP: rho adds up, and the cap in rho is the largest that gives (epsilon, delta). Runs under both relations
+Composition is in zCDP: rho adds up, and the cap in rho is the largest that gives (epsilon, delta). Runs with steps that keep their promise
+except with a probability of their own (`spec.Shares.delta`) add those up as well, and the cap's rho is for what they leave of its delta
+(approximate zCDP: Bun & Steinke 2016, section 8). Runs under both relations
 are combined for replace-one, where an add-remove charge counts four times: replacing is one removal and one addition, and
-k-fold neighbours cost k^2 rho (Bun & Steinke 2016, Proposition 1.9).
+k-fold neighbours cost k^2 rho (Bun & Steinke 2016, Proposition 1.9); their own delta counts 1 + e^epsilon times, epsilon = sqrt(2 rho).
 
 This module never sees data; budgets, names and fingerprints only.
 """
@@ -22,6 +24,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
+from typing import NamedTuple
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy.accounting import check_budget, epsilon_from, rho_from
@@ -44,6 +47,8 @@ class CapExceeded(InputError):
 class Entry:
     """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1 of the same owner.
 
+    own_delta: of steps that need one of their own, signed like rho; where it is 0 it is not part of the hash, as in older entries.
+
     kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho signed; epsilon, delta: the run's).
     spec: digest of the sealed spec. fingerprint: keyed hash of the data file.
     """
@@ -61,12 +66,13 @@ class Entry:
     delta: float = 0.0
     fingerprint: str = ""
     note: str = ""
+    own_delta: float = 0.0
     previous: str = GENESIS
     hash: str = ""
 
     def digest(self) -> str:
         """What `hash` must be."""
-        content = {key: value for key, value in asdict(self).items() if key != "hash"}
+        content = {key: value for key, value in asdict(self).items() if key != "hash" and (key != "own_delta" or value)}
         return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -83,6 +89,7 @@ class Charge:
     delta: float
     fingerprint: str
     note: str = ""
+    own_delta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -214,7 +221,8 @@ def export_csv(owner: str) -> str:
 def charge_of(spec: Spec, run: str, rho: float, fingerprint: str) -> Charge:
     """What a run of `spec` costs its population."""
     budget = spec.budget
-    return Charge(spec.population, run, spec.digest(), spec.unit.relation, rho, budget.epsilon, budget.delta, fingerprint, spec.name)
+    own = spec.shares().delta
+    return Charge(spec.population, run, spec.digest(), spec.unit.relation, rho, budget.epsilon, budget.delta, fingerprint, spec.name, own)
 
 
 def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
@@ -225,11 +233,18 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     if not _cap(db, owner, charge.population):
         _open(db, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap")
     account = _account(db, owner, charge.population)
-    after = _combined([*_charges(db, owner, charge.population), (charge.relation, charge.rho)])
-    if after > account.cap_rho * (1 + _SLACK):
+    charges = [*_charges(db, owner, charge.population), _Standing(charge.relation, charge.rho, charge.own_delta)]
+    after, left = _combined(charges), account.cap_delta - _own_delta(charges)
+    if left <= 0:
         raise CapExceeded(
             f"population {charge.population!r}",
-            f"this run would bring its privacy loss to epsilon {epsilon_from(after, account.cap_delta):.4g},"
+            f"this run has steps that need a delta of their own, which would use up the cap's {account.cap_delta:g}",
+            "choose a learner without one, lower the run's delta, or raise the cap's on the ledger page and give the reason there",
+        )
+    if after > rho_from(account.cap_epsilon, left) * (1 + _SLACK):
+        raise CapExceeded(
+            f"population {charge.population!r}",
+            f"this run would bring its privacy loss to epsilon {epsilon_from(after, left):.4g},"
             f" above its cap of {account.cap_epsilon:g} (delta {account.cap_delta:g})",
             "lower epsilon, or raise the cap on the ledger page and give the reason there",
         )
@@ -239,13 +254,13 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
 def touch(db: sqlite3.Connection, owner: str, run: str) -> None:
     """Record that the run is about to read private data: from here on its charge is final."""
     reserved = _reservation(db, owner, run)
-    append(db, replace(reserved, kind="touch", rho=0.0, note=""))
+    append(db, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
 def give_back(db: sqlite3.Connection, owner: str, run: str, why: str) -> None:
     """Return the reservation of a run that never touched data. The database refuses it for one that did."""
     reserved = _reservation(db, owner, run)
-    append(db, replace(reserved, kind="return", rho=-reserved.rho, note=why))
+    append(db, replace(reserved, kind="return", rho=-reserved.rho, own_delta=-reserved.own_delta, note=why))
 
 
 def reservation(owner: str, run: str) -> Entry:
@@ -297,38 +312,59 @@ def _cap(db: sqlite3.Connection, owner: str, population: str) -> tuple[float, fl
     return (row["epsilon"], row["delta"]) if row else None
 
 
-def _charges(db: sqlite3.Connection, owner: str, population: str) -> list[tuple[str, float]]:
-    """(relation, rho) of every reservation and return; a returned one appears twice, with both signs."""
+class _Standing(NamedTuple):
+    """What a reservation, or with both numbers negative its return, charges."""
+
+    relation: str
+    rho: float
+    own_delta: float
+
+
+def _charges(db: sqlite3.Connection, owner: str, population: str) -> list[_Standing]:
+    """Of every reservation and return; a returned one appears twice, with both signs."""
     rows = db.execute(
-        "SELECT relation, rho FROM ledger WHERE owner = ? AND population = ? AND kind IN ('reserve', 'return')", (owner, population)
+        "SELECT relation, rho, own_delta FROM ledger WHERE owner = ? AND population = ? AND kind IN ('reserve', 'return')",
+        (owner, population),
     )
-    return [(row["relation"], row["rho"]) for row in rows]
+    return [_Standing(*row) for row in rows]
 
 
-def _combined(charges: Iterable[tuple[str, float]]) -> float:
+def _combined(charges: Iterable[_Standing]) -> float:
     """Total rho under one relation: the common one, or replace-one when both occur (see the module's first paragraph)."""
-    standing = list(charges)
-    total = {relation: math.fsum(rho for r, rho in standing if r == relation) for relation in ("add-remove", "replace")}
+    total = _totals(charges)
     return total["replace"] + 4 * total["add-remove"] if total["replace"] > 0 else total["add-remove"]
+
+
+def _own_delta(charges: Sequence[_Standing]) -> float:
+    """Total delta of steps that need one of their own, under the same relation as `_combined`."""
+    both = _totals(charges)["replace"] > 0
+    twice = [1 + math.exp(math.sqrt(2 * abs(c.rho))) if both and c.relation == "add-remove" else 1.0 for c in charges]
+    return max(0.0, math.fsum(c.own_delta * times for c, times in zip(charges, twice, strict=True)))
+
+
+def _totals(charges: Iterable[_Standing]) -> dict[str, float]:
+    standing = list(charges)
+    return {relation: math.fsum(c.rho for c in standing if c.relation == relation) for relation in ("add-remove", "replace")}
 
 
 def _account(db: sqlite3.Connection, owner: str, population: str) -> Spent:
     epsilon, delta = _cap(db, owner, population) or DEFAULT_CAP
     charges = _charges(db, owner, population)
-    cap_rho, rho = rho_from(epsilon, delta), _combined(charges)
+    usable = max(delta - _own_delta(charges), _SLACK * delta)
+    cap_rho, rho = rho_from(epsilon, usable), _combined(charges)
     left = max(cap_rho - rho, 0.0)
-    standing = {relation for relation in ("add-remove", "replace") if math.fsum(c for r, c in charges if r == relation) > 0}
+    standing = {relation for relation, total in _totals(charges).items() if total > 0}
     return Spent(
         population=population,
         cap_epsilon=epsilon,
         cap_delta=delta,
         cap_rho=cap_rho,
         rho=rho,
-        epsilon=epsilon_from(rho, delta) if rho > 0 else 0.0,
+        epsilon=epsilon_from(rho, usable) if rho > 0 else 0.0,
         remaining_rho=left,
-        remaining_epsilon=epsilon_from(left, delta) if left > cap_rho * _SLACK else 0.0,
+        remaining_epsilon=epsilon_from(left, usable) if left > cap_rho * _SLACK else 0.0,
         relations=tuple(sorted(standing)),
-        releases=sum(1 if rho > 0 else -1 for _, rho in charges),
+        releases=sum(1 if charge.rho > 0 else -1 for charge in charges),
     )
 
 

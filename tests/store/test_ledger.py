@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sqlite3
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -212,6 +214,47 @@ def test_add_remove_charges_count_four_times_beside_replace_charges() -> None:
     account = ledger.spent("ann", "people")
     assert account.rho == pytest.approx(4 * 0.01 + 0.02)
     assert account.relations == ("add-remove", "replace")
+
+
+def own(run: str, rho: float, delta: float, relation: str = "add-remove") -> None:
+    with transaction() as db:
+        ledger.reserve(db, "ann", replace(charge(run, rho, relation=relation), own_delta=delta))
+
+
+def test_steps_with_a_delta_of_their_own_leave_less_of_the_caps() -> None:
+    """Approximate zCDP: rho and delta add up, and what is left of the cap's delta converts rho."""
+    reserve("r1", 0.01)
+    own("r2", 0.01, 4e-10)
+    account = ledger.spent("ann", "people")
+    assert account.rho == pytest.approx(0.02)
+    assert account.cap_rho == pytest.approx(rho_from(10.0, 6e-10))
+    assert account.epsilon == pytest.approx(epsilon_from(0.02, 6e-10))
+    assert ledger.verify("ann").ok
+
+
+def test_steps_whose_delta_the_cap_cannot_hold_are_refused_and_a_return_gives_it_back() -> None:
+    own("r1", 0.01, 6e-10)
+    with pytest.raises(CapExceeded, match="need a delta of their own"):
+        own("r2", 0.01, 6e-10)
+    give_back("r1")
+    own("r2", 0.01, 6e-10)
+    assert ledger.spent("ann", "people").cap_rho == pytest.approx(rho_from(10.0, 4e-10))
+    assert ledger.verify("ann").ok
+
+
+def test_their_delta_counts_for_both_removal_and_addition_beside_replace_charges() -> None:
+    own("r1", 0.02, 1e-10)
+    own("r2", 0.01, 0.0, relation="replace")
+    spent = 1e-10 * (1 + math.exp(math.sqrt(2 * 0.02)))
+    assert ledger.spent("ann", "people").cap_rho == pytest.approx(rho_from(10.0, 1e-9 - spent))
+
+
+def test_entries_without_a_delta_of_their_own_have_the_hash_they_always_had() -> None:
+    reserve("r1", 0.01)
+    entry = ledger.entries("ann")[-1]
+    old = {key: value for key, value in vars(entry).items() if key not in ("hash", "own_delta")}
+    assert entry.hash == sha256(json.dumps(old, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    assert replace(entry, own_delta=1e-10).digest() != entry.digest()
 
 
 def test_the_same_file_under_another_name_is_noticed_by_its_owner_only() -> None:
