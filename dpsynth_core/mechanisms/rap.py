@@ -57,6 +57,7 @@ STOPPING = Stopping()
 
 _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
+_FORBIDDEN_CELLS = 20_000
 _USUAL_TOTAL = 100_000.0
 """People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
 _SECONDS_PER_PRODUCT = 4e-11
@@ -182,6 +183,7 @@ class _Run:
         rows = max(LEAST_ROWS, min(settings["relaxed_rows"], int(self.total / OVERSAMPLING)))
         self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
         self._learn(self.columns)
+        self._forbid(kernel.domain, self._weight(sigma))
         yield from self._project(0, "every column")
 
     def measure_all(self) -> Iterator[Event]:
@@ -227,6 +229,14 @@ class _Run:
             alike = [m for m in measurements if m.sigma == sigma]
             blocks = [self.space.blocks(m.clique) for m in alike]
             self.marginals.append(MarginalLoss(blocks, [m.values / self.total for m in alike], self._weight(sigma)))
+
+    def _forbid(self, domain: Domain, weight: float) -> None:
+        """Keep the table away from what the domain calls impossible, if that is small enough to look at in every step. Rows never get there
+        in any case, but have to leave the table's answers for that."""
+        if 0 < sum(map(domain.cells, domain.zeros)) <= _FORBIDDEN_CELLS:
+            blocks = [self.space.blocks(clique) for clique in domain.zeros]
+            nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
+            self.marginals.append(MarginalLoss(blocks, nothing, weight))
 
     def _loss(self) -> Loss:
         """Everything that was measured so far. Queries of the same number of columns go together."""

@@ -85,7 +85,7 @@ class QueryLoss:
 class MarginalLoss:
     """weight * sum over marginals and their cells of (answer - target)^2.
 
-    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order.
+    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; not a number where anything goes.
     """
 
     MOST = 4096
@@ -113,6 +113,7 @@ class MarginalLoss:
             stacked = np.concatenate(lefts)
             gaps = stacked @ right.T / table.shape[1]
             gaps -= np.concatenate(group.targets).reshape(gaps.shape)
+            np.nan_to_num(gaps, copy=False)
             loss += float(np.square(gaps, dtype=np.float64).sum()) * self._weight
             gaps *= 2 * self._weight / table.shape[1]
             ends = np.cumsum([len(left) for left in lefts])[:-1]

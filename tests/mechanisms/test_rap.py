@@ -20,6 +20,7 @@ from dpsynth_core.queries import QueryClass
 from dpsynth_core.relaxed.reach import out_of_reach
 from dpsynth_core.relaxed.table import RelaxedTable
 from dpsynth_core.workload import Workload, all_kway, hand_picked
+from dpsynth_core.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, Run, people, run
 from tests.privacy.tables import ArraySource
 
@@ -122,6 +123,19 @@ def test_the_same_answers_of_the_kernel_give_the_same_table() -> None:
     assert isinstance(first, RelaxedTable)
     assert isinstance(second, RelaxedTable)
     assert np.array_equal(first.columns, second.columns)
+
+
+def test_the_table_keeps_away_from_what_is_impossible() -> None:
+    """Rows would have to leave the table's answers otherwise. Every cell that is empty in the invented people is declared impossible."""
+    empty = np.argwhere(people().counts([("a", "b")])[("a", "b")] < 300)
+    limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), tuple(tuple((int(v),) for v in cell) for cell in empty)),))
+    mass = []
+    for domain in (DOMAIN, limited):
+        kernel = PrivacyKernel(ArraySource(domain, people().rows), Unit(), 0.02, SeededNoise(2))
+        *_, finished = get("rap").steps(kernel, hand_picked(domain, {("c", "d"): 1.0}), settings(get("rap"), {"relaxed_rows": 200}))
+        mass.append(float(finished.model.marginal(("a", "b"))[limited.zeros["a", "b"]].sum()) / finished.total)
+    assert mass[0] > 0.1
+    assert mass[1] < 0.1 * mass[0]
 
 
 def test_progress_is_told_during_every_fit_and_a_run_can_be_left_there() -> None:
