@@ -58,7 +58,8 @@ Codes = NDArray[np.int32]
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    file, record = place.with_suffix(".json"), {"runs": [], "tables": []}
+    file = place.with_suffix(".json")
+    record: dict[str, Any] = {"runs": [], "tables": []}
     record |= json.loads(file.read_text("utf-8")) if file.exists() else {}
     record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
     for table in options.tables:
