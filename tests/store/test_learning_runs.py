@@ -1,0 +1,97 @@
+"""Runs whose oracle searches private records: cancelled in mid-search, a solver that is killed, no proof in time, refused plans."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.spec import Spec
+from dpsynth_core.store import ledger, processes, runs
+from tests.store.test_runs import wait_for, worker_of
+
+COLUMNS = [f"c{i}" for i in range(16)]
+Make = Callable[..., Spec]
+
+
+@pytest.fixture
+def coins(tmp_path: Path) -> dict[str, Any]:
+    """Columns that have nothing to do with each other: nobody proves the best parity over 15 of them in minutes."""
+    path = tmp_path / "coins.csv"
+    codes = np.random.default_rng(1).integers(0, 2, (3000, 16))
+    np.savetxt(path, codes, fmt="%d", delimiter=",", header=",".join(COLUMNS), comments="")
+    return {"data": {"path": str(path)}, "domain": dict.fromkeys(COLUMNS, 2)}
+
+
+def learning(seconds: float = 600.0, **settings: Any) -> dict[str, Any]:
+    return {"mechanism": {"name": "learn", "settings": {"rule": "parity", "oracle": "cp-sat", "oracle_seconds": seconds} | settings}}
+
+
+def kinds(run: str) -> list[str]:
+    return [entry.kind for entry in ledger.entries("ann") if entry.run == run]
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def searching(run: str) -> list[int]:
+    """The solver processes, once the records are with them."""
+    wait_for(lambda: runs.get("ann", run).touched and len(children(worker_of(run))) > 0)
+    return children(worker_of(run))
+
+
+def test_a_run_that_is_cancelled_in_the_middle_of_a_search_stops_at_once_and_stays_charged(
+    make_spec: Make, project: str, coins: dict[str, Any]
+) -> None:
+    run = runs.submit("ann", project, make_spec(**coins, **learning()))
+    solvers = searching(run)
+    runs.cancel("ann", run)
+    wait_for(lambda: not runs.get("ann", run).active)
+    assert runs.get("ann", run).state == "cancelled"
+    assert kinds(run) == ["reserve", "touch"]
+    wait_for(lambda: all(processes.birth(solver) is None for solver in solvers))
+
+
+def test_a_solver_that_is_killed_ends_the_run_with_a_message_and_the_charge(make_spec: Make, project: str, coins: dict[str, Any]) -> None:
+    run = runs.submit("ann", project, make_spec(**coins, **learning()))
+    for solver in searching(run):
+        os.kill(solver, signal.SIGKILL)
+    wait_for(lambda: not runs.get("ann", run).active)
+    found = runs.get("ann", run)
+    assert found.state == "failed"
+    assert "a solver process ended by signal 9" in found.error
+    assert kinds(run) == ["reserve", "touch"]
+
+
+def test_no_proof_in_time_ends_the_run_with_a_message_and_the_charge(make_spec: Make, project: str, coins: dict[str, Any]) -> None:
+    run = runs.submit("ann", project, make_spec(**coins, **learning(0.05)))
+    wait_for(lambda: not runs.get("ann", run).active)
+    found = runs.get("ann", run)
+    assert found.state == "failed"
+    assert found.error.startswith("oracle: it could not prove its answer to be the best within 0.05 seconds")
+    assert kinds(run) == ["reserve", "touch"]
+
+
+def test_plans_that_cannot_run_are_refused_and_nothing_is_reserved(make_spec: Make, project: str, coins: dict[str, Any]) -> None:
+    with pytest.raises(CapacityError, match="it has 4 values, and rules are learnt over columns with two"):
+        runs.submit("ann", project, make_spec(**learning()))
+    with pytest.raises(CapacityError, match=r"PRSMA would need [\d,]+ oracle calls"):
+        runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma"), unit={"relation": "replace"}))
+    with pytest.raises(CapacityError, match="one replaced record"):
+        runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma")))
+    with pytest.raises(InputError, match="'decision_tree' is not one of conjunction"):
+        runs.submit("ann", project, make_spec(**coins, **learning(rule="decision_tree")))
+    assert ledger.entries("ann") == ()
+
+
+def test_a_learner_with_a_delta_of_its_own_reserves_it(make_spec: Make, project: str, coins: dict[str, Any], no_workers: list[str]) -> None:
+    run = runs.submit("ann", project, make_spec(**coins, **learning(learner="gaussian", oracle="auto", rule="conjunction")))
+    assert no_workers == [run]
+    assert ledger.reservation("ann", run).own_delta == 5e-10
