@@ -11,18 +11,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dpsynth_core import demo
 from dpsynth_core.domain import Domain, load_domain
-from tests.app.demo_project import finished_run, hostile_project
+from tests.app.demo_project import finished_run, hostile_project, project
 from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 ADULT_DOMAIN = Path(__file__).with_name("adult_domain.json")
-LONG_MS = 180_000  # a run, on a machine that other tests keep busy
+LONG_MS = 400_000  # a run, on a machine that other tests keep busy
 HOSTILE = ("<img src=x onerror=alert(1)>", "**bold** :smile:", "=1+1")
 
 
@@ -140,12 +140,47 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     check_quality(page)
     page.get_by_text("Downloads", exact=True).click()
     check_rows(download(page, "csv"), demo.demo_domain())
-    bundle = zipfile.ZipFile(io.BytesIO(download(page, "bundle")))
+    packed = download(page, "bundle")
+    bundle = zipfile.ZipFile(io.BytesIO(packed))
     assert {"synthetic.csv", "release.json", "report.html", "DATA_CARD.md", "spec.json", "errors.csv"} <= set(bundle.namelist())
     document = json.loads(bundle.read("release.json"))
     assert document["private"] is True
     assert 0 < document["budget"]["rho_spent"] <= document["budget"]["rho"]
     check_errors(document, pd.read_csv(io.BytesIO(bundle.read("errors.csv"))))
+
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Verify").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
+    page.locator("input[type=file]").set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
+    expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("220 measured errors, their bounds and their mean follow from each other")).to_be_visible()
+    forged = packed[:5000] + bytes([packed[5000] ^ 1]) + packed[5001:]
+    page.locator("input[type=file]").set_input_files({"name": "forged.zip", "mimeType": "application/zip", "buffer": forged})
+    expect(page.get_by_text("not a whole ZIP file")).to_be_visible(timeout=LONG_MS)
+
+
+def test_chart_images_are_made_in_the_browser_without_any_network(page: Page, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    place = project()
+    assert finished_run(place).state == "done"
+    opened(page, server, f"/results?project={place}")
+    elsewhere: list[str] = []
+
+    def stop(route: Route) -> None:
+        elsewhere.append(route.request.url)
+        route.abort()
+
+    page.context.route(lambda url: not url.startswith((server.url, "blob:", "data:")), stop)
+    page.get_by_text("Pairs", exact=True).first.click()
+    settled(page)
+    chart = page.get_by_test_id("stVegaLiteChart").first
+    expect(chart.locator("svg").first).to_be_visible()
+    chart.hover()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download as PNG").first.click()
+    content = Path(taken.value.path()).read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert len(content) > 5000
+    assert elsewhere == []
 
 
 def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -> None:

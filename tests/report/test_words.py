@@ -1,0 +1,78 @@
+"""What the report says answers what a reader asks: who was protected, how strongly, what was assumed; and it follows the release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsynth_core.privacy.attacker import reading
+from dpsynth_core.release import Release
+from dpsynth_core.report import words
+from tests.bundle.bundles import made, run, spec
+
+
+@pytest.fixture
+def release() -> Release:
+    return made()
+
+
+def test_protection_is_told_in_the_odds_of_the_runs_own_accounting(release: Release) -> None:
+    text, odds = " ".join(words.protected(release)), reading(release.rho)
+    for number in (odds.guess, odds.at_1, odds.at_10):
+        assert f"{number:.1%}" in text
+    assert "ε = 2 and δ = 1e-09" in text
+    assert "presence" in text
+
+
+def test_replacing_protects_what_rows_say_and_not_presence() -> None:
+    text = " ".join(words.protected(run(spec(unit={"relation": "replace"}, mechanism={"name": "independent"}))))
+    assert "which of two records" in text
+    assert "presence" not in text
+
+
+def test_a_delta_of_its_own_is_counted(release: Release) -> None:
+    own = replace(release, charges=(*release.charges, {"operation": "Approximate", "eps": 0.1, "delta": 1e-10, "rho": 0.005}))
+    assert (words.slack(release), words.slack(own)) == (0.0, 1e-9)
+    assert "approximate zCDP" in " ".join(words.symbols(own))
+
+
+def test_symbols_hold_the_numbers_of_the_release(release: Release) -> None:
+    text = " ".join(words.symbols(release))
+    assert f"ρ = {release.rho:.6g}" in text
+    assert "adding or removing" in text
+
+
+def test_noise_is_told_in_people(release: Release) -> None:
+    sigmas = sorted(m.sigma for m in release.measurements)
+    assert f"{1.96 * sigmas[-1]:,.0f}" in words.noise(release) or f"{1.96 * sigmas[-1]:.1f}" in words.noise(release)
+    assert "No noisy tables" in words.noise(replace(release, measurements=()))
+
+
+def test_every_assumption_is_named(release: Release) -> None:
+    text = " ".join(words.assumptions(release))
+    assert "One row is one person" in text
+    assert "typed by the curator" in text
+    assert "never goes with" in text
+    assert "nobody that young" in text
+    assert "No ledger" in text
+    assert "operating system's randomness" in text
+
+
+def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
+    fields = {"unit": {"relation": "replace"}, "domain_origin": "data", "domain_justification": "the form is public"}
+    release = run(spec(mechanism={"name": "independent"}, **fields))
+    cited = {"population": "people", "population_epsilon": 3.0, "population_delta": 1e-9}
+    text = " ".join(words.assumptions(replace(release, ledger=cited, private=False)))
+    assert "read from the private table itself" in text
+    assert "the form is public" in text
+    assert "The number of records is public" in text
+    assert "ε = 3" in text
+    assert "not private" in text
+
+
+def test_how_to_check_names_commands_and_what_cannot_be_checked() -> None:
+    text = " ".join(words.checks())
+    assert "dpsynth_core verify" in text
+    assert "dpsynth_core reproduce" in text
+    assert "Not to be checked" in text
