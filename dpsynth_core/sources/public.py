@@ -6,7 +6,8 @@ that the private table is not taken for a public one by mistake; it keeps nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -45,13 +46,15 @@ class Differences:
 
 def compare(path: Path, form: TableFormat, domain: Domain) -> Differences:
     """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
-    return _read(path, form, domain)[0]
+    with _about_this_table():
+        return _read(path, form, domain)[0]
 
 
 def read(path: Path, form: TableFormat, domain: Domain) -> PublicTable:
     """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
-    files.check(path, form, limit_bytes=files.DEFAULT_LIMIT_BYTES)
-    differences, codes = _read(path, form, domain)
+    with _about_this_table():
+        files.check(path, form)
+        differences, codes = _read(path, form, domain)
     if problem := refusal(differences):
         raise problem
     table = PublicTable(domain, codes, path.name, digest(path))
@@ -77,7 +80,7 @@ def refusal(differences: Differences) -> InputError | None:
 def digest(path: Path) -> str:
     """SHA-256 of the content of a file, or of a folder's table files one after the other."""
     found = sha256()
-    for file in table_files(path):
+    for file in _files(path):
         with file.open("rb") as stream:
             while chunk := stream.read(_CHUNK):
                 found.update(chunk)
@@ -87,7 +90,21 @@ def digest(path: Path) -> str:
 def is_same_table(public: Path, private: Path) -> bool:
     """Whether the two have a file in common, whatever it is called."""
     theirs = table_files(private)
-    return any(_same_content(file, other) for file in table_files(public) for other in theirs)
+    return any(_same_content(file, other) for file in _files(public) for other in theirs)
+
+
+@contextmanager
+def _about_this_table() -> Iterator[None]:
+    """What is wrong with a table file is said of the public table."""
+    try:
+        yield
+    except InputError as error:
+        raise (InputError(FIELD, error.problem, error.remedy) if error.field == "data" else error) from None
+
+
+def _files(path: Path) -> list[Path]:
+    with _about_this_table():
+        return table_files(path)
 
 
 def _same_content(first: Path, second: Path) -> bool:
