@@ -69,6 +69,11 @@ def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho)) / 2
 
 
+def largest_margin(rho: float, unit: Unit) -> float:
+    """How far the certificate paid with rho may be from the largest error of a single share: `CONFIDENCE`, in people."""
+    return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
+
+
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0) -> float:
     """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
 

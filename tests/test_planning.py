@@ -6,14 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from dpsynth_core import planning, workload
 from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.errors import InputError
+from dpsynth_core.evaluation.certificate import ROWS, certify
+from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.zones import Zone
+from tests.mechanisms.runs import people
 
 DOMAIN = Domain(
     tuple(Attribute.categorical(name, [f"{name}{i}" for i in range(size)]) for name, size in zip("abcd", (2, 3, 5, 7), strict=True))
@@ -68,6 +74,17 @@ def test_the_parts_of_every_mechanisms_budget_add_up(mechanism: str) -> None:
     assert frame["share"].sum() == pytest.approx(1)
     assert frame["rho"].sum() == pytest.approx(0.3)
     assert (frame["share"] > 0).all()
+
+
+@pytest.mark.parametrize("unit", [Unit("replace"), Unit("add-remove", 3), Unit("replace", 2)], ids=str)
+def test_what_is_told_of_a_certificate_beforehand_is_what_it_does(unit: Unit) -> None:
+    kernel = PrivacyKernel(people(), unit, 0.01, SeededNoise(1))
+    cliques = workload.all_kway(kernel.domain, 2).cliques
+    published = {r: np.full(kernel.domain.sizes(r), 1 / kernel.domain.cells(r)) for r in cliques}
+    made = certify(kernel, published, Total(4000.0, 0.0), ROWS)
+    width = ndtri(0.975)
+    assert planning.certificate_margin(0.01, unit, len(cliques)) == pytest.approx(width * made.sigma / 2, rel=1e-6)
+    assert planning.largest_margin(0.01, unit) == pytest.approx(width * made.max_sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))

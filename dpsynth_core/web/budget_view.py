@@ -157,12 +157,14 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
             return
         tables, people = len(workload.cliques), document.people(here.draft)
         each = planning.certificate_margin(rho, unit, tables)
-        mean = each / math.sqrt(tables)
+        mean, largest = each / math.sqrt(tables), planning.largest_margin(rho, unit)
         if people:
             told = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
+            worst = f"± {largest / people:.2%} of people"
         else:
             told = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
-        st.caption(f"It will tell how many people are in a wrong cell: {told}.")
+            worst = f"± {numbers.count(largest)} people"
+        st.caption(f"It will tell how many people are in a wrong cell: {told}; and how far the worst single share is off: {worst}.")
 
 
 def _capital(shared: Sharing) -> str:
