@@ -1,0 +1,69 @@
+"""RAP's benchmark in the papers' setting: what is measured, resumed and said, on a small table in place of Adult."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import figures, rap
+from dpsynth_core.domain import Domain
+from dpsynth_core.workload import all_kway
+from tests.mechanisms.runs import DOMAIN, people
+from tests.mechanisms.runs import run as run_on_people
+
+PAIRS = all_kway(DOMAIN, 2)
+
+
+@pytest.fixture
+def setting(monkeypatch: pytest.MonkeyPatch) -> figures.Setting:
+    source = people()
+    small = figures.Setting(source, source.rows, PAIRS)  # type: ignore[arg-type]
+    monkeypatch.setattr(rap, "_setting", lambda _k: small)
+    return small
+
+
+def test_errors_are_the_largest_of_any_cell(setting: figures.Setting) -> None:
+    true = {r: table / 4000 for r, table in people().counts(PAIRS.cliques).items()}
+    assert setting.zero_error() == pytest.approx(max(table.max() for table in true.values()))
+    assert setting.rows_error(setting.codes) == 0.0
+    assert setting.rows_error(setting.codes[:1], np.array([3.0])) == pytest.approx(1 - min(table[*index] for table, index in _cells(true)))
+    model = run_on_people("independent", PAIRS, 10.0).finished.model
+    expected = max(float(np.abs(table - model.marginal(r) / 5000).max()) for r, table in true.items())
+    assert setting.model_error(model, 5000.0) == pytest.approx(expected)
+
+
+def _cells(true: dict) -> list:
+    """Each marginal with the cell of the first person."""
+    first = people().rows[0]
+    return [(table, tuple(first[DOMAIN.position(name)] for name in r)) for r, table in true.items()]
+
+
+def test_the_same_seed_draws_the_same_distinct_marginals() -> None:
+    domain = Domain.from_json({f"c{i}": 3 for i in range(9)})
+    drawn = figures.random_marginals(domain, 3, 64, 0)
+    assert len(set(drawn)) == 64
+    assert drawn == figures.random_marginals(domain, 3, 64, 0) != figures.random_marginals(domain, 3, 64, 1)
+    assert len(figures.random_marginals(domain, 8, 64, 0)) == 9
+
+
+def test_every_figure_is_measured_once_and_written(setting: figures.Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rap, "RELAXED_ROWS", (50, 1000))
+    monkeypatch.setattr(rap, "OVERSAMPLING", (1, 5))
+    asked = ["--epsilons", "1", "--programs", "zero", "rap", "aim", "--runs", "1", "--results", str(tmp_path)]
+    assert rap.main(asked) == 0
+    runs = json.loads((tmp_path / "rap.json").read_text(encoding="utf-8"))["runs"]
+    assert [(run["figure"], run["program"], run["relaxed_rows"]) for run in runs] == [
+        *((2, "zero", 0), (2, "rap", 0), (2, "aim", 0), (5, "rap", 0), (6, "rap", 50), (6, "rap", 1000))
+    ]
+    assert runs[0]["error"] == pytest.approx(setting.zero_error(), abs=1e-5)
+    assert runs[1]["error"] < 0.2 * runs[0]["error"]
+    assert set(runs[3]["rounded"]) == {"1", "5"}
+    text = (tmp_path / "rap.md").read_text(encoding="utf-8")
+    assert all(f"Figure {figure}" in text for figure in ("2, 3-way", "5 (b), 3-way", "6, 3-way"))
+    assert "RAP errs less than naive answer 0 (3-way): at every epsilon measured." in text
+    assert (tmp_path / "rap.vl.json").stat().st_size > 1000
+    monkeypatch.setattr(rap, "measure", None)  # nothing is measured again
+    assert rap.main(asked) == 0
