@@ -38,7 +38,7 @@ def parameters(eta: float, eta_help: str) -> tuple[Parameter, ...]:
     return (
         Parameter("choice_error", "float", 0.12, 0.001, 10.0, "How far from the worst count a choice may be, as a share of the people."),
         Parameter("rounds", "int", 100, 1, 5000, "The most rounds T; a small budget buys fewer."),
-        Parameter("records", "int", 30, 1, 1000, "Records s that are looked for in each round."),
+        Parameter("records", "int", 60, 1, 1000, "Records s that are looked for in each round."),
         Parameter("eta", "float", eta, 0.001, 100.0, eta_help),
         query_game.SOLVE_SECONDS,
         query_game.GAP,

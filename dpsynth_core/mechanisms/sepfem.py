@@ -28,7 +28,7 @@ class SepFem:
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = primal_game.parameters(
-        0.25, "Scale of the random weights that vary the rows, eta, as a multiple of the square root of the number of rounds."
+        0.12, "Scale of the random weights that vary the rows, eta, as a multiple of the square root of the number of rounds."
     )
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

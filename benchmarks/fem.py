@@ -1,0 +1,222 @@
+"""Figures 1 and 2 of Vietri, Tian, Bun, Steinke, Wu 2020 on Adult: the largest error of 64 random marginals against epsilon, and of growing
+workloads at epsilon 0.1; delta = 1/N^2, means over runs.
+
+    python -m benchmarks.fem --figures 1 --epsilons 0.1 0.25 1 --runs 3
+    python -m benchmarks.fem --figures 2 --marginals 16 128 455 --programs fem dualquery zero
+
+Beside FEM, sepFEM, DualQuery and DQRS at their defaults: the naive answer 0 to every query, ResidualPlanner (the best unbiased answers with
+Gaussian noise, in place of the paper's HDMM), and AIM. A point that is in the record is not measured again, so it can be run in slices. It
+looks at true counts: right for a public table, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from benchmarks import figures
+from benchmarks.programs import OURS, versions
+from benchmarks.table import RESULTS
+
+NAME = "fem"
+GROWING = (16, 64, 128, 256, 455)
+"""Numbers of marginals of Figure 2; Adult has 455 three-way ones."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """title: for people. mechanism: by name, "" for the answer 0; settings: what is not at its default."""
+
+    title: str
+    mechanism: str
+    settings: Mapping[str, Any]
+
+
+PROGRAMS = {
+    "zero": Program("naive answer 0", "", {}),
+    "fem": Program("FEM", "fem", {}),
+    "fem-skip": Program("FEM without its first quarter", "fem", {"skip": 0.25}),
+    "sepfem": Program("sepFEM", "sepfem", {}),
+    "dualquery": Program("DualQuery", "dualquery", {}),
+    "dqrs": Program("DQRS", "dqrs", {}),
+    "dualquery-slow": Program("DualQuery, eta 0.1", "dualquery", {"eta": 0.1}),
+    "dqrs-slow": Program("DQRS, eta 0.1", "dqrs", {"eta": 0.1}),
+    "residual_planner": Program("ResidualPlanner (answers)", "residual_planner", {}),
+    "aim": Program("AIM", "aim", {}),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured several times. figure: 1 or 2 of the paper; k: columns of a marginal."""
+
+    figure: int
+    k: int
+    marginals: int
+    epsilon: float
+    program: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    place = options.results / NAME
+    record = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else {"runs": []}
+    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
+    for number in range(options.runs):
+        for point in points(options):
+            if sum(Point(*(run[name] for name in Point.__annotations__)) == point for run in record["runs"]) <= number:
+                record["runs"].append(vars(point) | measure(point))
+                print(record["runs"][-1], file=sys.stderr, flush=True)
+                write(record, place)
+    write(record, place)
+    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    return 0
+
+
+def points(options: argparse.Namespace) -> Iterator[Point]:
+    """Those of both figures that were asked for."""
+    for k in options.k:
+        if 1 in options.figures:
+            yield from (Point(1, k, figures.MARGINALS, epsilon, name) for epsilon in options.epsilons for name in options.programs)
+        if 2 in options.figures:
+            yield from (Point(2, k, count, 0.1, name) for count in options.marginals for name in options.programs)
+
+
+def measure(point: Point) -> dict[str, Any]:
+    """One run with fresh noise."""
+    setting, program = _setting(point.k, point.marginals), PROGRAMS[point.program]
+    about = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1)}
+    if not program.mechanism:
+        return about | {"error": round(setting.zero_error(), 5), "seconds": 0.0, "cpu_seconds": 0.0}
+    outcome = figures.run(program.mechanism, setting, point.epsilon, program.settings)
+    error = setting.model_error(outcome.finished.model, outcome.finished.total)
+    times = {"seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
+    return about | {"error": round(error, 5), **times}
+
+
+@lru_cache(maxsize=1)
+def _setting(k: int, marginals: int) -> figures.Setting:
+    return figures.adult(k, marginals)
+
+
+def write(record: Mapping[str, Any], place: Path) -> None:
+    """Every run as JSON; the means as a table, with what they say about the paper's claims; a chart for each figure."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    frame = pd.DataFrame(record["runs"])
+    text = [
+        f"Adult binned as in the AIM paper, {record['cores']} cores, runs of {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. "
+        "Largest error of any cell, as a fraction of the people: mean over runs (their number).",
+        *(line for figure, part in frame.groupby("figure") for line in ("", *_table(int(str(figure)), part))),
+        *("", claims(frame)),
+    ]
+    place.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    charts = [_chart(int(str(figure)), part) for figure, part in frame.groupby("figure")]
+    alt.vconcat(*charts).resolve_scale(x="independent").save(place.with_suffix(".vl.json"), format="json")
+
+
+def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
+    """A line a program, a column an epsilon (Figure 1) or a number of marginals (Figure 2), and seconds at the last one."""
+    across = _across(figure)
+    for k, part in frame.groupby("k"):
+        values = sorted(part[across].unique())
+        yield f"Figure {figure}, {k}-way marginals, by {across}:"
+        yield ""
+        yield f"| program | {' | '.join(f'{value:g}' for value in values)} | seconds (processor) at {values[-1]:g} |"
+        yield "|---" * (len(values) + 2) + "|"
+        for name, program in PROGRAMS.items():
+            mine = part[part["program"] == name]
+            cells = [mine[mine[across] == value] for value in values]
+            told = [f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
+            cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
+            if len(mine):
+                yield f"| {program.title} | {' | '.join(told)} | {cost} |"
+        yield ""
+
+
+def claims(frame: pd.DataFrame) -> str:
+    """What the paper claims and what was measured here, as one paragraph; a claim that nothing was measured for is left out."""
+    sentences = ["**The paper's claims.**"]
+    for k, part in frame[frame["figure"] == 1].groupby("k"):
+        means = part.pivot_table(index="epsilon", columns="program", values="error", aggfunc="mean")
+        for claim, one, other in (
+            ("FEM is better than the naive answer 0", "fem", "zero"),
+            ("FEM is better than DualQuery", "fem", "dualquery"),
+            ("DQRS is at least as good as DualQuery", "dqrs", "dualquery"),
+            ("sepFEM is better than FEM", "sepfem", "fem"),
+        ):
+            if {one, other} <= set(means.columns):
+                sentences.append(_verdict(f"{claim} ({k}-way)", means[one], means[other], "epsilon"))
+        sentences += _slopes(means, f"as epsilon falls ({k}-way)", falling=True)
+    for k, part in frame[frame["figure"] == 2].groupby("k"):
+        means = part.pivot_table(index="marginals", columns="program", values="error", aggfunc="mean")
+        sentences += _slopes(means, f"as the workload grows ({k}-way)", falling=False)
+    return " ".join(sentences)
+
+
+def _verdict(claim: str, one: pd.Series, other: pd.Series, at: str) -> str:
+    both = pd.concat([one, other], axis=1).dropna()
+    holds = both.index[both.iloc[:, 0] <= both.iloc[:, 1] * 1.02]
+    fails = both.index.difference(holds)
+    if not len(fails):
+        return f"{claim}: holds at every {at} measured."
+    if not len(holds):
+        return f"{claim}: holds at no {at} measured."
+    return f"{claim}: holds at {at} {', '.join(f'{x:g}' for x in holds)}, not at {', '.join(f'{x:g}' for x in fails)}."
+
+
+def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:
+    """How much the errors grow from one end to the other."""
+    if not {"fem", "residual_planner"} <= set(means.columns):
+        return []
+    both = means[["fem", "residual_planner"]].dropna().sort_index(ascending=not falling)
+    if len(both) < 2:
+        return []
+    fem, noise = (float(both[name].iloc[-1] / both[name].iloc[0]) for name in ("fem", "residual_planner"))
+    holds = "holds" if fem < noise else "does not hold"
+    return [f"FEM's error grows more slowly than that of Gaussian answers {when}: {holds}, {fem:.1f}-fold against {noise:.1f}-fold."]
+
+
+def _across(figure: int) -> str:
+    return "epsilon" if figure == 1 else "marginals"
+
+
+def _chart(figure: int, frame: pd.DataFrame) -> alt.FacetChart:
+    named = frame.assign(title=[PROGRAMS[name].title for name in frame["program"]])
+    across = _across(figure)
+    base = alt.Chart(named).encode(
+        x=alt.X(f"{across}:Q", title=across, scale=alt.Scale(type="log")),
+        y=alt.Y("error:Q", title="Largest error of a cell", scale=alt.Scale(type="log")),
+        color=alt.Color("title:N", title=None),
+        shape=alt.Shape("title:N", title=None),
+    )
+    means = base.mark_line(point=True).encode(y="mean(error):Q")
+    layers = alt.layer(means, base.mark_point(size=12, opacity=0.4)).properties(width=320, height=260)
+    return layers.facet(column=alt.Column("k:N", title="columns of a marginal")).properties(title=f"Figure {figure} of the paper, on Adult")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figures", type=int, nargs="+", choices=(1, 2), default=[1, 2])
+    parser.add_argument("--k", type=int, nargs="+", choices=(2, 3, 4, 5), default=[3], help="columns of a marginal; the paper has 3 and 5")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=list(figures.EPSILONS), help="of Figure 1")
+    parser.add_argument("--marginals", type=int, nargs="+", default=list(GROWING), help="of Figure 2")
+    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS), metavar="NAME")
+    parser.add_argument("--runs", type=int, default=3, help="of each point, those in the record included")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""The defaults of FEM, sepFEM, DualQuery and DQRS: a search on invented people and on a public table, never on what is measured later.
+
+    python -m benchmarks.fem_defaults --mechanisms fem dualquery --epsilons 0.1 1 --runs 2
+
+Tables: the demo's 50,000 simulated people and, where it lies in ../shared/data, Titanic with the kinds that `sources.guess` proposes. Of
+each, 64 random three-way marginals, delta = 1/N^2. One knob at a time is turned, the others stay at their defaults; what is written down
+is the largest error of any cell. A point that is in the record is not measured again: interrupt it, and go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from benchmarks import figures
+from benchmarks.figures import Setting
+from benchmarks.table import ADULT_FOLDER, RESULTS
+from dpsynth_core import demo
+from dpsynth_core.codec import encode
+from dpsynth_core.domain import Domain
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.files import TableSource, open_batches
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.guess import propose
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.workload import Workload
+
+NAME = "fem_defaults"
+PRIMAL: Mapping[str, Sequence[float]] = {
+    "choice_error": (0.06, 0.12, 0.24),
+    "rounds": (50, 100, 200),
+    "records": (10, 30, 60, 120),
+    "eta": (0.06, 0.12, 0.25, 0.5),
+    "skip": (0.0, 0.25, 0.5),
+}
+DUAL: Mapping[str, Sequence[float]] = {"eta": (0.1, 0.5, 1, 2, 4), "samples": (3, 10, 30), "skip": (0.0, 0.25, 0.5)}
+KNOBS = {"fem": PRIMAL, "sepfem": PRIMAL, "dualquery": DUAL, "dqrs": DUAL}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    place = options.results / NAME
+    points: list[dict[str, Any]] = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else []
+    for table, setting in tables(options.tables):
+        for mechanism in options.mechanisms:
+            for epsilon in options.epsilons:
+                for given in candidates(mechanism, options.knobs):
+                    key = {"table": table, "mechanism": mechanism, "epsilon": epsilon, "settings": given}
+                    done = sum(all(point[name] == value for name, value in key.items()) for point in points)
+                    for _ in range(options.runs - done):
+                        points.append(key | measure(mechanism, setting, epsilon, given))
+                        print(points[-1], file=sys.stderr, flush=True)
+                        write(points, place)
+    write(points, place)
+    return 0
+
+
+def measure(mechanism: str, setting: Setting, epsilon: float, given: Mapping[str, Any]) -> dict[str, Any]:
+    """One run: the largest error of a cell, what it took, and how many rounds it came to."""
+    outcome = figures.run(mechanism, setting, epsilon, given)
+    error = setting.model_error(outcome.finished.model, outcome.finished.total)
+    rounds = outcome.finished.details.get("choices", outcome.finished.details.get("rounds"))
+    return {"error": round(error, 5), "rounds": rounds, "seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
+
+
+def candidates(mechanism: str, knobs: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The defaults, then every other value of each knob by itself; all settings that have knobs are written out."""
+    defaults = registry.settings(registry.get(mechanism), {})
+    at = {name: defaults[name] for name in KNOBS[mechanism]}
+    yield at
+    for knob, values in KNOBS[mechanism].items():
+        if knob in knobs or not knobs:
+            yield from (at | {knob: value} for value in values if value != at[knob])
+
+
+def tables(names: Sequence[str]) -> Iterator[tuple[str, Setting]]:
+    """Those of the named tables that are there."""
+    if "demo" in names:
+        yield "demo", _setting(demo.demo_domain(), demo.simulate(), TableFormat("csv"))
+    titanic = ADULT_FOLDER / "titanic.csv"
+    if "titanic" in names and titanic.exists():
+        guesses = propose(titanic, sniff(titanic), is_public=True).value
+        yield "titanic", _setting(Domain(tuple(g.attribute for g in guesses if g.attribute is not None)), titanic, sniff(titanic))
+
+
+def _setting(domain: Domain, table: TableSource, form: TableFormat) -> Setting:
+    columns = [encode(domain, batch, form.missing_markers) for batch in open_batches(table, form, domain.names)]
+    codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
+    marginals = figures.random_marginals(domain, 3, figures.MARGINALS, seed=0)
+    return Setting(ArrowSource(domain, table, form), codes, Workload(domain, dict.fromkeys(marginals, 1.0)))
+
+
+def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
+    """Every run as JSON, the means as a table, and the curves: error against each knob."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.with_suffix(".json").write_text(json.dumps(list(points), indent=1) + "\n", encoding="utf-8")
+    frame = pd.DataFrame([_flat(point) for point in points])
+    if frame.empty:
+        return
+    columns = ["table", "mechanism", "epsilon", "knob", "value"]
+    groups = frame.groupby(columns, sort=False)
+    means = groups.agg(runs=("error", "size"), error=("error", "mean"), rounds=("rounds", "mean"), cpu=("cpu_seconds", "mean"))
+    lines = ["| table | mechanism | epsilon | knob | value | runs | largest error | rounds | processor seconds |", "|---" * 9 + "|"]
+    for key, row in means.iterrows():
+        numbers = f"{row['runs']:.0f} | {row['error']:.4f} | {row['rounds']:.0f} | {row['cpu']:.0f}"
+        lines.append(f"| {' | '.join(map(str, key if isinstance(key, tuple) else (key,)))} | {numbers} |")
+    place.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    curve = alt.Chart(_with_defaults(frame)).mark_line(point=True).encode(
+        x=alt.X("value:Q", title=None, scale=alt.Scale(type="symlog", constant=0.1)),
+        y=alt.Y("mean(error):Q", title="Largest error, mean over runs", scale=alt.Scale(zero=False)),
+        color=alt.Color("mechanism:N", title=None),
+        row=alt.Row("epsilon:N", title="epsilon"),
+        column=alt.Column("knob:N", title=None),
+    )
+    curve.properties(width=150, height=120).resolve_scale(x="independent").save(place.with_suffix(".vl.json"), format="json")
+
+
+def _flat(point: Mapping[str, Any]) -> dict[str, Any]:
+    """A run with the one knob that was turned, or "defaults"."""
+    defaults = registry.settings(registry.get(point["mechanism"]), {})
+    turned = [name for name, value in point["settings"].items() if value != defaults[name]]
+    knob = " and ".join(turned) or "defaults"
+    return {**point, "knob": knob, "value": point["settings"][turned[0]] if len(turned) == 1 else 0.0}
+
+
+def _with_defaults(frame: pd.DataFrame) -> pd.DataFrame:
+    """The runs of one turned knob; those at the defaults belong to every curve."""
+    parts = [frame[~frame["knob"].isin(["defaults"]) & ~frame["knob"].str.contains(" and ")]]
+    for _, run in frame[frame["knob"] == "defaults"].iterrows():
+        parts.append(pd.DataFrame([{**run, "knob": knob, "value": value} for knob, value in run["settings"].items()]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mechanisms", nargs="+", choices=list(KNOBS), default=list(KNOBS))
+    parser.add_argument("--tables", nargs="+", choices=("demo", "titanic"), default=["demo", "titanic"])
+    parser.add_argument("--knobs", nargs="*", default=[], help="to turn (default: all)")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.1, 1.0])
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
