@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,10 +105,10 @@ def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     )
 
 
-def settings(table: Zoned[pd.DataFrame]) -> list[Setting]:
-    """What has been tried so far. Public: a sweep's grid, not its errors."""
-    keys = table.value[["mechanism", "epsilon", "tables"]].drop_duplicates()
-    return [Setting(str(m), float(e), int(t)) for m, e, t in keys.itertuples(index=False)]
+def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
+    """What has been tried so far, by numbers of points. Public: a part of the grid, no errors."""
+    points = [sweep.points[number] for number in sorted(finished)]
+    return list(dict.fromkeys(Setting(registry.get(p.mechanism).title, p.epsilon, p.size) for p in points))
 
 
 def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting) -> Zoned[pd.DataFrame]:

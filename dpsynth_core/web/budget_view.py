@@ -17,6 +17,7 @@ from dpsynth_core.privacy import accounting, attacker
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers
+from dpsynth_core.web.drawing import show
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
 from dpsynth_core.workload import Workload
@@ -213,7 +214,7 @@ def account(here: Current, relation: str, rho: float) -> InputError | None:
 def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
     """The attacker's trade-off, and how the budget is divided when this plan runs."""
     budget, mechanism = draft["budget"], draft["mechanism"]
-    st.altair_chart(charts.tradeoff(planning.attacker(rho)))
+    show(charts.tradeoff, planning.attacker(rho))
     share = budget.get("certificate", 0.0)
-    st.altair_chart(charts.split(planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit)))
+    show(charts.split, planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit))
     st.caption(f"In all ρ = {rho:.4g}. Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)

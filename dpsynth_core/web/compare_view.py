@@ -18,7 +18,7 @@ from dpsynth_core.report import percent
 from dpsynth_core.store import projects
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web import document, frame, session, shown
-from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.drawing import show
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.shown import Shown
@@ -82,7 +82,7 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
             asked = shown.curator_toggle()
         both = contest.side_by_side(_judged(opened, asked), labels)
         _wins(both, opened)
-        draw(charts.contest(both), both.zone, "contest")
+        show(charts.contest, both, name="contest")
         if both.zone is not Zone.CURATOR:
             _list(both)
 

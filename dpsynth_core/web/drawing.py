@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from dpsynth_core import charts
 from dpsynth_core.charts import Drawing
-from dpsynth_core.zones import Zone
+from dpsynth_core.zones import Zone, Zoned
 
 CURATOR_KEY = "curator_chart"
 """How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
@@ -20,6 +23,24 @@ def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
         return
     with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict()))
+
+
+def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
+    """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame.
+
+    make: one of the functions of `charts`.
+    """
+    if zoned.zone is Zone.CURATOR:
+        draw(make(zoned, *arguments, **options), zoned.zone, name)
+    else:
+        st.vega_lite_chart(_made(make.__name__, zoned.zone.name, zoned.value, arguments, options))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _made(make: str, zone: str, frame: pd.DataFrame, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """The chart as Vega-Lite: building and checking it takes longer than all the rest of a page."""
+    chart: dict[str, Any] = getattr(charts, make)(Zoned(Zone[zone], frame), *arguments, **options).to_dict()
+    return chart
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.report import percent
 from dpsynth_core.web import frame
-from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.drawing import show
 from dpsynth_core.web.shown import Shown, curator_toggle, judged, truth_for
 from dpsynth_core.web.text import literal
 from dpsynth_core.zones import Zone, Zoned, combine
@@ -71,7 +71,7 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
-            draw(charts.means(averages), averages.zone, "means")
+            show(charts.means, averages, name="means")
 
 
 def _true_largest(exact: Zoned[dict[int | None, float]]) -> None:
@@ -104,8 +104,8 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             return
         drawn = Zoned(table.zone, rows)
         if rows["limit"].notna().any():
-            draw(charts.overview(drawn, threshold / 100), table.zone, "overview")
-        draw(charts.marginals(drawn), table.zone, "marginals")
+            show(charts.overview, drawn, threshold / 100, name="overview")
+        show(charts.marginals, drawn, name="marginals")
         _list(drawn)
 
 

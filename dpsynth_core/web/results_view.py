@@ -17,7 +17,7 @@ from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SY
 from dpsynth_core.evaluation.grouping import is_ordered
 from dpsynth_core.store import runs
 from dpsynth_core.web import frame, rows_filter
-from dpsynth_core.web.drawing import draw
+from dpsynth_core.web.drawing import draw, show
 from dpsynth_core.web.shown import Shown, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, publishable
@@ -43,7 +43,7 @@ def columns(shown: Shown) -> None:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
     ordered = is_ordered(shown.release.domain[column])
-    draw(charts.one_way(frame_of_column, one_line(column, 40), ordered=ordered), frame_of_column.zone)
+    show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
 
 
 def pairs(shown: Shown) -> None:
@@ -228,7 +228,7 @@ def about(shown: Shown) -> None:
             st.markdown(f"- {literal(report.noise(release), 600)}")
         with right:
             curve = planning.attacker(release.rho, report.slack(release))
-            draw(charts.tradeoff(curve), curve.zone, "attacker")
+            show(charts.tradeoff, curve, name="attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
             st.markdown(f"**{name}** · {literal(text, 300)}")

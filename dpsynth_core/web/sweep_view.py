@@ -6,9 +6,9 @@ In the zone of the sweep: what was found on the private table is drawn as pictur
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -35,7 +35,7 @@ T = TypeVar("T", str, float, int)
 POLL_SECONDS = 1.5
 _METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
 _PICKED = "_tradeoffs_picked"
-_CHARTS = ("tradeoffs_by_epsilon", "tradeoffs_by_seconds", "tradeoffs_by_tables")
+BY_EPSILON, BY_SECONDS, BY_TABLES, OF_TABLES = "by_epsilon", "by_seconds", "by_tables", "of_tables"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
@@ -134,22 +134,22 @@ def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outc
 
 
 def _charts(stored: Stored, found: Mapping[int, Outcome]) -> None:
-    table = curves.outcomes(stored.sweep, found)
-    metric, chosen = _controls(stored.sweep, curves.settings(table))
-    bands = curves.bands(table, metric)
+    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, found))
     left, right = st.columns([7, 5], gap="medium")
     with left:
-        _drawn(charts.by_epsilon(bands, metric, chosen.tables, chosen), bands.zone, _CHARTS[0])
+        _drawn(stored, found, BY_EPSILON, metric, chosen)
     with right:
-        _tables(stored, found, chosen)
+        _drawn(stored, found, OF_TABLES, metric, chosen)
+        _way_on(stored, chosen)
     several = len(stored.sweep.sizes) > 1
     places = st.columns(2, gap="medium") if several else [st.container()]
     with places[0]:
-        _drawn(charts.by_seconds(bands, metric, chosen.tables, chosen), bands.zone, _CHARTS[1])
+        _drawn(stored, found, BY_SECONDS, metric, chosen)
     if several:
         with places[1]:
-            _drawn(charts.by_tables(bands, metric, chosen.epsilon, chosen), bands.zone, _CHARTS[2])
-    _downloads(table, bands, curves.of_tables(stored.sweep, found, chosen))
+            _drawn(stored, found, BY_TABLES, metric, chosen)
+    if stored.sweep.zone is not Zone.CURATOR:
+        _downloads(stored.sweep, found, metric, chosen)
 
 
 def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
@@ -184,11 +184,34 @@ def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(chart: charts.Drawing, zone: Zone, key: str) -> None:
-    if zone is Zone.CURATOR:
-        draw(chart, zone, key)
+def _drawn(stored: Stored, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> None:
+    """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
+    if stored.sweep.zone is Zone.CURATOR:
+        draw(_chart(stored.sweep, found, name, metric, chosen), stored.sweep.zone, f"tradeoffs_{name}")
+        return
+    spec = _public_chart(stored.owner, stored.id, len(found), name, METRICS.index(metric), chosen)
+    key = f"tradeoffs_{name}"
+    if name == OF_TABLES:
+        st.vega_lite_chart(spec, key=key)
     else:
-        st.altair_chart(chart, on_select=partial(_take, key), selection_mode=charts.TRIED, key=key)
+        st.vega_lite_chart(spec, on_select=partial(_take, key), selection_mode=charts.TRIED, key=key)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting) -> dict[str, Any]:
+    """The chart as Vega-Lite. finished: how many points there are."""
+    found = _public_outcomes(owner, sweep, finished)
+    made: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, found, name, METRICS[metric], chosen).to_dict()
+    return made
+
+
+def _chart(sweep: Sweep, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
+    if name == OF_TABLES:
+        return charts.tables_of(curves.of_tables(sweep, found, chosen))
+    bands = curves.bands(curves.outcomes(sweep, found), metric)
+    if name == BY_TABLES:
+        return charts.by_tables(bands, metric, chosen.epsilon, chosen)
+    return (charts.by_epsilon if name == BY_EPSILON else charts.by_seconds)(bands, metric, chosen.tables, chosen)
 
 
 def _take(key: str) -> None:
@@ -200,11 +223,9 @@ def _take(key: str) -> None:
         st.session_state[_TABLES] = int(taken[0]["tables"])
 
 
-def _tables(stored: Stored, found: Mapping[int, Outcome], chosen: Setting) -> None:
-    """The tables of the setting that is looked at, and the way from there to a release."""
-    errors = curves.of_tables(stored.sweep, found, chosen)
-    draw(charts.tables_of(errors), errors.zone, "tradeoffs_tables")
-    if errors.zone is Zone.CURATOR:
+def _way_on(stored: Stored, chosen: Setting) -> None:
+    """From the setting that is looked at to a release."""
+    if stored.sweep.zone is Zone.CURATOR:
         st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
         return
     name = next(name for name in stored.sweep.mechanisms if registry.get(name).title == chosen.mechanism)
@@ -220,14 +241,24 @@ def _adopt(stored: Stored, name: str, epsilon: float) -> None:
     fields.store("budget.epsilon", epsilon)
 
 
-def _downloads(table: Zoned[pd.DataFrame], bands: Zoned[pd.DataFrame], of_tables: Zoned[pd.DataFrame]) -> None:
-    """The table behind every chart."""
-    if table.zone is Zone.CURATOR:
-        return
-    offers = {
-        "Every trial": ("trials.csv", table, "One line a trial, with all errors and times."),
-        "The curves": ("curves.csv", bands, "What the charts draw: mean, least and most of the repeats of each setting."),
-        "The tables of this setting": ("tables.csv", of_tables, "The error of every table of the workload."),
+def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
+    """The table behind every chart, made when it is asked for."""
+
+    def trials() -> Zoned[pd.DataFrame]:
+        return curves.outcomes(sweep, found)
+
+    offers: dict[str, tuple[str, Callable[[], Zoned[pd.DataFrame]], str]] = {
+        "Every trial": ("trials.csv", trials, "One line a trial, with all errors and times."),
+        "The curves": (
+            "curves.csv",
+            lambda: curves.bands(trials(), metric),
+            "What the charts draw: mean, least and most of the repeats of each setting.",
+        ),
+        "The tables of this setting": (
+            "tables.csv",
+            lambda: curves.of_tables(sweep, found, chosen),
+            "The error of every table of the workload.",
+        ),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, (file, content, about) in offers.items():
@@ -243,6 +274,6 @@ def _downloads(table: Zoned[pd.DataFrame], bands: Zoned[pd.DataFrame], of_tables
             )
 
 
-def _csv(content: Zoned[pd.DataFrame]) -> bytes:
-    rows = publishable(content, "the table of a sweep on the private table")
+def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
+    rows = publishable(content(), "the table of a sweep on the private table")
     return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False), for_spreadsheets=True)

@@ -16,6 +16,7 @@ from dpsynth_core.spec import Spec
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web import frame, history
+from dpsynth_core.web.drawing import show
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.text import literal
 from dpsynth_core.zones import Zone
@@ -132,8 +133,10 @@ def _what_it_said(run: Run) -> None:
     if steps.value.empty:
         return
     left, right = st.columns(2)
-    left.altair_chart(charts.budget_used(steps))
-    right.altair_chart(charts.noise_level(steps))
+    with left:
+        show(charts.budget_used, steps)
+    with right:
+        show(charts.noise_level, steps)
     st.dataframe(
         steps.value.iloc[::-1].head(_ROWS_SHOWN),
         hide_index=True,

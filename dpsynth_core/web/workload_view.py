@@ -14,6 +14,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.web import document, fields, frame, numbers, session
 from dpsynth_core.web.document import Draft
+from dpsynth_core.web.drawing import show
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import literal
 from dpsynth_core.workload import Workload
@@ -273,4 +274,4 @@ def outcome(workload: Workload) -> None:
 
 def coverage(workload: Workload) -> None:
     """Which pairs of columns are covered."""
-    st.altair_chart(charts.coverage(planning.coverage(workload)))
+    show(charts.coverage, planning.coverage(workload))

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,7 +15,7 @@ from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.web import sweep_draft, sweep_form, sweep_view
-from dpsynth_core.zones import ZoneError, curator_only
+from dpsynth_core.zones import ZoneError, curator_only, public
 from tests.app.demo_project import draft, open_page, project, words
 
 
@@ -189,11 +190,7 @@ def test_the_table_behind_every_chart_can_be_had(started: list[str]) -> None:
 
 
 def test_a_column_that_is_a_formula_stays_text_in_a_download() -> None:
-    import pandas as pd
-
-    from dpsynth_core.zones import public
-
-    assert b"'=1+1" in sweep_view._csv(public(pd.DataFrame({"marginal": ["=1+1"]})))
+    assert b"'=1+1" in sweep_view._csv(lambda: public(pd.DataFrame({"marginal": ["=1+1"]})))
 
 
 def test_a_sweep_can_be_deleted(started: list[str]) -> None:
@@ -251,7 +248,7 @@ def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) 
     assert all("CURATOR-ONLY" in spec for spec in specs)
     assert not any('"params"' in spec and sweep_view.charts.TRIED in spec for spec in specs)
     with pytest.raises(ZoneError):
-        sweep_view._csv(curator_only(None))  # type: ignore[arg-type]
+        sweep_view._csv(lambda: curator_only(pd.DataFrame()))
 
 
 def test_private_outcomes_are_kept_in_no_cache(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_repeats_become_one_line_with_its_band() -> None:
     band = curves.bands(table, METRICS[0]).value
     assert band[["error", "low", "high"]].iloc[0].tolist() == pytest.approx([0.3, 0.2, 0.4])
     assert band["repeats"].tolist() == [2]
-    assert curves.settings(table) == [Setting("MST", 1.0, 3)]
+    assert curves.settings(tried, [1, 0]) == [Setting("MST", 1.0, 3)]
 
 
 @pytest.mark.parametrize("metric", METRICS)
