@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import erfcx, ndtr
@@ -35,6 +36,7 @@ def delta_from(rho: float, epsilon: float) -> float:
     return _exp_up(_log_delta(rho, epsilon))
 
 
+@lru_cache(maxsize=4096)
 def epsilon_from(rho: float, delta: float) -> float:
     """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
     _check_positive(rho=rho)
@@ -42,6 +44,7 @@ def epsilon_from(rho: float, delta: float) -> float:
     return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
 
 
+@lru_cache(maxsize=4096)
 def rho_from(epsilon: float, delta: float) -> float:
     """Largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
     _check_positive(epsilon=epsilon)
