@@ -10,6 +10,7 @@ Where the number N of people is secret, a small share of the budget pays for a n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class Signed:
 
 @dataclass
 class Searches:
-    """How the searches for records went. seconds: of all together, one processor each. gap: the largest, in weights of a query."""
+    """How the searches for records went. seconds: of all together, one processor each. gap: the largest that is known, in queries."""
 
     count: int = 0
     certified: int = 0
@@ -94,7 +95,7 @@ class Searches:
             self.count += 1
             self.certified += answer.certified
             self.seconds += answer.seconds
-            self.gap = max(self.gap, answer.gap)
+            self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
 
     def to_json(self) -> dict[str, Any]:
         """For the release; no search saw anything private."""
