@@ -30,7 +30,7 @@ from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.workload import all_kway
 
-PAPER = {"rounds_per_attribute": 16, "max_size_mb": 80.0}
+PAPER = {"rounds_per_attribute": 16, "max_size_mb": 80.0, "reserve_rounds": 1}
 
 
 def tables(folder: Path) -> Iterator[tuple[str, ArrowSource]]:

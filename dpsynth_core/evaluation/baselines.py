@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from dpsynth_core.evaluation.quantiles import HALF_NORMAL
 from dpsynth_core.measurement import Clique
-from dpsynth_core.mechanisms.gaussian import split
+from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.workload import Workload
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ _NO_NOISE = 1e-150
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
     """Expected error of `mechanisms.gaussian` with the whole of rho: E|noise| of every cell, supersets of a marginal combined with it."""
     cells = {r: workload.domain.cells(r) for r in workload.cliques}
-    variance = {r: l2**2 / (2 * share * rho) for r, share in split(workload).items()}
+    variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}
     widest = max(map(len, cells))
     errors = {}
     for r, size in cells.items():

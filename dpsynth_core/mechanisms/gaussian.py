@@ -18,6 +18,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms.protocol import ASKED, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.workload import Workload
 
 _SECONDS_PER_CELL = 1.5e-5
@@ -70,7 +71,7 @@ class Gaussian:
 
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per marginal of the workload, then Finished."""
-        shares = split(workload)
+        shares = least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():
             sigma = kernel.marginal_l2 / math.sqrt(2 * share * kernel.rho_total)
@@ -78,17 +79,6 @@ class Gaussian:
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
         total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total(measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})
-
-
-def split(workload: Workload) -> dict[Clique, float]:
-    """Each marginal's share of rho, proportional to (c_r n_r)^(2/3).
-
-    Minimises sum c_r n_r sigma_r, the expected weighted L1 error up to a constant, subject to sum 1/sigma_r^2 being fixed: the
-    derivative is zero where c_r n_r is proportional to 1/sigma_r^3.
-    """
-    raw = {clique: (weight * workload.domain.cells(clique)) ** (2 / 3) for clique, weight in workload.weights.items()}
-    whole = math.fsum(raw.values())
-    return {clique: part / whole for clique, part in raw.items()}
 
 
 def _summed_down(measurement: Measurement, clique: Clique) -> NDArray[np.float64]:

@@ -48,9 +48,9 @@ class RoundBudget:
     def cost(self, l2: float) -> float:
         return l2**2 / (2.0 * self.sigma**2) + self.eps**2 / 8.0
 
-    def annealed(self) -> RoundBudget:
-        """Twice the eps, half the sigma: four times the cost."""
-        return RoundBudget(self.sigma / 2.0, self.eps * 2.0)
+    def sharper(self, factor: float) -> RoundBudget:
+        """`factor` times the eps, sigma divided by it: factor^2 times the cost."""
+        return RoundBudget(self.sigma / factor, self.eps * factor)
 
 
 def sigma_for(rho: float, l2: float) -> float:

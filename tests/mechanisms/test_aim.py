@@ -63,13 +63,39 @@ def test_a_round_costs_what_it_was_given(relation: str) -> None:
     assert budget.cost(l2) == pytest.approx(0.01)
     assert Gaussian(budget.sigma, l2).rho == pytest.approx(0.009)
     assert Selection(budget.eps).rho == pytest.approx(0.001)
-    assert budget.annealed().cost(l2) == pytest.approx(0.04)
+    assert budget.sharper(2.0).cost(l2) == pytest.approx(0.04)
 
 
-def test_the_first_noise_is_the_one_of_the_paper() -> None:
+def test_the_columns_together_cost_what_the_paper_gives_them() -> None:
     done = run("aim", PAIRS, 0.05, rounds_per_attribute=16)
-    # sigma_0 = sqrt(T / (2 alpha rho)) with T = 16 d and alpha = 0.9
-    assert done.kernel.events[0].sigma == pytest.approx(math.sqrt(16 * len(DOMAIN) / (2 * 0.9 * 0.05)), rel=1e-6)
+    columns = done.kernel.events[: len(DOMAIN)]
+    # each at sigma_0 = sqrt(T / (2 alpha rho)) with T = 16 d and alpha = 0.9: alpha rho / T
+    assert sum(e.rho for e in columns) == pytest.approx(0.9 * 0.05 / 16, rel=1e-6)
+
+
+def test_columns_of_more_values_are_measured_more_precisely() -> None:
+    done = run("aim", PAIRS, 0.05)
+    columns = {e.measurement.clique: e.measurement.sigma for e in done.events if isinstance(e, Measured) and e.round == 0}
+    by_cells = sorted(columns, key=DOMAIN.cells)
+    assert [columns[c] for c in by_cells] == sorted(columns.values(), reverse=True)
+    assert columns[by_cells[0]] > columns[by_cells[-1]]
+
+
+def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:
+    for reserve in (2, 8):
+        done = run("aim", PAIRS, 0.5, reserve_rounds=reserve, rounds_per_attribute=10)
+        costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
+        left = np.cumsum(costs[::-1])[::-1]
+        raised = np.flatnonzero(np.diff(costs) > 1e-9 * costs[:-1]) + 1
+        assert len(raised) > 1  # noise is lowered on the way, or this shows nothing
+        assert all(costs[i] <= left[i] / reserve * (1 + 1e-6) for i in raised if i < len(costs) - 1)
+
+
+def test_a_reserve_of_one_is_the_rule_of_the_paper() -> None:
+    done = run("aim", PAIRS, 0.5, reserve_rounds=1, rounds_per_attribute=10)
+    costs = np.array([e.rho for e in done.kernel.events[len(DOMAIN) :]]).reshape(-1, 2).sum(axis=1)
+    steps = costs[1:-1] / costs[:-2]
+    assert all(step == pytest.approx(1) or step == pytest.approx(4) for step in steps)
 
 
 def test_dependence_is_found_where_independent_cannot() -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement
-from dpsynth_core.mechanisms.gaussian import split
 from dpsynth_core.mechanisms.protocol import COUNTING, SINGLE, Finished, Measured
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.residual_planner import ROWS, least_noise, parts, saving
+from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -54,7 +54,8 @@ def expected_error(workload: Workload, sigmas: Mapping[Clique, float]) -> float:
 
 
 def gaussian_error(workload: Workload, rho: float) -> float:
-    shares, domain = split(workload), workload.domain
+    domain = workload.domain
+    shares = least_error_shares(domain, workload.weights)
     errors = (c * domain.cells(r) / math.sqrt(2 * shares[r] * rho) for r, c in workload.weights.items())
     return math.sqrt(2 / math.pi) * math.fsum(errors)
 
