@@ -1,0 +1,164 @@
+"""How long it takes to switch pages, as a user of the demo sees it: from the click until the page is drawn, in Chromium.
+
+    python -m benchmarks.pages                     # every page, each from its neighbour, --rounds 3
+
+Beside it the processor time of the server, which a busy machine changes little. A server of its own with a project over part of the demo,
+two finished runs and a finished sweep. The first visit of each page is left out: it loads code. Chromium: the file named by CHROMIUM, else
+/usr/bin/chromium, else Playwright's own (a development package).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.table import RESULTS, ROOT
+
+GOAL_MS = 300
+PAGES = ("Data", "Domain", "Workload", "Budget", "Mechanism", "Results", "Trade-offs", "Compare", "Ledger", "Guide")
+COLUMNS = ("age", "sex", "region", "education", "health", "commute")
+_WATCH = """() => new Promise(done => {
+  const app = document.querySelector('[data-testid="stApp"]'), start = performance.now();
+  const link = [...document.querySelectorAll('[data-testid="stSidebarNavLink"]')].find(a => a.textContent.includes(TITLE));
+  let ran = false;
+  const look = () => {
+    const state = app.getAttribute('data-test-script-state'), title = document.querySelector('h1');
+    if (state === 'running') ran = true;
+    if (ran && state !== 'running' && title && title.textContent.includes(TITLE)) done(performance.now() - start);
+    else requestAnimationFrame(look);
+  };
+  link.click(); look();
+})"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
+        project = _prepared()
+        with _server() as (url, pid):
+            found = _switches(url, pid, project, options.rounds)
+    record = {
+        "day": datetime.now(UTC).date().isoformat(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "rounds": options.rounds,
+        "milliseconds": {page: _summary(switches) for page, switches in found.items()},
+    }
+    options.results.mkdir(parents=True, exist_ok=True)
+    (options.results / "pages.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for page, times in record["milliseconds"].items():
+        print(f"{page:12} {times['median']:5} ms, at worst {times['worst']:5} ms, server {times['server_cpu']:5} ms", file=sys.stderr)
+    return 0
+
+
+def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:
+    """Of (wall clock, processor time of the server) of each switch, in milliseconds."""
+    took, busy = zip(*switches, strict=True)
+    return {"median": round(statistics.median(took)), "worst": round(max(took)), "server_cpu": round(statistics.median(busy))}
+
+
+def _prepared() -> str:
+    """A project over part of the demo, with two finished runs and a finished sweep; its id."""
+    from dpsynth_core import demo
+    from dpsynth_core.store import projects, runs, sweeps
+    from dpsynth_core.store.home import LOCAL_OWNER
+    from dpsynth_core.web import document, sweep_draft
+
+    domain = demo.demo_domain().keep(COLUMNS)
+    draft: dict[str, Any] = document.new() | {
+        "population": "Invented people",
+        "data": {"path": "", "kind": "demo"},
+        "domain": domain.to_json(),
+        "domain_origin": "codebook",
+        "workload": {"kind": "all", "k": 3},
+        "mechanism": {"name": "mst", "settings": {}},
+    }
+    known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
+    draft["wizard"] |= known | {"columns": list(domain.names), "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
+    project = projects.create(LOCAL_OWNER, "Demo", draft).id
+    sweep = sweeps.submit(LOCAL_OWNER, project, sweep_draft.sweep(draft, "Demo"))
+    made = [runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo")) for _ in range(2)]
+    while sweeps.get(LOCAL_OWNER, sweep).active or any(runs.get(LOCAL_OWNER, run).active for run in made):
+        time.sleep(0.2)
+        runs.pump()
+        sweeps.pump()
+    return project
+
+
+@contextmanager
+def _server() -> Iterator[tuple[str, int]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        url = f"http://localhost:{port}"
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
+                    break
+            except OSError:
+                time.sleep(0.2)
+        yield url, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, list[tuple[float, float]]]:
+    """Milliseconds of each switch, by page, without the first visit."""
+    from playwright.sync_api import sync_playwright
+
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
+    found: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=named or None, args=["--no-sandbox", "--disable-gpu"])
+        window = browser.new_page(viewport={"width": 1280, "height": 720})
+        window.goto(f"{url}/ledger?project={project}")
+        window.wait_for_selector("h1")
+        window.wait_for_timeout(2000)
+        for turn in range(rounds + 1):
+            for page in PAGES:
+                before = _cpu_ms(pid)
+                took = window.evaluate(_WATCH.replace("TITLE", json.dumps(page)))
+                busy = _cpu_ms(pid) - before
+                window.wait_for_timeout(1200)  # charts are drawn after the page, and must not slow the next switch down
+                if turn:
+                    found[page].append((float(took), busy))
+        browser.close()
+    return found
+
+
+def _cpu_ms(pid: int) -> float:
+    """Processor time that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="benchmarks.pages", description=__doc__, formatter_class=form)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
