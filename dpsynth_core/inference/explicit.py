@@ -6,7 +6,7 @@ Impossible records have no mass, and multiplying leaves it so. Released values o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,9 +67,8 @@ class CellWeights:
 
     def answers(self) -> SparseAnswers:
         """To every query of the class, as fractions."""
-        domain, cliques = self._queries.domain, self._queries.cliques
-        marginals = {r: self._cells.sum(axis=_others(domain, r)) / self._mass for r in cliques}
-        return SparseAnswers.all_of(self._queries.counts(marginals))
+        found = marginals(self._queries.domain, self._cells, self._queries.cliques)
+        return SparseAnswers.all_of(self._queries.counts(found) / self._mass)
 
     def answer(self, query: Query) -> float:
         """The share of the records that satisfy a query."""
@@ -107,6 +106,26 @@ class CellWeights:
         domain = self._queries.domain
         agree = [np.arange(size) == value for size, value in zip(domain.sizes(query.clique), query.values, strict=True)]
         return np.asarray(sum(np.ix_(*[column.astype(np.int8) for column in agree])) >= query.threshold)
+
+
+def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
+    """Many marginals at once: attribute by attribute, the largest first, it is summed out for those that lack it and kept for the others,
+    so that few sums go over the whole table."""
+    found: dict[Clique, Float] = {}
+    order = sorted(domain.names, key=lambda name: -domain[name].size)
+    branches: list[tuple[Float, Clique, int, list[Clique]]] = [(cells, domain.names, 0, list(cliques))]
+    while branches:
+        table, names, done, wanted = branches.pop()
+        if done == len(order):
+            found[names] = table
+            continue
+        name = order[done]
+        if without := [clique for clique in wanted if name not in clique]:
+            rest = tuple(other for other in names if other != name)
+            branches.append((table.sum(axis=names.index(name)), rest, done + 1, without))
+        if having := [clique for clique in wanted if name in clique]:
+            branches.append((table, names, done + 1, having))
+    return found
 
 
 def _others(domain: Domain, clique: Clique) -> tuple[int, ...]:

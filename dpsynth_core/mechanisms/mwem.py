@@ -21,8 +21,8 @@ from dpsynth_core.workload import Workload
 ROUNDS = 4.0
 """See `reweighing.round_count`."""
 _BYTES_PER_CELL = 40
-_SECONDS_PER_CELL = 1.5e-9
-"""For each cell of the domain and marginal, to sum it once."""
+_SECONDS_PER_CELL = 5e-8
+"""For each cell of the domain and round: sums for all marginals, the average, and the replay of earlier answers."""
 
 
 class Mwem:
@@ -53,7 +53,7 @@ class Mwem:
         elif workload.cells > graphical.MAX_CELLS:
             reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
         size = min(cells, MAX_CELLS)
-        once = _SECONDS_PER_CELL * size * len(workload.cliques) + 2e-7 * min(workload.cells, graphical.MAX_CELLS)
+        once = _SECONDS_PER_CELL * size + 2e-7 * min(workload.cells, graphical.MAX_CELLS)
         memory = 200.0 + (_BYTES_PER_CELL * size + 60 * min(workload.cells, graphical.MAX_CELLS)) / 1e6
         rounds = reweighing.round_count(settings, rho, reweighing.SUPPOSED_PEOPLE, ROUNDS)
         return Forecast(not reason, 1.0 + rounds * once, memory, reason)
