@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpsynth_core import release, report, synthesis
+from dpsynth_core import cli, release, report, synthesis
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.unpack import read_bytes
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.errors import CapacityError
+from dpsynth_core.oracles.asking import Ask
+from dpsynth_core.privacy import learning
 from dpsynth_core.privacy.accounting import rho_from
 from dpsynth_core.release import Release
 from dpsynth_core.spec import Spec
@@ -114,3 +118,21 @@ def test_hostile_labels_are_escaped_in_the_report(people: dict[str, Any]) -> Non
 def test_prsma_is_refused_with_its_number_of_calls_before_anything_is_read(people: dict[str, Any]) -> None:
     with pytest.raises(CapacityError, match=r"PRSMA would need [\d,]+ oracle calls, about [\d,]+ hours"):
         synthesis.plan(spec_of(people, "learn", "replace", learner="prsma"))
+
+
+def test_the_command_line_says_what_a_missing_proof_cost_and_that_it_is_no_bad_input(
+    people: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "asking", unproved)
+    (tmp_path / "domain.json").write_text(json.dumps(people["domain"]))
+    asked = ["synthesize", people["data"]["path"], "--domain", str(tmp_path / "domain.json"), "--epsilon", "1", "--workload", "all-2way"]
+    assert cli.main([*asked, "--mechanism", "learn", "--set", "rule=parity", "--out", str(tmp_path / "out")]) == cli.FAILED
+    said = capsys.readouterr().err
+    assert "error: oracle: it could not prove its answer" in said
+    assert "what the run was charged stays spent" in said
+
+
+@contextmanager
+def unproved(*_: object) -> Iterator[Ask]:
+    """An oracle without proofs."""
+    yield lambda _problem, noise: [None] * len(noise)
