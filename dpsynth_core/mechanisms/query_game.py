@@ -46,6 +46,8 @@ SKIP = Parameter(
     "skip", "float", 0.0, 0.0, 0.9, "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
 )
 
+_ROUNDING = 1e-6
+"""Gaps up to here come from perturbations being rounded for the solver, and are told as none."""
 _PATIENCE = 4.0
 """Wall seconds for a second of work before a search is ended. Ended so, its answer depends on how busy the machine is."""
 _MAX_CELLS = graphical.MAX_CELLS
@@ -103,7 +105,7 @@ class Searches:
 
     def __str__(self) -> str:
         found = f"{self.count} {'record' if self.count == 1 else 'records'} in {self.seconds:.2f} s of search"
-        return f"{found}, {self.certified / self.count:.0%} proved best, largest gap {self.gap:.2g}"
+        return f"{found}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
 
 
 class Oracle(Protocol):
