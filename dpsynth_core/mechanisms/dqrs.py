@@ -5,6 +5,10 @@ exp(-eta - gamma_t - eta A(x^t, q)), gamma_t = 1 / (2 t^(2/3)), and what is kept
 (2 gamma_t + 4 eta) s fresh samples make up for the others. Keeping costs a bit each, and bits are cheaper than samples once t is large
 (Lemma 9, with the range of the loss for its bound).
 
+The default of eta is DualQuery's, found by the same search (`benchmarks/fem_defaults.py`): at budgets that one would call private, a game
+of a few hundred rounds at most, a small eta does not get far enough from the uniform start, and recycling does not make up for it. Whoever has
+a budget for thousands of rounds should lower eta.
+
 Where this is not the algorithm to the letter:
 
 - A round whose fresh samples and bits would cost more than s fresh samples (the first ones, and all of them where eta is above a quarter)
@@ -33,7 +37,10 @@ from dpsynth_core.workload import Workload
 class Dqrs:
     name: ClassVar[str] = "dqrs"
     title: ClassVar[str] = "DQRS"
-    summary: ClassVar[str] = "DualQuery that uses its samples again where that is cheaper, and so affords more rounds."
+    summary: ClassVar[str] = (
+        "DualQuery that uses its samples again where that is cheaper and so affords more rounds: with eta well below a quarter. At its "
+        "default it plays like DualQuery."
+    )
     paper: ClassVar[str] = f"{query_game.PAPER}, Algorithm 4"
     privacy: ClassVar[str] = (
         "As DualQuery, but a sample of an earlier round may be kept: whether it is, is one random bit whose probability depends so little "
