@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import zipfile
 from collections.abc import Iterator
 from importlib.resources import files
@@ -14,9 +15,9 @@ from playwright.sync_api import Page
 
 from dpsynth_core import demo
 from dpsynth_core.bundle import pack
-from dpsynth_core.store import runs
+from dpsynth_core.store import runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import steps
+from dpsynth_core.web import steps, sweep_draft
 from tests.app.demo_project import draft, finished_run, project
 from tests.browser.conftest import Server, opened, settled
 
@@ -29,14 +30,19 @@ VIEWS = ("Pairs", "Downloads", "About this run")
 
 @pytest.fixture(scope="module")
 def done(server: Server) -> Iterator[str]:
-    """A project whose every step is open, with a finished run."""
+    """A project whose every step is open, with two finished runs and a finished sweep."""
     names = list(demo.demo_domain().names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSYNTH_HOME", str(server.home))
         fields = draft(domain=demo.demo_domain().to_json())
-        fields["wizard"] |= {"columns": names}
+        tried = {"rows": 200, "mechanisms": ["independent", "gaussian"], "epsilons": [1.0, 2.0], "repeats": 1}
+        fields["wizard"] |= {"columns": names, "tradeoffs": tried}
         place = project(**fields)
-        assert finished_run(place).state == "done"
+        sweep = sweeps.submit(LOCAL_OWNER, place, sweep_draft.sweep(fields, "Trial"))
+        assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
+        while sweeps.get(LOCAL_OWNER, sweep).active:
+            time.sleep(0.1)
+            sweeps.pump()
         yield place
 
 
