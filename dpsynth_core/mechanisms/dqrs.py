@@ -6,8 +6,8 @@ exp(-eta - gamma_t - eta A(x^t, q)), gamma_t = 1 / (2 t^(2/3)), and what is kept
 (Lemma 9, with the range of the loss for its bound).
 
 The default of eta is DualQuery's, found by the same search (`benchmarks/fem_defaults.py`): at budgets that one would call private, a game
-of a few hundred rounds at most, a small eta does not get far enough from the uniform start, and recycling does not make up for it. Whoever has
-a budget for thousands of rounds should lower eta.
+of a few hundred rounds at most, a small eta does not get far enough from the uniform start, and recycling does not make up for it.
+Whoever has a budget for thousands of rounds should lower eta.
 
 Where this is not the algorithm to the letter:
 
