@@ -1,4 +1,4 @@
-"""How many rounds MWEM and PMW^Pub should have, and what share of a round should measure: found on simulated people alone.
+"""Rounds of MWEM and PMW^Pub, the share of a round that measures, and what the average should skip: found on simulated people alone.
 
     python -m benchmarks.pmwpub_defaults --mechanism pmwpub --rounds 10 30 100 --shares 0.5 --epsilons 0.1 1
 
@@ -12,6 +12,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -70,31 +71,31 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, nargs="+", default=[10, 30, 100])
     parser.add_argument("--shares", type=float, nargs="+", default=[0.5])
     parser.add_argument("--epsilons", type=float, nargs="+", default=[0.1, 1.0])
+    parser.add_argument("--skips", type=float, nargs="+", default=[0.9])
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--tables", nargs="+", default=["alike", "few of one sex", "one region", "five columns"])
     parser.add_argument("--k", type=int, default=3)
     given = parser.parse_args()
-    print("| table | epsilon | rounds | measured | largest error | workload error | seconds |\n|---|---|---|---|---|---|---|")
+    print("| table | epsilon | rounds | measured | skipped | largest error | workload error | seconds |\n|---|---|---|---|---|---|---|---|")
     for title, mechanism, domain, private in candidates(given.mechanism):
         if title not in given.tables:
             continue
         workload, source = all_kway(domain, given.k), CodesSource(domain, private)
         true = {r: counts / len(private) for r, counts in row_marginals(domain, private, workload.cliques).items()}
         for epsilon in given.epsilons:
-            for rounds in given.rounds:
-                for share in given.shares:
-                    largest, mean, began = [], [], time.perf_counter()
-                    for seed in range(given.runs):
-                        kernel = PrivacyKernel(source, Unit(), rho_from(epsilon, 1e-9), SeededNoise(seed))
-                        settings = registry.settings(mechanism, {"rounds": rounds, "measure_share": share})
-                        *_, finished = mechanism.steps(kernel, workload, settings)
-                        assert isinstance(finished, Finished)
-                        gaps = [np.abs(true[r] - finished.model.marginal(r) / finished.total) for r in workload.cliques]
-                        largest.append(max(float(gap.max()) for gap in gaps))
-                        mean.append(statistics.mean(float(gap.sum()) for gap in gaps))
-                    seconds = (time.perf_counter() - began) / given.runs
-                    errors = f"{statistics.mean(largest):.4f} | {statistics.mean(mean):.4f}"
-                    print(f"| {title} | {epsilon:g} | {rounds} | {share:g} | {errors} | {seconds:.1f} |", flush=True)
+            for rounds, share, skip in product(given.rounds, given.shares, given.skips):
+                settings = registry.settings(mechanism, {"rounds": rounds, "measure_share": share, "skip": skip})
+                largest, mean, began = [], [], time.perf_counter()
+                for seed in range(given.runs):
+                    kernel = PrivacyKernel(source, Unit(), rho_from(epsilon, 1e-9), SeededNoise(seed))
+                    *_, finished = mechanism.steps(kernel, workload, settings)
+                    assert isinstance(finished, Finished)
+                    gaps = [np.abs(true[r] - finished.model.marginal(r) / finished.total) for r in workload.cliques]
+                    largest.append(max(float(gap.max()) for gap in gaps))
+                    mean.append(statistics.mean(float(gap.sum()) for gap in gaps))
+                seconds = (time.perf_counter() - began) / given.runs
+                errors = f"{statistics.mean(largest):.4f} | {statistics.mean(mean):.4f}"
+                print(f"| {title} | {epsilon:g} | {rounds} | {share:g} | {skip:g} | {errors} | {seconds:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

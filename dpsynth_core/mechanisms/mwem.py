@@ -42,6 +42,7 @@ class Mwem:
     parameters: ClassVar[Sequence[Parameter]] = (
         reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,
+        reweighing.SKIP,
     )
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
@@ -49,7 +50,7 @@ class Mwem:
         cells, reason = domain.cells(domain.names), ""
         if cells > MAX_CELLS:
             remedy = "use fewer columns or bins, or AIM, which needs no such table"
-            reason = f"it keeps a number for each of {cells:.2g} possible rows, more than {MAX_CELLS:,}; {remedy}"
+            reason = f"there are more than {MAX_CELLS:,} possible rows, and it keeps a number for each; {remedy}"
         elif workload.cells > graphical.MAX_CELLS:
             reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
         size = min(cells, MAX_CELLS)
@@ -69,6 +70,6 @@ class Mwem:
             yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
         total = reweighing.people(counted)
         weights, rounds = CellWeights(queries), reweighing.round_count(settings, kernel.rho_total, total, ROUNDS)
-        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings["measure_share"], asked)
+        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings, asked)
         details = {"rounds": rounds, "queries": reweighing.told(kernel.domain, asked)}
         yield Finished(weights.average(total), total, details)

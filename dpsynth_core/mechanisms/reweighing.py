@@ -37,6 +37,9 @@ ROUNDS = Parameter(
 MEASURE_SHARE = Parameter(
     "measure_share", "float", 0.5, 0.05, 0.95, "Share of each round's budget that measures; the rest selects. The paper halves it."
 )
+SKIP = Parameter(
+    "skip", "float", 0.9, 0.0, 0.99, "Share of the rounds, the first ones, that the average leaves out. The paper has 0 and errs more."
+)
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -73,16 +76,18 @@ def round_count(settings: Mapping[str, Any], rho: float, total: float, scale: fl
 
 
 def rounds(
-    kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, measure_share: float, asked: list[Asked]
+    kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, settings: Mapping[str, Any], asked: list[Asked]
 ) -> Iterator[Fitted]:
     """`count` rounds with all that is left of the budget, equally. What is measured is appended to `asked`; one event a round.
 
-    Before each round the weights are remembered: the output is the average of A_0 .. A_(count - 1).
+    Before each round the weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1),
+    or of the last of these.
     """
     rng = np.random.default_rng(kernel.seed())
     for number in range(1, count + 1):
-        budget = RoundBudget.spending(kernel.rho_left / (count + 1 - number), measure_share, kernel.query_l1)
-        weights.remember()
+        budget = RoundBudget.spending(kernel.rho_left / (count + 1 - number), settings["measure_share"], kernel.query_l1)
+        if number > settings["skip"] * count:
+            weights.remember()
         chosen = kernel.select_worst_queries(queries, weights.answers().scaled(total), budget.eps, 1, _NONE)
         noisy = float(kernel.measure_queries(queries, chosen, budget.sigma)[0])
         newest = Asked(queries.query(int(chosen[0])), min(1.0, max(0.0, noisy / total)), budget.sigma)
