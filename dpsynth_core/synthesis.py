@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core import __version__, demo, standin
+from dpsynth_core import build, demo, standin
 from dpsynth_core.codec import decode
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError, InputError
@@ -247,7 +247,7 @@ def _published(
 
 def versions() -> dict[str, str]:
     """Of this program, Python and the libraries that numbers depend on."""
-    return {"dpsynth_core": __version__, "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    return {"dpsynth_core": build.identity(), "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 class _Clock:

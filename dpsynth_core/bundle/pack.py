@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core import __version__, report
+from dpsynth_core import build, report
 from dpsynth_core import release as releases
 from dpsynth_core.errors import InputError, ZoneError
 from dpsynth_core.release import Release
@@ -72,7 +72,7 @@ def contents(release: Release, further: Mapping[str, Zoned[bytes]] | None = None
 def manifest(files: Mapping[str, bytes]) -> bytes:
     """SHA-256 and size of every file."""
     listed = {name: {"sha256": sha256(content).hexdigest(), "bytes": len(content)} for name, content in sorted(files.items())}
-    return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {__version__}", "files": listed}, indent=1) + "\n").encode()
+    return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
