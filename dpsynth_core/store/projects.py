@@ -141,9 +141,11 @@ def remove_upload(owner: str, project: str, name: str, shelf: Shelf = "uploads")
 def check_reach(owner: str, project: str, spec: Spec) -> None:
     """Files inside the tool's own directory may be used only as uploads of this very project. Raises InputError."""
     load(owner, project)
-    for field, path, shelf in (("data.path", spec.data.path, "uploads"), ("public.path", spec.public.path if spec.public else "", "public")):
+    public = spec.public.path if spec.public else ""
+    for field, path, shelves in (("data.path", spec.data.path, ("uploads", "public")), ("public.path", public, ("public",))):
         place = Path(path).resolve()
-        if path and place.is_relative_to(home().resolve()) and not place.is_relative_to((project_folder(project) / shelf).resolve()):
+        allowed = any(place.is_relative_to((project_folder(project) / shelf).resolve()) for shelf in shelves)
+        if path and place.is_relative_to(home().resolve()) and not allowed:
             raise InputError(field, "there is no such file or folder", "upload the table again, or correct its path")
 
 

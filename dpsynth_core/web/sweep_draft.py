@@ -106,10 +106,10 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
     fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
     if table == STANDIN:
         fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": note(draft, "strength")}}
-    elif draft.get("public"):
-        fields["data"] = {key: value for key, value in draft["public"].items() if key != "sha256"}
-    else:
+    elif draft.get("data", {}).get("kind") == DEMO:
         fields["data"] = {"kind": DEMO}
+    else:
+        fields["data"] = {key: value for key, value in draft["public"].items() if key != "sha256"}
     return Spec.from_json({"version": 1, "name": name} | fields)
 
 

@@ -217,6 +217,21 @@ def test_without_a_number_of_people_the_recommendation_asks_for_it() -> None:
     assert "how many people" in words(open_page("tradeoffs", project(**fields)))
 
 
+def test_a_public_table_can_be_tried_on_at_no_cost(started: list[str]) -> None:
+    place = private()
+    path = projects.upload(LOCAL_OWNER, place, "public.csv", io.BytesIO(b"a,b\n" + b"1,1\n0,0\n" * 30), shelf="public")
+    public_table = {"path": str(path), "kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": [""], "sha256": ""}
+    fields = dict(chosen(place)) | {"public": public_table}
+    fields["wizard"]["tradeoffs"]["table"] = "public"
+    projects.save(LOCAL_OWNER, place, fields)
+    app = finished(place, started)
+    assert not app.exception
+    assert "4 of 4 trials" in words(app)
+    assert only(place).sweep.base.data.path == str(path)
+    assert len(app.get("download_button")) == 3
+    assert ledger.entries(LOCAL_OWNER) == ()
+
+
 # The private table
 
 
