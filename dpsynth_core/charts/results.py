@@ -6,6 +6,8 @@ curator-only, and then the whole chart is watermarked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import altair as alt
 import pandas as pd
 
@@ -13,6 +15,8 @@ from dpsynth_core.charts.theme import Drawing, finish
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.zones import Zoned
 
+_LEVEL_LETTERS = 36
+"""So many letters fit below a heat map on half a page."""
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 """Order fixes the colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
 
@@ -27,7 +31,7 @@ def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawin
     present = [name for name in SERIES if name in set(frame["series"])]
     colour = alt.Color("series:N", scale=alt.Scale(domain=SERIES), legend=alt.Legend(values=present) if len(present) > 1 else None)
     position = alt.EncodingSortField("position", op="min", order="ascending")
-    label_axis = alt.Axis(labelOverlap="greedy" if ordered else False, labelAngle=-40 if ordered else 0, labelLimit=150)
+    label_axis = alt.Axis(labelOverlap="greedy" if ordered else False, labelAngle=_tilt(frame["cell"]) if ordered else 0, labelLimit=150)
     cells = (alt.X if ordered else alt.Y)("cell:N", sort=position, title=None, axis=label_axis)
     counts = (alt.Y if ordered else alt.X)("count:Q", title="People", axis=alt.Axis(format=",d", tickCount=6))
     low, high = (alt.Y, alt.Y2) if ordered else (alt.X, alt.X2)
@@ -77,7 +81,12 @@ def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=alt.Axis(labelAngle=-40, **axis)),
+            x=alt.X(
+                "column:N",
+                sort=alt.EncodingSortField("column_position", op="min"),
+                title=None,
+                axis=alt.Axis(labelAngle=_tilt(frame["column"]), **axis),
+            ),
             y=alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis)),
             color=colour,
             tooltip=[
@@ -87,6 +96,11 @@ def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
             ],
         )
     )
+
+
+def _tilt(labels: Iterable[str]) -> int:
+    """Labels below columns stand level where a few short ones have room, and slanted otherwise. Degrees."""
+    return 0 if sum(len(label) + 2 for label in set(labels)) <= _LEVEL_LETTERS else -40
 
 
 def _gradient(form: str) -> alt.Legend:

@@ -97,7 +97,7 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
     )
     found = st.columns(2)
     for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
-        place.metric(f"Members found, {accused} wrongly accused", f"≤ {share:.1%}", help=FOUND_HELP)
+        place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
     for warning in accounting.check_budget(epsilon, delta, document.people(here.draft)):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
 

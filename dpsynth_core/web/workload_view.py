@@ -29,6 +29,8 @@ MATCHING_HELP = (
     "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
     "Results page certifies is then that of these questions."
 )
+_EVERY = 0
+"""Instead of a threshold: all columns of a table have to match."""
 _SAID, _LOADS = "_workload_said", "_workload_loads"
 
 
@@ -81,9 +83,9 @@ def _matching(here: Current, domain: Domain) -> None:
     sizes, columns = _sizes(now), _example(now, domain)
     if not takers or not columns or not _thresholds(sizes):
         return
-    names = {None: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
+    names = {_EVERY: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
     key, threshold = f"{here.project}:threshold", now.get("threshold")
-    st.session_state[key] = threshold if threshold in names else None
+    st.session_state[key] = threshold if threshold in names else _EVERY
     st.segmented_control(
         "A question counts the people who match",
         list(names),
@@ -127,10 +129,10 @@ def _sentence(threshold: int | None, values: list[str], takers: list[str]) -> st
     return f"For example: people with {which}. Only some mechanisms can be asked this: {', '.join(takers)}."
 
 
-def _set_threshold(threshold: int | None) -> None:
+def _set_threshold(threshold: int) -> None:
     def change(draft: Draft) -> None:
         draft["workload"].pop("threshold", None)
-        if threshold is not None:
+        if threshold != _EVERY:
             draft["workload"]["threshold"] = threshold
 
     session.edit(change)
@@ -140,7 +142,7 @@ def _drop_threshold() -> None:
     """When the tables change, a threshold that they leave no room for goes."""
     now = session.current().draft["workload"]
     if now.get("threshold") not in _thresholds(_sizes(now)):
-        _set_threshold(None)
+        _set_threshold(_EVERY)
 
 
 def _switch(way: str) -> None:

@@ -274,6 +274,7 @@ def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_ro
     monkeypatch.setattr(Aim, "takes_thresholds", True)
     app = open_page("workload", project())
     field(app, "button_group", "Columns per table").set_value(3).run()
+    assert field(app, "button_group", MATCHING).value == 0  # one of the choices is always marked
     field(app, "button_group", MATCHING).set_value(2).run()
     assert stored()["workload"] == {"kind": "all", "k": 3, "threshold": 2}
     assert any("at least 2 of these" in caption.value and "AIM" in caption.value for caption in app.caption)

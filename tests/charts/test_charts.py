@@ -155,6 +155,15 @@ def test_a_series_keeps_its_colour_whichever_others_are_shown() -> None:
     )
 
 
+def test_short_labels_stand_level_and_long_ones_are_slanted() -> None:
+    def angle(frame: pd.DataFrame) -> object:
+        layer = charts.one_way(Zoned(Zone.RELEASED, frame), "class", ordered=True).to_dict()["layer"][0]
+        return layer["encoding"]["x"]["axis"]["labelAngle"]
+
+    assert angle(_one_way()) == -40
+    assert angle(_one_way().query("position < 3").replace({"cell": dict(zip(HOSTILE, "123", strict=False))})) == 0
+
+
 def test_tables_that_nothing_bounds_say_so_and_others_do_not() -> None:
     text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals())).to_dict())
     assert text.count("nothing that was released bounds it") == 2
