@@ -38,7 +38,7 @@ from dpsynth_core.mechanisms.protocol import (
     Parameter,
     Split,
 )
-from dpsynth_core.queries import QueryClass
+from dpsynth_core.queries import QueryClass, merged
 from dpsynth_core.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
 from dpsynth_core.relaxed.onehot import Columns, OneHot
 from dpsynth_core.relaxed.products import halves
@@ -60,7 +60,7 @@ _STARTING = 0.1
 _FORBIDDEN_CELLS = 20_000
 _USUAL_TOTAL = 100_000.0
 """People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
-_SECONDS_PER_PRODUCT = 4e-11
+_SECONDS_PER_PRODUCT = 5e-11
 _SECONDS_PER_ENTRY = 1.5e-8
 _BYTES_PER_ENTRY = 4
 _BYTES_PER_QUERY = 40
@@ -198,7 +198,7 @@ class _Run:
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = graphical.eps_for((1 - measure_share) * rho / count)
         sigma = graphical.sigma_for(measure_share * rho / count, self.kernel.query_l1)
-        excluded = np.union1d(self._out_of_reach(2 * self.kernel.query_l1 / eps), self.chosen)
+        excluded = merged(self._out_of_reach(2 * self.kernel.query_l1 / eps), np.sort(self.chosen))
         chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
         counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
         self.chosen = np.concatenate([self.chosen, chosen])

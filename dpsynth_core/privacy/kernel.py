@@ -39,7 +39,7 @@ from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.robustness import Prsma
 from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
+from dpsynth_core.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.protocol import MarginalSource
@@ -220,7 +220,7 @@ class PrivacyKernel:
         Costs count * eps^2 / 8, as `select_signed_query`. excluded: numbers that are not offered.
         """
         b = selection.scale(eps, self.__unit.query_l1)
-        left_out = np.unique(np.asarray(excluded, dtype=np.int64))
+        left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
         self.__check(queries, answers.numbers)
         self.__check(queries, left_out)
         groups.check_answers(queries, answers)
