@@ -7,7 +7,6 @@ on the way (engine notes: path messages). Intermediate tables are shared by all 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -60,6 +59,10 @@ class Queries:
         self._edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
         self._memo = _Memo()
         self._masks = [mask_of(c) for c in structure.cliques]
+        # kept here and not by functools.cache, which would keep every calibration there ever was
+        self._cuts: dict[int, tuple[int, int] | None] = {}
+        self._cut_works: dict[tuple[int, int, int], float] = {}
+        self._sides: dict[tuple[int, int], int] = {}
 
     def marginal(self, labels: Labels) -> Table:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
@@ -84,8 +87,13 @@ class Queries:
         direct = self._best_node(wanted)[1]
         return direct if cut is None else min(direct, self._cut_work(wanted, *cut))
 
-    @functools.cache  # noqa: B019
     def _cut_work(self, wanted: int, source: int, target: int) -> float:
+        key = wanted, source, target
+        if key not in self._cut_works:
+            self._cut_works[key] = self._estimated_cut_work(*key)
+        return self._cut_works[key]
+
+    def _estimated_cut_work(self, wanted: int, source: int, target: int) -> float:
         separator, behind = self._separator(source, target), wanted & self._behind(source, target)
         rest, far = (wanted & ~behind) | separator, behind | separator
         parts = sum(0.0 if (part,) in self._memo else self._work(part) for part in (rest, far))
@@ -97,8 +105,12 @@ class Queries:
         node = min(range(len(costs)), key=costs.__getitem__)
         return node, costs[node]
 
-    @functools.cache  # noqa: B019
     def _cut(self, wanted: int) -> tuple[int, int] | None:
+        if wanted not in self._cuts:
+            self._cuts[wanted] = self._cheapest_cut(wanted)
+        return self._cuts[wanted]
+
+    def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
         """The edge (source, target) whose separator divides the wanted attributes most cheaply, if one does so within CUT_CELLS."""
         best, best_cells = None, CUT_CELLS + 1
         for source, target in self._edges:
@@ -124,14 +136,15 @@ class Queries:
     def _separator(self, one: int, other: int) -> int:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
 
-    @functools.cache  # noqa: B019 - lives as long as the calibration
     def _behind(self, source: int, target: int) -> int:
         """Attributes on the source's side of the edge, without those shared with the target."""
-        mask = self._structure.tree.nodes[source]
-        for other in self._neighbours[source]:
-            if other != target:
-                mask |= self._behind(other, source)
-        return mask & ~self._structure.tree.nodes[target]
+        if (source, target) not in self._sides:
+            mask = self._structure.tree.nodes[source]
+            for other in self._neighbours[source]:
+                if other != target:
+                    mask |= self._behind(other, source)
+            self._sides[source, target] = mask & ~self._structure.tree.nodes[target]
+        return self._sides[source, target]
 
     def _cost(self, node: int, wanted: int) -> float:
         """Cells of the extended messages needed to answer at `node`, and of the answer's own contraction."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -68,3 +70,16 @@ def test_impossible_cells_stay_impossible(model: GraphicalModel, seed: int) -> N
     for labels, table, f in zip(model.structure.cliques, calibration.marginals, forbidden, strict=True):
         np.testing.assert_allclose(table, marginal(p, labels), rtol=1e-9, atol=1e-12)
         assert (table[f] == 0).all()
+
+
+def test_a_model_that_is_let_go_leaves_nothing_behind() -> None:
+    sizes = [3, 3, 3, 3]
+    structure = Structure([(0, 1), (1, 2), (2, 3)], sizes)
+    potentials = tuple(np.zeros([sizes[a] for a in labels]) for labels in structure.cliques)
+    model = GraphicalModel(coded_domain(sizes), structure, potentials, 100.0, Contractor(sizes))
+    for pair in itertools.combinations(model.domain.names, 2):
+        model.marginal(pair)
+    answers = weakref.ref(model.calibration)
+    del model
+    gc.collect()
+    assert answers() is None  # AIM makes a model a round: what one of them kept would add up to gigabytes
