@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.attribute import Attribute
 from dpsynth_core.bins import column_field, day_of, equal_edges
@@ -110,12 +111,24 @@ class Domain:
     def possible_cells(self, clique: Clique) -> int:
         """Number of cells that the rules inside a marginal leave possible: those whose noise a model that knows the rules can take in."""
         if clique not in self._possible_cells:
-            inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
-            possible = np.ones(self.sizes(clique) if inside else (), dtype=bool)
-            for zeros, table in inside.items():
-                possible &= ~table.reshape([self[name].size if name in zeros else 1 for name in clique])
-            self._possible_cells[clique] = int(possible.sum()) if inside else self.cells(clique)
+            impossible = self.impossible_cells(clique)
+            self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))
         return self._possible_cells[clique]
+
+    def impossible_cells(self, clique: Clique) -> Cells | None:
+        """The cells that the rules inside a marginal leave no record for, True in a table of its shape; None without such a rule."""
+        inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
+        if not inside:
+            return None
+        impossible = np.zeros(self.sizes(clique), dtype=bool)
+        for zeros, table in inside.items():
+            impossible |= table.reshape([self[name].size if name in zeros else 1 for name in clique])
+        return impossible
+
+    def cleared(self, clique: Clique, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A marginal with 0 in the impossible cells: what noise put there is known to be noise."""
+        impossible = self.impossible_cells(clique)
+        return table if impossible is None else np.where(impossible, 0.0, table)
 
     @cached_property
     def _possible_cells(self) -> dict[Clique, int]:

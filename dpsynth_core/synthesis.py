@@ -239,7 +239,7 @@ def _published(
     Where a rule is published and the workload is not, what was measured beside it.
     """
     if isinstance(plan.mechanism, Learner) and not plan.mechanism.publishes_tables:
-        return {m.clique: m.values / finished.total for m in measurements if m.clique}
+        return {m.clique: plan.domain.cleared(m.clique, m.values) / finished.total for m in measurements if m.clique}
     if codes is None:
         return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
     return {r: counts / len(codes) for r, counts in row_marginals(plan.domain, codes, plan.workload.cliques).items()}

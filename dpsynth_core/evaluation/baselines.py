@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.quantiles import HALF_NORMAL
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms.shares import least_error_shares
@@ -23,10 +24,12 @@ from dpsynth_core.workload import Workload
 Array = NDArray[np.float64]
 _NO_NOISE = 1e-150
 """Instead of 0 as a standard deviation, to divide by."""
+_FITTING_ROUNDS = 20
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
-    """Expected error of `mechanisms.gaussian` with the whole of rho: E|noise| of every cell, supersets of a marginal combined with it."""
+    """Expected error of `mechanisms.gaussian` with the whole of rho: E|noise| of every cell that is possible, supersets of a marginal
+    combined with it."""
     cells = {r: workload.domain.cells(r) for r in workload.cliques}
     variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}
     widest = max(map(len, cells))
@@ -34,28 +37,45 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
     for r, size in cells.items():
         containing = [s for s in cells if set(r) <= set(s)] if len(r) < widest else [r]
         precision = math.fsum(size / (cells[s] * variance[s]) for s in containing)
-        errors[r] = HALF_NORMAL * size / (math.sqrt(precision) * total)
+        errors[r] = HALF_NORMAL * workload.domain.possible_cells(r) / (math.sqrt(precision) * total)
     return errors
 
 
 def independent(
-    published: Mapping[Clique, Array], columns: Mapping[str, Array], rho: float, l2: float, total: float
+    domain: Domain, published: Mapping[Clique, Array], columns: Mapping[str, Array], rho: float, l2: float, total: float
 ) -> dict[Clique, float]:
     """Expected error of `mechanisms.independent` with the whole of rho.
 
     published, columns: marginals and single columns as fractions. A cell's error is normal around its distance from the product, with the
-    noise of the columns to first order; E|.| of that is a folded normal mean.
+    noise of the columns to first order; E|.| of that is a folded normal mean. Impossible cells have none, and the product is then the
+    distribution nearest to it without them that has the same columns.
     """
     sigma = l2 * math.sqrt(len(columns) / (2 * rho)) / total
-    return {r: _folded_sum(table, [columns[name] for name in r], sigma) for r, table in published.items()}
+    return {r: _folded_sum(table, [columns[name] for name in r], sigma, domain.impossible_cells(r)) for r, table in published.items()}
 
 
-def _folded_sum(table: Array, columns: list[Array], sigma: float) -> float:
-    distance = table - reduce(np.multiply.outer, columns)
+def _folded_sum(table: Array, columns: list[Array], sigma: float, impossible: NDArray[np.bool_] | None) -> float:
+    distance = table - _product(columns, impossible)
     spread = np.zeros(table.shape)
     for axis in range(len(columns)):
         others = [np.ones_like(c) if i == axis else c**2 for i, c in enumerate(columns)]
         spread += reduce(np.multiply.outer, others)
+    if impossible is not None:
+        spread[impossible] = 0.0
     deviation = np.maximum(sigma * np.sqrt(spread), _NO_NOISE)
     ratio = distance / deviation
     return float(np.sum(deviation * HALF_NORMAL * np.exp(-(ratio**2) / 2) + distance * (1 - 2 * ndtr(-ratio))))
+
+
+def _product(columns: list[Array], impossible: NDArray[np.bool_] | None) -> Array:
+    """The product of the columns; with impossible cells, by iterative proportional fitting of what is left of it."""
+    product = np.asarray(reduce(np.multiply.outer, columns))
+    if impossible is None:
+        return product
+    product = np.where(impossible, 0.0, product)
+    for _ in range(_FITTING_ROUNDS):
+        for axis, column in enumerate(columns):
+            now = product.sum(axis=tuple(i for i in range(product.ndim) if i != axis))
+            factor = np.divide(column, now, out=np.zeros_like(column), where=now > 0)
+            product = product * factor.reshape([-1 if i == axis else 1 for i in range(product.ndim)])
+    return product

@@ -112,7 +112,7 @@ def supported(
     """
     whole = final(measurements, clique)
     if whole is not None:
-        bound = float(np.abs(answer - whole.values).sum()) + _correlated(whole, confidence)
+        bound = _apart(domain, whole, answer, confidence)
         return bound, bound
     average = estimate(domain, measurements, clique)
     if average is None:
@@ -121,19 +121,36 @@ def supported(
     distance = float(np.abs(answer - average.values).sum())
     paper = distance + average.sigma * (math.sqrt(2 * math.log(2)) * cells + math.sqrt(math.log(1 / alpha) * 2 * cells))
     if doubt is None:
-        return paper, distance + average.sigma * absolute_sum(cells, confidence)
+        return paper, _apart(domain, Measurement(clique, average.values, average.sigma), answer, confidence)
     two_sided = distance + average.sigma * absolute_sum(cells, 1 - alpha / 2)
     return paper, min(two_sided, _one_sided(domain, measurements, clique, answer, 1 - alpha / 2) + doubt)
 
 
-def _correlated(measurement: Measurement, confidence: float) -> float:
-    """A quantile of ||noise||_1 where the noise is normal but correlated: its mean, sqrt(2/pi) sigma n, plus what it exceeds it by.
+def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) -> float:
+    """A bound on ||M_r(D) - answer||_1 from an unbiased estimate `seen` of M_r(D): their distance, and a quantile of the noise.
 
-    ||noise||_1 is sqrt(n) * spread-Lipschitz in independent standard normals, so it exceeds its mean by t with probability at most
-    exp(-t^2 / (2 n spread^2)).
+    In impossible cells, where answers are 0, that would count noise which nobody published. As counts are never negative, their distance to
+    the answer is at most its sum plus that of the counts, which the sum of `seen` tells far better than its cells do. It is not taken for
+    0: records may contradict the rules. Half the failure probability for each part.
     """
-    cells, spread = measurement.values.size, measurement.spread or measurement.sigma
-    return HALF_NORMAL * measurement.sigma * cells + spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
+    impossible = domain.impossible_cells(seen.clique)
+    if impossible is None:
+        return float(np.abs(answer - seen.values).sum()) + _noise(seen, answer.size, confidence)
+    half, number = (1 + confidence) / 2, int(impossible.sum())
+    there = float(seen.values[impossible].sum()) + normal(half) * (seen.spread or seen.sigma) * math.sqrt(number)
+    elsewhere = float(np.abs(answer - seen.values)[~impossible].sum()) + _noise(seen, answer.size - number, half)
+    return elsewhere + float(np.abs(answer[impossible]).sum()) + max(0.0, there)
+
+
+def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
+    """A quantile of ||noise||_1 in so many cells of a measurement: exact where the noise is independent.
+
+    Where it is normal but correlated, its mean, sqrt(2/pi) sigma n, plus what it exceeds it by: ||noise||_1 is sqrt(n) * spread-Lipschitz
+    in independent standard normals, so it exceeds its mean by t with probability at most exp(-t^2 / (2 n spread^2)).
+    """
+    if measurement.spread is None:
+        return measurement.sigma * absolute_sum(cells, confidence)
+    return HALF_NORMAL * measurement.sigma * cells + measurement.spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
 
 
 def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float) -> float:

@@ -68,7 +68,8 @@ class Statements:
         if evidence.codes is not None:
             return {r: t / max(1, len(evidence.codes)) for r, t in row_marginals(evidence.domain, evidence.codes, cliques).items()}
         found = {r: evidence.estimate(r) for r in cliques}
-        return {r: e.values / max(1.0, evidence.total) for r, e in found.items() if e is not None}
+        people, domain = max(1.0, evidence.total), evidence.domain
+        return {r: domain.cleared(r, e.values) / people for r, e in found.items() if e is not None}
 
 
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
@@ -147,7 +148,7 @@ def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> di
     whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
     sample = statements.certificate.sample if statements.certificate else None
     return {
-        "independent": baselines.independent(whole, columns, rho, l2, total),
+        "independent": baselines.independent(statements.evidence.domain, whole, columns, rho, l2, total),
         "gaussian": baselines.gaussian(statements.workload, rho, l2, total) if statements.mechanism != "gaussian" else {},
         "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }

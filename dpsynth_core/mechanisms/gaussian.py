@@ -28,7 +28,10 @@ _MAX_CELLS = 100_000_000
 
 @dataclass(frozen=True)
 class NoisyAnswers:
-    """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other."""
+    """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other.
+
+    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them.
+    """
 
     domain: Domain
     measurements: tuple[Measurement, ...]
@@ -43,7 +46,8 @@ class NoisyAnswers:
             raise KeyError(clique)
         # a cell of the sum adds up n_s / n_r cells of the measured marginal, each of variance sigma^2
         precision = [self.domain.cells(clique) / (m.values.size * m.sigma**2) for m in covering]
-        return np.asarray(sum(p * _summed_down(m, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision))
+        mean = sum(p * _summed_down(m, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision)
+        return self.domain.cleared(clique, np.asarray(mean))
 
 
 class Gaussian:

@@ -39,6 +39,7 @@ ROWS: Clique = ()
 class ResidualAnswers:
     """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative.
 
+    Impossible cells are answered 0 (`Domain.cleared`), which their sums in smaller marginals do not follow.
     residuals: without the number of rows, which is `total`. sigmas: of the residuals, and of the number of rows where it is noisy.
     """
 
@@ -48,7 +49,11 @@ class ResidualAnswers:
     sigmas: Mapping[Clique, float]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts: every residual spread evenly over the columns it does not have. Raises KeyError if one was not measured."""
+        """Counts. Raises KeyError if a residual of it was not measured."""
+        return self.domain.cleared(clique, self._combined(clique))
+
+    def _combined(self, clique: Clique) -> NDArray[np.float64]:
+        """Every residual spread evenly over the columns it does not have."""
         cells = self.domain.cells(clique)
         answer = np.full(self.domain.sizes(clique), self.total / cells)
         for part in parts(self.domain, clique):
@@ -65,7 +70,7 @@ class ResidualAnswers:
         cells = self.domain.cells(clique)
         variance = {part: self.sigmas[part] ** 2 * self.domain.cells(part) / cells for part in noisy}
         sigma = math.sqrt(math.fsum(variance[part] * self.domain.cells(part) * saving(self.domain, part) / cells for part in noisy))
-        return Measurement(clique, self.marginal(clique), sigma, math.sqrt(max(variance.values())))
+        return Measurement(clique, self._combined(clique), sigma, math.sqrt(max(variance.values())))
 
 
 class ResidualPlanner:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.comparison import label
@@ -19,7 +20,7 @@ INDEX = "marginals/index.csv"
 
 def csv_files(release: Release) -> dict[str, bytes]:
     """A CSV for each measurement and the index, by file name. Texts that a spreadsheet would run get an apostrophe."""
-    tables = {_file(number): _table(release.domain, m) for number, m in enumerate(release.measurements)}
+    tables = {_file(number): _table(release, m) for number, m in enumerate(release.measurements)}
     return {name: csv_bytes(table, for_spreadsheets=True) for name, table in {INDEX: _index(release), **tables}.items()}
 
 
@@ -40,7 +41,7 @@ def parquet(release: Release) -> bytes:
             size = m.values.size
             cells = list(zip(*_cells(release.domain, m), strict=True)) if m.clique else [()]
             writer.write_table(
-                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, m.values.ravel(), [m.sigma] * size], schema=schema)
+                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, _counts(release, m), [m.sigma] * size], schema=schema)
             )
     return out.getvalue()
 
@@ -55,10 +56,15 @@ def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
     return [[domain[name].cell_labels()[code] for code in codes] for name, codes in zip(measurement.clique, index, strict=True)]
 
 
-def _table(domain: Domain, measurement: Measurement) -> pa.Table:
+def _table(release: Release, measurement: Measurement) -> pa.Table:
     names = _distinct([*measurement.clique, "noisy_count"])
-    columns = [pa.array(labels, pa.string()) for labels in _cells(domain, measurement)]
-    return pa.table([*columns, pa.array(measurement.values.ravel())], names=names)
+    columns = [pa.array(labels, pa.string()) for labels in _cells(release.domain, measurement)]
+    return pa.table([*columns, pa.array(_counts(release, measurement))], names=names)
+
+
+def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
+    """The flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
+    return (measurement.values if release.codes is not None else release.domain.cleared(measurement.clique, measurement.values)).ravel()
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

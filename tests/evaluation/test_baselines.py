@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation import baselines
 from dpsynth_core.mechanisms.protocol import Finished
 from dpsynth_core.mechanisms.registry import get
@@ -12,12 +13,15 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload, all_kway, hand_picked
+from dpsynth_core.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, people
+from tests.privacy.tables import ArraySource
 
 PEOPLE = people(rows=2000)
 RHO = 0.02
 MIXED = hand_picked(DOMAIN, {("a",): 2.0, ("a", "b"): 1.0, ("a", "b", "c"): 1.0})
 """Marginals inside others: their answers are combined."""
+TWO = Domain.from_json({"x": 2, "y": 2})
 
 
 def truth(workload: Workload) -> dict[tuple[str, ...], np.ndarray]:
@@ -46,17 +50,35 @@ def test_gaussian_answers_are_as_far_off_as_expected(workload: Workload, unit: U
 @pytest.mark.parametrize("workload", [all_kway(DOMAIN, 1), all_kway(DOMAIN, 2)])
 def test_columns_alone_are_as_far_off_as_expected_from_exact_marginals(workload: Workload) -> None:
     columns = {name: truth(all_kway(DOMAIN, 1))[(name,)] for name in DOMAIN.names}
-    expected = baselines.independent(truth(workload), columns, RHO, Unit("replace").marginal_l2, 2000)
+    expected = baselines.independent(DOMAIN, truth(workload), columns, RHO, Unit("replace").marginal_l2, 2000)
     # single columns: as above, with 2 cells at least (7 %); the model also keeps its counts from being negative, which helps a little
     assert realised("independent", workload, Unit("replace"), 60) == pytest.approx(expected, rel=0.25)
 
 
 def test_a_table_that_is_no_product_costs_independent_its_distance_whatever_the_budget() -> None:
     table, columns = np.array([[0.5, 0.0], [0.0, 0.5]]), {"x": np.array([0.5, 0.5]), "y": np.array([0.5, 0.5])}
-    assert baselines.independent({("x", "y"): table}, columns, 1e12, 1.0, 1000)[("x", "y")] == pytest.approx(1.0)
+    assert baselines.independent(TWO, {("x", "y"): table}, columns, 1e12, 1.0, 1000)[("x", "y")] == pytest.approx(1.0)
 
 
 def test_an_empty_cell_of_a_column_is_no_trouble() -> None:
     table, columns = np.array([[1.0, 0.0], [0.0, 0.0]]), {"x": np.array([1.0, 0.0]), "y": np.array([1.0, 0.0])}
     with np.errstate(all="raise", under="ignore"):
-        assert baselines.independent({("x", "y"): table}, columns, 1.0, 1.0, 1000)[("x", "y")] < 0.01
+        assert baselines.independent(TWO, {("x", "y"): table}, columns, 1.0, 1.0, 1000)[("x", "y")] < 0.01
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("gaussian", 0.15), ("independent", 0.25)])  # as above
+def test_baselines_know_impossible_cells(name: str, tolerance: float) -> None:
+    limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1), (2,)), ((3,), (0, 1)))),))
+    codes = PEOPLE.rows[~limited.zeros["a", "b"][PEOPLE.rows[:, 0], PEOPLE.rows[:, 1]]]
+    source, pairs = ArraySource(limited, codes), all_kway(limited, 2)
+    true = {r: table / len(codes) for r, table in source.counts([*pairs.cliques, *((n,) for n in limited.names)]).items()}
+    realised = 0.0
+    for seed in range(60):
+        *_, last = get(name).steps(PrivacyKernel(source, Unit("replace"), RHO, SeededNoise(seed)), pairs, {})
+        realised += float(np.abs(last.model.marginal(("a", "b")) / len(codes) - true["a", "b"]).sum()) / 60
+    l2 = Unit("replace").marginal_l2
+    columns = {n: true[(n,)] for n in limited.names}
+    wanted = {r: true[r] for r in pairs.cliques}
+    independent = baselines.independent(limited, wanted, columns, RHO, l2, len(codes))
+    expected = independent if name == "independent" else baselines.gaussian(pairs, RHO, l2, len(codes))
+    assert realised == pytest.approx(expected["a", "b"], rel=tolerance)

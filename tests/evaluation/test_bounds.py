@@ -15,10 +15,12 @@ from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms.protocol import Candidate, Measured, Selection
+from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway
+from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, run
 from tests.privacy.tables import ArraySource
 
@@ -196,3 +198,35 @@ def test_more_confidence_costs_more() -> None:
     levels = [bounds(DOMAIN, published, Total(1000.0, 2.0), taken, confidence=c)[("a",)] for c in (0.5, 0.9, 0.99, 0.9999)]
     for name in ("paper", "tight"):
         assert (np.diff([getattr(level, name) for level in levels]) > 0).all()
+
+
+LIMITED = Domain(
+    DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1, 2), (0, 1)),)), StructuralZeros(("b", "c"), (((2,), (3, 4, 5)),)))
+)
+"""6 of 12 cells of a by b, and 3 of 18 of b by c, are impossible."""
+
+
+@pytest.mark.parametrize("obedient", [True, False], ids=["obedient", "contradicting"])
+@pytest.mark.parametrize("name", ["gaussian", "residual_planner"])
+def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(name: str, obedient: bool) -> None:
+    """And noise that is left out of the answers hardly counts in the bounds."""
+    runs, workload = 80, hand_picked(LIMITED, {("a", "b"): 1.0, ("b", "c"): 1.0})
+    codes = np.random.default_rng(5).integers(0, LIMITED.sizes(LIMITED.names), (3000, 4)).astype(np.int32)
+    if obedient:
+        codes = codes[~(LIMITED.zeros["a", "b"][codes[:, 0], codes[:, 1]] | LIMITED.zeros["b", "c"][codes[:, 1], codes[:, 2]])]
+    source = ArraySource(LIMITED, codes)
+    true = source.counts(workload.cliques)
+    failures: Counter[Clique] = Counter()
+    ratios = []
+    for seed in range(runs):
+        *steps, last = get(name).steps(PrivacyKernel(source, Unit("replace"), 0.02, SeededNoise(seed)), workload, {})
+        measured = [step.measurement for step in steps if isinstance(step, Measured)]
+        published = {r: last.model.marginal(r) / len(codes) for r in workload.cliques}
+        found = bounds(LIMITED, published, Total(len(codes), 0.0), measured, rows=False)
+        unaware = bounds(DOMAIN, published, Total(len(codes), 0.0), measured, rows=False)
+        for r, table in published.items():
+            failures[r] += found[r].tight < np.abs(table - true[r] / len(codes)).sum()
+            failures[r] += found[r].paper < np.abs(table - true[r] / len(codes)).sum()
+        ratios.append(found["a", "b"].tight / unaware["a", "b"].tight)
+    assert max(failures.values()) <= too_many(runs)
+    assert np.median(ratios) < 0.85 or not obedient

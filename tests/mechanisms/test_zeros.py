@@ -117,3 +117,20 @@ def test_records_that_contradict_the_domain_are_counted_where_they_are(name: str
     if name != "mwem_pgm":  # its first measurement is chosen with the model's answers, which know the zeros
         assert taken[DOMAIN][0] == taken[limited][0]
     assert taken[DOMAIN][1] == pytest.approx(taken[limited][1], rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "residual_planner"])
+def test_answers_are_zero_in_impossible_cells_and_what_was_measured_elsewhere(name: str) -> None:
+    limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1), (0, 1)),)),))
+    workload = hand_picked(limited, {("a", "b"): 1.0, ("a", "b", "c"): 1.0, ("c", "d"): 1.0})
+    kernel = PrivacyKernel(ArraySource(limited, np.zeros((500, 4), dtype=np.int32)), Unit(), 0.05, SeededNoise(4))
+    events = list(get(name).steps(kernel, workload, {}))
+    taken = {m.clique: m.values for m in (event.measurement for event in events if isinstance(event, Measured))}
+    for clique in (("a", "b", "c"), ("c", "d")):  # none contains them
+        answer, impossible = events[-1].model.marginal(clique), limited.impossible_cells(clique)
+        hidden = np.zeros(answer.shape, dtype=bool) if impossible is None else impossible
+        assert hidden.sum() == {("a", "b", "c"): 24, ("c", "d"): 0}[clique]
+        assert (answer[hidden] == 0).all()
+        assert np.allclose(answer[~hidden], taken[clique][~hidden], rtol=1e-12)
+        assert (taken[clique][hidden] != 0).any() == hidden.any()
+    assert (events[-1].model.marginal(("a", "b"))[:2, :2] == 0).all()
