@@ -2,8 +2,8 @@
 
     python -m benchmarks.pmwpub_defaults --mechanism pmwpub --rounds 10 30 100 --shares 0.5 --epsilons 0.1 1
 
-The private table is the demo's 50,000 people. The public ones have 5,000 of another seed: drawn like them, with women less likely, and
-from one region only. MWEM runs on five of the columns. Largest error of a cell and mean workload error of the model, delta = 1e-9.
+The private table is the demo's 50,000 people. The public ones have 5,000 of another seed: drawn like them, with women less likely,
+and of one region. MWEM runs on five of the columns. Largest error of a cell and mean workload error of the model, delta = 1e-9.
 """
 
 from __future__ import annotations

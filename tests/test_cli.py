@@ -71,7 +71,8 @@ def test_the_release_document_says_how_it_was_made() -> None:
     assert synthesize("--relation", "replace", "--set", "measure_share=0.8", "--set", "rounds_per_attribute=4") == 0
     said = release()
     assert said["private"] is True
-    assert said["spec"]["mechanism"] == {"name": "aim", "settings": {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8}}
+    settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8}
+    assert said["spec"]["mechanism"] == {"name": "aim", "settings": settings}
     assert said["spec"]["unit"]["relation"] == "replace"
     assert said["rows"]["count"] == 300
     assert 0 < said["budget"]["rho_spent"] <= said["budget"]["rho"]
