@@ -213,7 +213,7 @@ def _transposed_times(left: Table, outer: Table) -> Table:
 
 
 WORTH_SEARCHING = 1e6
-"""Multiplications from which a better order pays for an exhaustive search (some milliseconds)."""
+"""Multiplications from which a better order pays for an exhaustive search."""
 SEARCHED_INPUTS = 10
 
 

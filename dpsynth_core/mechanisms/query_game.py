@@ -202,7 +202,7 @@ def split(total_is_public: bool) -> Split:
 def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
     """Of a game whose rounds have `draws` searches each among up to `queries` different queries, growing from the first round to the last.
 
-    Measured on a processor of 2023, Adult's columns: a search takes 1.5 ms and, from about a hundred queries on, grows with their square;
+    From about a hundred queries on, the time of a search grows with their square (`benchmarks/oracle.py` measures it on Adult's columns);
     it ends with its limit. Two at a time. A round selects among groups of equal counts, and finds them anew where it has more records.
     """
     cells = workload.cells

@@ -26,7 +26,7 @@ ANY, ODD, MOST_OF_ROW, MOST_OF_SET = "any", "odd", "most of the row", "most of t
 than is not."""
 
 _PARAMETERS = {"linearization_level": 0}
-"""CP-SAT's own: the linear relaxation proves nothing about weights of both signs, and costs up to ten times the rest."""
+"""CP-SAT's own: the linear relaxation proves nothing about weights of both signs, and costs more than all the rest."""
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -1,8 +1,8 @@
 """Relaxed projection (Aydore et al. 2021, Algorithm 1): the relaxed table whose answers are closest to noisy ones.
 
 Adam on free parameters of which the table is the sparsemax. The gradient is that in the table, not pulled back through sparsemax as an
-autodiff framework would do: its Jacobian is zero outside the support, so that a value which a row has once given up could never come back
-(on the simulated people, that ended at four times the largest error). Parameters that would be far from the support are kept within reach
+autodiff framework would do: its Jacobian is zero outside the support, so that a value which a row has once given up could never come back.
+Parameters that would be far from the support are kept within reach
 of it, and return when they are needed; at its edge (`reach` 0, the plain projection of every step) they would come and go with every step.
 """
 
