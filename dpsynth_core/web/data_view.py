@@ -13,7 +13,6 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers, session, table
 from dpsynth_core.web.session import Current
-from dpsynth_core.web.steps import ACTIVE
 from dpsynth_core.web.table import Table
 from dpsynth_core.web.text import code
 from dpsynth_core.zones import Zone
@@ -77,7 +76,7 @@ def _take_demo() -> None:
 def _take(find: Callable[[], Table]) -> None:
     """Make what `find` brings the project's table, or keep what is wrong with it for the next run of the page."""
     try:
-        _check_idle()
+        session.check_idle("data")
         found = find()
     except InputError as error:
         st.session_state[_SAID] = error
@@ -91,18 +90,12 @@ def _take(find: Callable[[], Table]) -> None:
 def _remove(here: Current) -> None:
     """Delete an uploaded table from this machine, and let go of one that was given by its path."""
     try:
-        _check_idle()
+        session.check_idle("data")
     except InputError as error:
         st.session_state[_SAID] = error
         return
     table.forget_uploads(here.owner, here.project)
     session.edit(table.disown)
-
-
-def _check_idle() -> None:
-    """A run that is waiting or under way must find the table that it was sealed with."""
-    if any(state in ACTIVE for state in session.run_states()):
-        raise InputError("data", "a run of this project is under way with the present table", "wait for its end, or cancel it")
 
 
 def _found(here: Current) -> None:

@@ -15,7 +15,6 @@ from dpsynth_core.sources.public import Differences, refusal
 from dpsynth_core.web import document, frame, public_data, session, table
 from dpsynth_core.web.public_data import Found
 from dpsynth_core.web.session import Current
-from dpsynth_core.web.steps import ACTIVE
 from dpsynth_core.web.text import code
 from dpsynth_core.zones import Zone
 
@@ -63,7 +62,7 @@ def _take_upload(here: Current) -> None:
 
 def _take(find: Callable[[], Found]) -> None:
     try:
-        _check_idle()
+        session.check_idle("public table")
         found = find()
     except InputError as error:
         st.session_state[_SAID] = error
@@ -73,17 +72,12 @@ def _take(find: Callable[[], Found]) -> None:
 
 def _remove(here: Current) -> None:
     try:
-        _check_idle()
+        session.check_idle("public table")
     except InputError as error:
         st.session_state[_SAID] = error
         return
     public_data.forget(here.owner, here.project)
     session.edit(public_data.disown)
-
-
-def _check_idle() -> None:
-    if any(state in ACTIVE for state in session.run_states()):
-        raise InputError("public table", "a run of this project is under way with the present one", "wait for its end, or cancel it")
 
 
 def _chosen(here: Current) -> None:

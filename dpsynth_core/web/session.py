@@ -22,6 +22,7 @@ from dpsynth_core.store import home, projects, runs
 from dpsynth_core.web import document
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.security import OWNER_COOKIE, OWNER_DIGITS, is_owner
+from dpsynth_core.web.steps import ACTIVE
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
@@ -125,6 +126,12 @@ def run_states() -> list[str]:
     """States of the open project's runs."""
     here = current()
     return [run.state for run in runs.list(here.owner, here.project)]
+
+
+def check_idle(field: str) -> None:
+    """A run that is waiting or under way must find the tables that it was sealed with. Raises InputError about `field`."""
+    if any(state in ACTIVE for state in run_states()):
+        raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")
 
 
 def _open(project: projects.Project) -> Current:

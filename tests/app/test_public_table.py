@@ -12,7 +12,7 @@ from dpsynth_core import demo
 from dpsynth_core.errors import InputError
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import launch, public_data
+from dpsynth_core.web import launch, public_data, session
 from dpsynth_core.web.session import Current
 from tests.app.demo_project import COLUMNS, draft, finished_run, open_page, project, words
 
@@ -45,6 +45,18 @@ def test_a_public_table_that_agrees_says_so_and_can_be_removed() -> None:
     app.button(key="remove_public").click().run()
     assert "public" not in projects.load(LOCAL_OWNER, place).draft
     assert projects.uploads(LOCAL_OWNER, place, shelf="public") == ()
+
+
+@pytest.mark.parametrize("table", ["public", "table"])
+def test_no_table_is_removed_under_a_run_that_was_sealed_with_it(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = with_public(project(), census())
+    app = open_page("data", place)
+    monkeypatch.setattr(session, "run_states", lambda: ["done", "running"])
+    app.button(key=f"remove_{table}").click().run()
+    assert "a run of this project is under way with the present table" in words(app)
+    kept = projects.load(LOCAL_OWNER, place).draft
+    assert "public" in kept
+    assert kept["data"] is not None
 
 
 def test_differences_are_listed_and_what_makes_it_useless_is_said() -> None:
