@@ -42,7 +42,7 @@ PRIMAL: Mapping[str, Sequence[float]] = {
     "eta": (0.06, 0.12, 0.25, 0.5),
     "skip": (0.0, 0.25, 0.5),
 }
-DUAL: Mapping[str, Sequence[float]] = {"eta": (0.1, 0.5, 1, 2, 4), "samples": (3, 10, 30), "skip": (0.0, 0.25, 0.5)}
+DUAL: Mapping[str, Sequence[float]] = {"eta": (0.1, 0.5, 1, 2, 4), "samples": (1, 3, 5, 10, 30), "skip": (0.0, 0.25, 0.5)}
 KNOBS = {"fem": PRIMAL, "sepfem": PRIMAL, "dualquery": DUAL, "dqrs": DUAL}
 
 

@@ -35,7 +35,7 @@ class DualQuery:
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
-    parameters: ClassVar[Sequence[Parameter]] = dual_game.parameters(eta=2.0, samples=10)
+    parameters: ClassVar[Sequence[Parameter]] = dual_game.parameters(eta=2.0, samples=5)
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
         """As for all rounds that the settings allow; a small budget needs fewer."""
