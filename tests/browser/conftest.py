@@ -23,7 +23,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run")
 PATIENCE_MS = 30_000
+LONG_MS = 400_000  # a run, on a machine that other tests keep busy
 STARTUP_SECONDS = 60
+
+expect.set_options(timeout=PATIENCE_MS)  # 5 s are too few where other tests keep the machine busy
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,23 @@ def use_demo(page: Page) -> None:
     page.get_by_role("button", name="Use the simulated demo").click()
     expect(page.get_by_text("simulated, 12 columns")).to_be_visible()
     settled(page)
+
+
+def seal_and_run(page: Page) -> None:
+    page.get_by_role("button", name="Seal the plan and run it").click()
+    page.get_by_role("button", name="Spend ε 1 and run").click()
+    expect(page.get_by_text(re.compile("Under way|Waiting for its turn")).first).to_be_visible()
+
+
+def wait_until_done(page: Page) -> None:
+    expect(page.get_by_role("link", name="See the results")).to_be_visible(timeout=LONG_MS)
+
+
+def download(page: Page, what: str) -> bytes:
+    """One of the offered files."""
+    with page.expect_download() as taken:
+        page.locator(f".st-key-offer_{what}").get_by_role("button").click()
+    return Path(taken.value.path()).read_bytes()
 
 
 def _launch(home: Path, script: str = "app.py", options: tuple[str, ...] = ()) -> tuple[subprocess.Popen[bytes], Server]:

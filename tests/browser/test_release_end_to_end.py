@@ -16,13 +16,24 @@ from playwright.sync_api import Page, Route, expect
 from dpsynth_core import demo
 from dpsynth_core.domain import Domain, load_domain
 from tests.app.demo_project import finished_run, hostile_project, project
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import (
+    LONG_MS,
+    Server,
+    download,
+    fill,
+    new_project,
+    opened,
+    press_continue,
+    seal_and_run,
+    settled,
+    use_demo,
+    wait_until_done,
+)
 
 pytestmark = pytest.mark.browser
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 ADULT_DOMAIN = Path(__file__).with_name("adult_domain.json")
-LONG_MS = 400_000  # a run, on a machine that other tests keep busy
 HOSTILE = ("<img src=x onerror=alert(1)>", "**bold** :smile:", "=1+1")
 
 
@@ -33,23 +44,6 @@ def go_to_mechanism(page: Page, per_table: str) -> None:
     settled(page)
     press_continue(page, "Budget")
     press_continue(page, "Mechanism")
-
-
-def seal_and_run(page: Page) -> None:
-    page.get_by_role("button", name="Seal the plan and run it").click()
-    page.get_by_role("button", name="Spend ε 1 and run").click()
-    expect(page.get_by_text(re.compile("Under way|Waiting for its turn")).first).to_be_visible()
-
-
-def wait_until_done(page: Page) -> None:
-    expect(page.get_by_role("link", name="See the results")).to_be_visible(timeout=LONG_MS)
-
-
-def download(page: Page, what: str) -> bytes:
-    """One of the offered files."""
-    with page.expect_download() as taken:
-        page.locator(f".st-key-offer_{what}").get_by_role("button").click()
-    return Path(taken.value.path()).read_bytes()
 
 
 def check_rows(csv: bytes, domain: Domain) -> pd.DataFrame:
