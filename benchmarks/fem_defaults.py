@@ -106,10 +106,10 @@ def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
     frame = pd.DataFrame([_flat(point) for point in points])
     if frame.empty:
         return
-    columns = ["table", "mechanism", "epsilon", "knob", "value"]
+    columns = ["table", "mechanism", "epsilon", "turned"]
     groups = frame.groupby(columns, sort=False)
     means = groups.agg(runs=("error", "size"), error=("error", "mean"), rounds=("rounds", "mean"), cpu=("cpu_seconds", "mean"))
-    lines = ["| table | mechanism | epsilon | knob | value | runs | largest error | rounds | processor seconds |", "|---" * 9 + "|"]
+    lines = ["| table | mechanism | epsilon | turned | runs | largest error | rounds | processor seconds |", "|---" * 8 + "|"]
     for key, row in means.iterrows():
         numbers = f"{row['runs']:.0f} | {row['error']:.4f} | {row['rounds']:.0f} | {row['cpu']:.0f}"
         lines.append(f"| {' | '.join(map(str, key if isinstance(key, tuple) else (key,)))} | {numbers} |")
@@ -125,17 +125,18 @@ def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
 
 
 def _flat(point: Mapping[str, Any]) -> dict[str, Any]:
-    """A run with the one knob that was turned, or "defaults"."""
+    """A run with what was turned away from today's defaults: in words, and as knob and value where it is one."""
     defaults = registry.settings(registry.get(point["mechanism"]), {})
-    turned = [name for name, value in point["settings"].items() if value != defaults[name]]
-    knob = " and ".join(turned) or "defaults"
-    return {**point, "knob": knob, "value": point["settings"][turned[0]] if len(turned) == 1 else 0.0}
+    turned = {name: value for name, value in point["settings"].items() if value != defaults[name]}
+    words = ", ".join(f"{name} {value:g}" for name, value in turned.items()) or "nothing"
+    knob, value = next(iter(turned.items())) if len(turned) == 1 else ("", 0.0)
+    return {**point, "turned": words, "knob": knob, "value": value}
 
 
 def _with_defaults(frame: pd.DataFrame) -> pd.DataFrame:
     """The runs of one turned knob; those at the defaults belong to every curve."""
-    parts = [frame[~frame["knob"].isin(["defaults"]) & ~frame["knob"].str.contains(" and ")]]
-    for _, run in frame[frame["knob"] == "defaults"].iterrows():
+    parts = [frame[frame["knob"] != ""]]
+    for _, run in frame[frame["turned"] == "nothing"].iterrows():
         parts.append(pd.DataFrame([{**run, "knob": knob, "value": value} for knob, value in run["settings"].items()]))
     return pd.concat(parts, ignore_index=True)
 

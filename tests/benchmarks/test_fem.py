@@ -77,5 +77,6 @@ def test_what_was_searched_becomes_a_table_and_curves(tmp_path: Path) -> None:
     points = [run | {"settings": given} for given in list(fem_defaults.candidates("dqrs", []))[:3]]
     fem_defaults.write(points, tmp_path / "found")
     text = (tmp_path / "found.md").read_text(encoding="utf-8")
-    assert "| demo | dqrs | 1.0 | defaults | 0.0 | 1 | 0.2000 | 9 | 1 |" in text
+    assert "| demo | dqrs | 1.0 | nothing | 1 | 0.2000 | 9 | 1 |" in text
+    assert "| demo | dqrs | 1.0 | eta 0.1 | 1 | 0.2000 | 9 | 1 |" in text
     assert (tmp_path / "found.vl.json").exists()
