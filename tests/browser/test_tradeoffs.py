@@ -6,6 +6,7 @@ import io
 import re
 import signal
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,9 +97,14 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     page.get_by_text("Downloads", exact=True).click()
     settled(page)
     with page.expect_download() as taken:
-        page.locator(".st-key-offer_csv").get_by_role("button").click()
-    rows = pd.read_csv(Path(taken.value.path()))
-    assert len(rows) > 40_000
+        page.locator(".st-key-offer_bundle").get_by_role("button").click()
+    packed = Path(taken.value.path()).read_bytes()
+    with zipfile.ZipFile(io.BytesIO(packed)) as bundle:
+        assert len(pd.read_csv(io.BytesIO(bundle.read("synthetic.csv")))) > 40_000
+
+    go_to(page, "Verify")
+    page.locator("input[type=file]").set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
+    expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
 
     go_to(page, "Compare")
     expect(page.get_by_text("needs two finished runs")).to_be_visible()
