@@ -31,7 +31,7 @@ run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=85
 
 test: lint $(VENV)/.chromium ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/...)
 	@CHROMIUM="$$(cat $(VENV)/.chromium)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
-	$(PY) -m pytest -n $(WORKERS) $(TESTS) || { echo "make test: FAILED, see the tests named above" >&2; exit 1; }
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(TESTS) || { echo "make test: FAILED, see the tests named above" >&2; exit 1; }
 	@echo "make test: everything passed (style, import rules, types, tests)"
 
 lint: $(VENV)/.test-ready ## Check style, import rules and types only

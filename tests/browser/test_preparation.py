@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import ROOT, Server, fill, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser
 
@@ -84,7 +84,7 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
 
     press_continue(page, "Budget")
     fill(page, "ε (epsilon)", "0.7")
-    expect(page.get_by_text("67%")).to_be_visible()
+    expect(page.get_by_text("53%")).to_be_visible()
     page.reload()
     expect(page.get_by_label("ε (epsilon)", exact=True)).to_have_value("0.7")
     settled(page)
@@ -132,7 +132,9 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     inside = main(page)
     shown = [text.replace("\u2060", "") for text in inside.locator("code").all_text_contents()]
     assert HOSTILE[4] in shown
-    assert inside.locator("script, img[src='x'], .katex, a[href*='evil']").count() == 0
+    assert inside.locator("img[src='x'], .katex, a[href*='evil']").count() == 0
+    ours = (ROOT / "assets" / "navigation.js").read_text(encoding="utf-8")
+    assert {text.strip() for text in inside.locator("script").all_text_contents()} <= {ours.strip()}
     assert not [url for url in requests if "evil.example" in url or url.endswith("/x")]
 
 
@@ -219,7 +221,7 @@ def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Serve
     expect(page.get_by_text("whole records to be published").first).to_be_visible()
     expect(forward).to_be_disabled()
     fill(page, "δ (delta)", "1e-9")
-    expect(page.get_by_text("88%")).to_be_visible()
+    expect(page.get_by_text("58%")).to_be_visible()
     expect(forward).to_be_enabled()
 
 
