@@ -55,7 +55,7 @@ def hostile_project(names: Sequence[str]) -> str:
     return place
 
 
-def finished_run(project_id: str, seconds: float = 60.0) -> Run:
+def finished_run(project_id: str, seconds: float = 240.0) -> Run:
     """Run the project's draft in a real worker and wait for its end."""
     spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
     run = runs.submit(LOCAL_OWNER, project_id, spec)
