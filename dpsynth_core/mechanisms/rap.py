@@ -158,7 +158,7 @@ class _Run:
     columns: Sequence[Measurement] = ()
     total: float = 1.0
     free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    marginals: list[Loss] = field(default_factory=list)
+    known: list[Loss] = field(default_factory=list)
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -182,7 +182,9 @@ class _Run:
             self.plan = Schedule.suiting(self.queries.size, self.total / kernel.query_l1, kernel.rho_total, settings)
         rows = max(LEAST_ROWS, min(settings["relaxed_rows"], int(self.total / OVERSAMPLING)))
         self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
-        self._learn(self.columns)
+        shares = np.concatenate([m.values for m in self.columns]) / self.total
+        every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
+        self.known.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
         self._forbid(kernel.domain, self._weight(sigma))
         yield from self._project(0, "every column")
 
@@ -190,7 +192,9 @@ class _Run:
         """RP: every marginal of the workload at once; thresholds follow from them."""
         cliques = self.queries.cliques
         sigma = graphical.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
-        self._learn((yield from self._measure(1, cliques, sigma)))
+        measured = yield from self._measure(1, cliques, sigma)
+        blocks = [self.space.blocks(clique) for clique in cliques]
+        self.known.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
         yield from self._project(1, f"{len(cliques)} tables")
 
     def round(self, number: int, measure_share: float) -> Iterator[Event]:
@@ -223,25 +227,18 @@ class _Run:
             yield Measured(number, measurements[-1], self.kernel.rho_spent, self._done(number, 0.5 * i / len(cliques)))
         return measurements
 
-    def _learn(self, measurements: Sequence[Measurement]) -> None:
-        """Fit to these marginals from now on."""
-        for sigma in sorted({m.sigma for m in measurements}):
-            alike = [m for m in measurements if m.sigma == sigma]
-            blocks = [self.space.blocks(m.clique) for m in alike]
-            self.marginals.append(MarginalLoss(blocks, [m.values / self.total for m in alike], self._weight(sigma)))
-
     def _forbid(self, domain: Domain, weight: float) -> None:
         """Keep the table away from what the domain calls impossible, if that is small enough to look at in every step. Rows never get there
         in any case, but have to leave the table's answers for that."""
         if 0 < sum(map(domain.cells, domain.zeros)) <= _FORBIDDEN_CELLS:
             blocks = [self.space.blocks(clique) for clique in domain.zeros]
             nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
-            self.marginals.append(MarginalLoss(blocks, nothing, weight))
+            self.known.append(MarginalLoss(blocks, nothing, weight))
 
     def _loss(self) -> Loss:
         """Everything that was measured so far. Queries of the same number of columns go together."""
         asked = [self.queries.query(int(number)) for number in self.chosen]
-        parts = list(self.marginals)
+        parts = list(self.known)
         for k in sorted({len(query.columns) for query in asked}):
             alike = [i for i, query in enumerate(asked) if len(query.columns) == k]
             columns = np.array([self.space.starts[list(asked[i].columns)] + asked[i].values for i in alike]).T
