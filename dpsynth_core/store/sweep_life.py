@@ -1,11 +1,12 @@
 """The life of a sweep as transactions on its rows. Whoever dies between two of them leaves a state that can be judged truthfully.
 
-    sweep   active -> done                    point   waiting -> running -> done | failed
-              `-> stopped -> active                     ^----------'`-> failed (its worker died too often) | lost (private table)
+    sweep   active -> done                    point   waiting -> running -> done | failed | lost (private table)
+              `-> stopped -> active                     ^----------'`-> failed (its worker died too often) | lost
 
 Several workers share the points of a sweep; each point is taken by one of them, and a finished point is never done again (a trigger).
-A point whose worker died on a table that is not private is simply repeated. On the private table it is lost: what it cost stays charged,
-and a second try would cost again. A private sweep is charged as a whole when it is submitted; `ledger` has the rest.
+A point whose worker died on a table that is not private is simply repeated. On the private table it is lost, as is one that ended with
+an error: what it cost stays charged, and a second try would cost again. A private sweep is charged as a whole when it is submitted;
+`ledger` has the rest.
 
 Nothing here checks owners. A worker acts only while its own row names its pid and start time.
 """
@@ -25,7 +26,8 @@ from dpsynth_core.store.home import new_id, now
 
 MAX_ATTEMPTS = 3
 _MINE = "id = ? AND pid = ? AND birth = ?"
-_LOST = "Its process died. It had read the private table, so that it stays charged and is not repeated."
+_CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
+_LOST = f"Its process died. {_CHARGED}"
 _TOO_OFTEN = "Its process died each time it was tried, perhaps for lack of memory."
 
 
@@ -81,13 +83,14 @@ def give(worker: str, number: int, outcome: Mapping[str, Any] | None, error: str
     """Store what came of a point; None if it failed, with what may be said about it."""
     with transaction() as db:
         sweep = _sweep_of(db, worker)
+        ended = "lost" if sweep["private"] else "failed"
         changed = db.execute(
             "UPDATE sweep_points SET state = ?, outcome = ?, error = ?, finished = ?, worker = NULL"
             " WHERE sweep = ? AND number = ? AND state = 'running' AND worker = ?",
             (
-                "failed" if outcome is None else "done",
+                ended if outcome is None else "done",
                 "" if outcome is None else json.dumps(outcome),
-                error,
+                f"{error} {_CHARGED}" if error and sweep["private"] else error,
                 now(),
                 sweep["id"],
                 number,

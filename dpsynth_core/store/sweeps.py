@@ -177,23 +177,25 @@ def workers_at_once(memory_mb: float) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), int(MEMORY_SHARE * _free_mb() / max(1.0, memory_mb))))
 
 
-def cost(sweep: Sweep) -> float:
-    """Epsilon of all trials together at the plan's delta, if the table is private."""
-    return epsilon_from(sweep.rho, sweep.base.budget.delta)
+def cost(sweep: Sweep) -> tuple[float, float]:
+    """Epsilon and delta of all trials together if the table is private: the plan's delta and what trials need of their own."""
+    delta = sweep.base.budget.delta
+    return epsilon_from(sweep.rho, delta), delta + sweep.own_delta
 
 
 def _charge(sweep: Sweep, name: str) -> Charge:
-    spec = sweep.base
+    spec, (epsilon, delta) = sweep.base, cost(sweep)
     return Charge(
         population=spec.population,
         run=sweep_life.charge_name(name),
         spec=sweep.digest(),
         relation=spec.unit.relation,
         rho=sweep.rho,
-        epsilon=cost(sweep),
-        delta=spec.budget.delta,
+        epsilon=epsilon,
+        delta=delta,
         fingerprint=fingerprints.of_data(spec.data),
         note=f"trade-offs, {len(sweep.points)} trials that are never released",
+        own_delta=sweep.own_delta,
     )
 
 

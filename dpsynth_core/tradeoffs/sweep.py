@@ -17,8 +17,8 @@ import numpy as np
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.privacy.accounting import check_budget, rho_from
-from dpsynth_core.spec import STANDIN, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.privacy.accounting import check_budget
+from dpsynth_core.spec import STANDIN, MechanismSpec, OutputSpec, Shares, Spec
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zone
 
@@ -92,8 +92,17 @@ class Sweep:
     @property
     def rho(self) -> float:
         """What all trials cost together when the table is private, in zCDP."""
-        each = sum(rho_from(epsilon, self.base.budget.delta) for epsilon in self.epsilons)
-        return each * len(self.mechanisms) * len(self.sizes) * self.repeats
+        return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
+
+    @property
+    def own_delta(self) -> float:
+        """What steps that need a delta of their own cost beside that, all trials together (`spec.Shares.delta`)."""
+        return sum(shares.delta for shares in self._shares) * len(self.sizes) * self.repeats
+
+    @cached_property
+    def _shares(self) -> list[Shares]:
+        """Of a trial with each mechanism and epsilon; other trials cost the same."""
+        return [self.spec(point).shares() for point in self.points if point.repeat == 0 and point.size == self.sizes[0]]
 
     def cliques(self, size: int) -> tuple[Clique, ...]:
         """The first `size` tables of the workload in an order drawn once and for all; in the workload's own order."""

@@ -132,7 +132,7 @@ def _start(here: Current) -> None:
         action = {} if private else {"on_click": submit, "args": (here, sweep)}
         if st.button(label, type="primary", icon=":material/play_arrow:", key="sweep_start", **action) and private:
             _confirm(here, sweep)
-        spent = f"charges ε {sweeps.cost(sweep):.3g}" if private else "spends nothing"
+        spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
         st.caption(f"About {in_words(forecast[0] / workers)}{each} · {spent} · goes on when you close this page", width="content")
     if (said := st.session_state.pop(_REFUSED, None)) is not None:
@@ -146,11 +146,11 @@ def _confirm(here: Current, sweep: Sweep) -> None:
     if sweep.base.population not in ledger.populations(here.owner):
         rho_left = rho_from(*document.cap(here.draft))
     left = epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
-    first, second = st.columns(2)
+    (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
     first.metric("Left now", f"ε {left:.3g}")
-    second.metric("These trials", f"ε {sweeps.cost(sweep):.3g}", help=f"{len(sweep.points):,} trials add up, in ρ.")
+    second.metric("These trials", f"ε {epsilon:.3g}", help=f"{len(sweep.points):,} trials add up, in ρ.")
     st.markdown(
-        f"Population {code(sweep.base.population)} · δ {short(sweep.base.budget.delta)}\n\nThe charge is final from the first trial on,"
+        f"Population {code(sweep.base.population)} · δ {short(delta)}\n\nThe charge is final from the first trial on,"
         " also if you stop the rest. **No trial is ever released**: what they cost is gone from what a release could have had."
     )
     if st.button("Charge it and start", type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit, args=(here, sweep)):

@@ -102,7 +102,7 @@ def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
             state = "Stopped" if stored.state == "stopped" else "Done"
             st.markdown(f"**{state}** · {len(took):,} of {len(points):,} trials", width="content")
         with st.container(horizontal=True, width="content", gap="small"):
-            _buttons(stored, bool(bad))
+            _buttons(stored, any(point.state == "failed" for point in points))
     if bad:
         reasons = "; ".join(dict.fromkeys(literal(point.error.rstrip(".")) for point in bad))
         st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")

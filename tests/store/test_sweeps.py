@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.errors import InputError, OracleError
+from dpsynth_core.privacy.accounting import epsilon_from, rho_from
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
 from dpsynth_core.store.database import reading, transaction
@@ -265,6 +266,51 @@ def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
     assert "stays charged" in sweeps.points("ann", sweep)[0].error
     sweeps.resume("ann", sweep)
     assert states(sweep) == ["lost", "done"]
+
+
+def test_a_trial_that_fails_on_the_private_table_is_not_repeated_for_it_would_cost_again(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OracleError("it could not prove its answer")
+
+    monkeypatch.setattr(sweep_worker.Trials, "run", fail)
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    be_worker(no_workers[0])
+    assert states(sweep) == ["lost", "lost"]
+    assert sweeps.points("ann", sweep)[0].error.startswith("oracle: it could not prove its answer")
+    assert "stays charged" in sweeps.points("ann", sweep)[0].error
+    sweeps.resume("ann", sweep)
+    assert states(sweep) == ["lost", "lost"]
+    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+
+
+def learner_sweep(make_spec: Make, delta: float, repeats: int) -> Sweep:
+    settings = {"learner": "gaussian", "rounds": 2, "records": 2}
+    chosen = {"name": "oraclequery", "settings": settings}
+    base = make_spec(domain={"a": 2, "b": 2, "c": 2}, mechanism=chosen, budget={"epsilon": 1.0, "delta": delta})
+    return Sweep(base, "private", ("oraclequery", "independent"), (0.5, 1.0), (3,), repeats)
+
+
+def test_a_learner_that_takes_its_own_delta_in_private_trials_is_charged_that_delta(
+    make_spec: Make, project: str, no_workers: list[str]
+) -> None:
+    tried = learner_sweep(make_spec, 1e-10, repeats=3)
+    sweep = sweeps.submit("ann", project, tried)
+    assert len(no_workers) > 0
+    charge = ledger.reservation("ann", sweep_life.charge_name(sweep))
+    assert charge.own_delta == pytest.approx(6 * 0.5e-10)
+    assert charge.rho == pytest.approx(3 * sum(rho_from(e, d) for e in (0.5, 1.0) for d in (0.5e-10, 1e-10)))
+    assert (charge.epsilon, charge.delta) == pytest.approx((epsilon_from(charge.rho, 1e-10), 4e-10))
+    left = 1e-9 - charge.own_delta
+    assert ledger.spent("ann", "people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
+
+
+def test_trials_whose_own_deltas_would_use_up_the_cap_are_refused_and_nothing_is_charged(make_spec: Make, project: str) -> None:
+    with pytest.raises(CapExceeded, match=r"delta of their own, which would use up the cap's 1e-09; choose a learner without one"):
+        sweeps.submit("ann", project, learner_sweep(make_spec, 1e-9, repeats=1))
+    assert sweeps.list("ann", project) == ()
+    assert ledger.spent("ann", "people").rho == 0
 
 
 def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
