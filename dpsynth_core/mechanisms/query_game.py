@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.errors import CapacityError
+from dpsynth_core.errors import OracleError
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
@@ -144,7 +144,7 @@ class DataPlayer:
 def data_player(queries: QueryClass, settings: Mapping[str, Any], draws: int) -> Iterator[DataPlayer]:
     """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle.
 
-    Nothing is spent yet when it opens. Raises CapacityError where not even one possible record is found.
+    Nothing is spent yet when it opens. Raises OracleError where not even one possible record is found.
     """
     work = settings["solve_seconds"]
     limit = Limit(seconds=_PATIENCE * work, gap=settings["gap"], work=work)
@@ -168,7 +168,7 @@ def _any_record(queries: QueryClass, oracle: Oracle, limit: Limit) -> Codes:
     (answer,) = oracle.solve_many([asked], limit)
     if answer.status == "failed":
         problem = "no row was found that the impossible combinations allow"
-        raise CapacityError("mechanism.solve_seconds", problem, "allow a search more time, or remove rules; nothing was spent")
+        raise OracleError(problem, "allow a search more time, or remove rules")
     return answer.codes
 
 
