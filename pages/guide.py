@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -16,18 +18,19 @@ _TEXTS = Path(__file__).resolve().parents[1] / "assets" / "guide"
 def main() -> None:
     frame.require("guide")
     frame.header("guide", "What this program does, why it is private, and how to read what comes out.")
-    ideas, mechanisms, reading, limits, glossary = st.tabs(["Ideas", "Mechanisms", "Reading results", "Not protected", "Glossary"])
-    with ideas:
-        _text("ideas")
-    with mechanisms:
-        for mechanism in registry.MECHANISMS.values():
+    tabs = st.tabs([title for title, _ in _TABS], key="guide_tab", on_change="rerun")
+    for tab, (_, draw) in zip(tabs, _TABS, strict=True):
+        if tab.open:
+            with tab:
+                draw()
+
+
+def _mechanisms() -> None:
+    for purpose in registry.PURPOSES:
+        st.markdown(f"### {purpose.title}")
+        st.caption(purpose.sentence)
+        for mechanism in purpose.mechanisms:
             _mechanism(mechanism)
-    with reading:
-        _text("reading")
-    with limits:
-        _text("limits")
-    with glossary:
-        _text("glossary")
 
 
 def _text(name: str) -> None:
@@ -45,5 +48,14 @@ def _mechanism(mechanism: Mechanism) -> None:
                 for parameter in mechanism.parameters:
                     st.markdown(f"- `{parameter.name}` (default {parameter.default}): {parameter.help}")
 
+
+_TABS: tuple[tuple[str, Callable[[], None]], ...] = (
+    ("Ideas", partial(_text, "ideas")),
+    ("Mechanisms", _mechanisms),
+    ("Reading results", partial(_text, "reading")),
+    ("Not protected", partial(_text, "limits")),
+    ("Glossary", partial(_text, "glossary")),
+)
+"""What is behind each tab; drawn when it is open."""
 
 main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpsynth_core.domain import Domain
@@ -29,28 +29,62 @@ from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.sepfem import SepFem
 from dpsynth_core.workload import Workload
 
-_OFFERED: tuple[Mechanism, ...] = (
-    Aim(),
-    MwemPgm(),
-    Mst(),
-    PrivBayes(),
-    Independent(),
-    Mwem(),
-    PmwPub(),
-    Mixture(),
-    Gaussian(),
-    ResidualPlanner(),
-    Rap(),
-    Fem(),
-    SepFem(),
-    DualQuery(),
-    Dqrs(),
-    OracleQuery(),
-    Learn(),
-)
 
-MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for mechanism in _OFFERED}
+@dataclass(frozen=True)
+class Purpose:
+    """What people want who take one of these mechanisms. title, sentence: for people."""
+
+    name: str
+    title: str
+    sentence: str
+    mechanisms: tuple[Mechanism, ...]
+
+
+PURPOSES: tuple[Purpose, ...] = (
+    Purpose(
+        "default",
+        "Best default",
+        "Rows that keep the tables you asked for. When in doubt: the first.",
+        (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent()),
+    ),
+    Purpose(
+        "public",
+        "With public data",
+        "You have a public table of the same columns, of people who resemble yours.",
+        (PmwPub(), Mixture()),
+    ),
+    Purpose(
+        "large",
+        "Very large workloads",
+        "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
+        (Rap(), Fem(), SepFem(), DualQuery(), Dqrs()),
+    ),
+    Purpose(
+        "small",
+        "Small domains",
+        "So few columns that there can be a number for every possible row.",
+        (Mwem(),),
+    ),
+    Purpose(
+        "answers",
+        "Answers only",
+        "The tables themselves with noise, unbiased and easy to analyse. No rows.",
+        (ResidualPlanner(), Gaussian()),
+    ),
+    Purpose(
+        "learning",
+        "Certified learning",
+        "Columns of two values: a rule, or rows for a whole class of rules, with a proof that it is the best one under its noise.",
+        (OracleQuery(), Learn()),
+    ),
+)
+"""The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
+
+MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
 """By name, the recommended one first."""
+
+RECOMMENDED = next(iter(MECHANISMS))
+"""What a plan starts with."""
 
 
 def get(name: str) -> Mechanism:
@@ -58,6 +92,12 @@ def get(name: str) -> Mechanism:
     if name not in MECHANISMS:
         raise InputError("mechanism", f"{name!r} is unknown", f"use one of {', '.join(MECHANISMS)}")
     return MECHANISMS[name]
+
+
+def purpose(name: str) -> Purpose:
+    """What the mechanism of this name is wanted for. InputError as `get`."""
+    mechanism = get(name)
+    return next(one for one in PURPOSES if mechanism in one.mechanisms)
 
 
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
@@ -84,6 +124,7 @@ def describe() -> list[dict[str, Any]]:
         {
             "name": mechanism.name,
             "title": mechanism.title,
+            "purpose": purpose(mechanism.name).name,
             "summary": mechanism.summary,
             "paper": mechanism.paper,
             "privacy": mechanism.privacy,

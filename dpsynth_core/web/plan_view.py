@@ -12,6 +12,7 @@ from dpsynth_core.feasibility import Feasibility, Level, Outlook
 from dpsynth_core.leaks import Leak, Severity
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
+from dpsynth_core.mechanisms.registry import Purpose
 from dpsynth_core.web import fields, frame, numbers
 from dpsynth_core.web.history import in_words
 from dpsynth_core.web.text import literal, one_line
@@ -26,6 +27,8 @@ _BOX = {
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "needs a reason")}
 _NOTE = ("gray", ":material/info:", "good to know")
 _CARDS_IN_A_ROW = 3
+_ALL = "all"
+_WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
 def verdict(found: Zoned[Feasibility], people: int | None) -> None:
@@ -79,8 +82,32 @@ def leaks(found: Sequence[Leak]) -> None:
 
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
-    """The mechanisms to choose from, three in a row; the recommended one first."""
-    names = list(forecasts)
+    """The mechanisms to choose from, by what they are wanted for; shown first are those around the chosen one."""
+    with st.container(key="mechanisms"):
+        st.markdown("### Choose a mechanism")
+        wanted = _wanted(chosen)
+        for purpose in registry.PURPOSES:
+            if wanted in (purpose.name, _ALL):
+                _group(purpose, forecasts, chosen, titled=wanted == _ALL)
+
+
+def _wanted(chosen: str) -> str:
+    """What the curator is looking for: a group, or all of them. It follows the mechanism when another one is chosen elsewhere."""
+    if st.session_state.get(_CHOSEN) != chosen:
+        st.session_state[_CHOSEN] = chosen
+        if st.session_state.get(_WANTED) != _ALL:
+            st.session_state[_WANTED] = registry.purpose(chosen).name
+    names = {purpose.name: purpose.title for purpose in registry.PURPOSES} | {_ALL: f"All {len(registry.MECHANISMS)}"}
+    st.session_state.setdefault(_WANTED, registry.purpose(chosen).name)
+    return str(st.pills("What do you need?", list(names), format_func=names.get, key=_WANTED, required=True))
+
+
+def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], chosen: str, *, titled: bool) -> None:
+    if titled:
+        st.markdown(f"#### {purpose.title}")
+    names = [mechanism.name for mechanism in purpose.mechanisms]
+    fitting = sum(isinstance(found := forecasts[name], Forecast) and found.fits for name in names)
+    st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
     for first in range(0, len(names), _CARDS_IN_A_ROW):
         row = names[first : first + _CARDS_IN_A_ROW]
         for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
@@ -91,7 +118,7 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
 def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {mechanism.title}", width="content")
-        if mechanism is next(iter(registry.MECHANISMS.values())):
+        if mechanism.name == registry.RECOMMENDED:
             st.badge("Recommended", icon=":material/star:", color="blue")
         if not mechanism.makes_rows:
             st.badge("No rows", icon=":material/table_rows:", color="gray")

@@ -72,8 +72,29 @@ def test_an_earlier_release_of_the_population_is_mentioned() -> None:
     assert "There is an earlier release of this population" in words(open_page("mechanism", project()))
 
 
+def test_mechanisms_are_shown_by_what_they_are_wanted_for_the_chosen_one_among_them() -> None:
+    app = open_page("mechanism", project())
+    wanted = app.button_group(key="mechanism_wanted")
+    assert "#### Independent" in words(app)
+    assert "#### Gaussian" not in words(app)
+    app = wanted.set_value("answers").run()
+    assert "#### Gaussian" in words(app)
+    assert "#### Independent" not in words(app)
+    place = project()
+    open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("answers").run().button(key="choose_gaussian").click().run()
+    assert sealed(place).mechanism.name == "gaussian"
+    assert "#### Gaussian" in words(open_page("mechanism", place))
+
+
+def test_a_group_of_which_nothing_fits_says_so() -> None:
+    app = open_page("mechanism", project())
+    assert "None of these fits this plan" not in words(app)
+    app = app.button_group(key="mechanism_wanted").set_value("learning").run()
+    assert "None of these fits this plan" in words(app)
+
+
 def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> None:
-    text = words(open_page("mechanism", project()))
+    text = words(open_page("mechanism", project()).button_group(key="mechanism_wanted").set_value("all").run())
     for mechanism in registry.MECHANISMS.values():
         assert f"#### {mechanism.title}" in text
     assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
@@ -95,6 +116,7 @@ def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:
 
 def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
     app = open_page("mechanism", project(workload={"kind": "all", "k": 2, "threshold": 1}))
+    app = app.button_group(key="mechanism_wanted").set_value("all").run()
     assert not app.exception
     refused = [name for name, mechanism in registry.MECHANISMS.items() if not mechanism.takes_thresholds]
     assert words(app).count("cannot ask who matches at least 1 of the columns") == len(refused)

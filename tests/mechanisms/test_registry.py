@@ -12,7 +12,7 @@ import pytest
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Fitted, Measured, Parameter
-from dpsynth_core.mechanisms.registry import MECHANISMS, describe, get, settings
+from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, RECOMMENDED, describe, get, purpose, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -43,8 +43,17 @@ KNOBS: Any = Knobs()
 
 
 def test_all_mechanisms_are_there_and_the_recommended_one_is_first() -> None:
-    assert next(iter(MECHANISMS)) == "aim"
+    assert next(iter(MECHANISMS)) == RECOMMENDED == "aim"
     assert all(get(name).name == name for name in MECHANISMS)
+
+
+def test_every_mechanism_is_wanted_for_one_purpose() -> None:
+    assert sum(len(one.mechanisms) for one in PURPOSES) == len(MECHANISMS)
+    assert len({one.name for one in PURPOSES}) == len(PURPOSES)
+    assert [entry["purpose"] for entry in describe()] == [purpose(name).name for name in MECHANISMS]
+    rows = {one.name: {mechanism.makes_rows for mechanism in one.mechanisms} for one in PURPOSES}
+    assert rows["answers"] == {False}
+    assert rows["default"] == rows["large"] == rows["small"] == {True}
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
