@@ -3,6 +3,9 @@
 The expected errors come from a small model, least squares on a table of our own trials on simulated tables (`benchmarks/recommendation.py`
 measures and fits; the result is the JSON beside this file). It knows the plan's shape and nothing of the private table, so an error
 may be off by the factor that is stated with it: the order of the list says more than its numbers. Trade-offs on a stand-in are better.
+
+There are two measures of error, and mechanisms that are good at one need not be at the other. What learns rules (OracleQuery, certified
+learning) answers another question than tables of counts, and is on no list.
 """
 
 from __future__ import annotations
@@ -19,13 +22,15 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.mechanisms.protocol import Forecast, UsesPublic
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, public
 
 MODEL = Path(__file__).with_suffix(".json")
 FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
+MEAN, LARGEST = MEASURES = ("error", "largest")
+"""Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
 LISTED = 3
 BASELINE = "independent"
 CLOSE = 1.1
@@ -61,9 +66,9 @@ class Situation:
 
 @dataclass(frozen=True)
 class Expected:
-    """Share of people in a wrong cell, mean over the tables; low, high: one standard deviation of the model's misses either way.
+    """error: in the measure that was asked for; low, high: one standard deviation of the model's misses either way.
 
-    beyond: the plan lies outside of what was tried, so that this is extrapolated.
+    beyond: the plan lies outside of what this mechanism was tried on, so that this is extrapolated.
     """
 
     error: float
@@ -98,30 +103,32 @@ def basis() -> Basis:
     return Basis(model["made"], model["scenarios"], sum(m["trials"] for m in model["mechanisms"].values()))
 
 
-def expected(name: str, situation: Situation) -> Expected | None:
-    """The error to expect of a mechanism; None if it was not part of the trials."""
+def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected | None:
+    """The error to expect of a mechanism; None if it was not part of the trials. measure: one of MEASURES."""
     model = _model()
     own = model["mechanisms"].get(name)
     if own is None:
         return None
-    features, low, high = (np.array(values) for values in (situation.features(), model["low"], model["high"]))
+    features, low, high = (np.array(values) for values in (situation.features(), own["low"], own["high"]))
     inside = np.clip(features, low, high)
     inside[1] = inside[0] ** 2
     standard = (inside - model["centre"]) / model["scale"]
-    log_error = own["weights"][0] + float(np.dot(own["weights"][1:], standard))
-    beyond = bool((np.abs(features - inside) > 1e-9).any())
-    error, least, most = (min(1.0, math.exp(log_error + shift * own["spread"])) for shift in (0, -1, 1))
+    log_error = own[measure]["weights"][0] + float(np.dot(own[measure]["weights"][1:], standard))
+    beyond = bool((np.abs(features - inside) > 1e-4).any())
+    error, least, most = (min(1.0, math.exp(log_error + shift * own[measure]["spread"])) for shift in (0, -1, 1))
     return Expected(error, least, most, beyond)
 
 
-def recommend(situation: Situation, forecasts: Mapping[str, Forecast], rows_needed: bool = True) -> Zoned[tuple[Recommendation, ...]]:
+def recommend(
+    situation: Situation, forecasts: Mapping[str, Forecast], rows_needed: bool = True, measure: str = MEAN
+) -> Zoned[tuple[Recommendation, ...]]:
     """The best few of the mechanisms whose forecast says that they fit, the best first; without one that was tried, an empty list.
 
-    rows_needed: leave out those that give answers only.
+    rows_needed: leave out those that give answers only. measure: one of MEASURES, by which they are judged.
     """
     found = {}
     for name, forecast in forecasts.items():
-        error = expected(name, situation)
+        error = expected(name, situation, measure)
         if forecast.fits and error is not None and (registry.get(name).makes_rows or not rows_needed):
             found[name] = (error, forecast)
     ranked = sorted(found, key=lambda name: _rank(name, found))[:LISTED]
@@ -157,6 +164,8 @@ def _reasons(name: str, ranked: Sequence[str], found: Mapping[str, tuple[Expecte
         reasons.append("on a budget this small, dependence between columns would drown in noise")
     elif BASELINE in found and error.error < found[BASELINE][0].error / CLOSE:
         reasons.append(f"{found[BASELINE][0].error / error.error:.2g} times as accurate as columns alone")
+    if isinstance(registry.get(name), UsesPublic):
+        reasons.append("as good as your public people resemble the private ones: the range is that of likenesses that were tried")
     if error.beyond:
         reasons.append("this plan lies outside of what was tried: take the number with caution")
     return tuple(reasons)

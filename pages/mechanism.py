@@ -56,7 +56,7 @@ def _plan(here: Current) -> None:
     plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private))
     text = spec.model_dump_json()
     forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
-    recommendation_view.card(here)
+    recommendation_view.card(here, forecasts)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.cards(forecasts, mechanism.name)
     plan_view.parameters(mechanism, workload.domain.names)

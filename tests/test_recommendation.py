@@ -77,6 +77,18 @@ def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.Monk
     assert [one.name for one in recommend(situation(), fitting("aim", "mst")).value] == ["mst"]
 
 
+@pytest.mark.parametrize("measure", recommendation.MEASURES)
+def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) -> None:
+    found = recommend(situation(), fitting(*registry.MECHANISMS), measure=measure).value
+    known = {name: recommendation.expected(name, situation(), measure) for name, one in registry.MECHANISMS.items() if one.makes_rows}
+    assert found[0].expected.error <= min(one.error for one in known.values() if one) * recommendation.CLOSE
+    assert found[0].expected == recommendation.expected(found[0].name, situation(), measure)
+
+
+def test_what_answers_another_question_is_on_no_list() -> None:
+    assert not {"learn", "oraclequery", "mixture"} & recommendation._model()["mechanisms"].keys()
+
+
 def test_far_outside_of_the_trials_the_list_says_so_and_does_not_extrapolate() -> None:
     inside, outside = (recommendation.expected("aim", situation(10.0, people)) for people in (50_000, 10**12))
     assert inside is not None

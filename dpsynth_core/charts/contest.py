@@ -11,8 +11,11 @@ from dpsynth_core.zones import Zoned
 _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 
-def contest(zoned: Zoned[pd.DataFrame], *, show: int = 18) -> Drawing:
-    """Where does one release win? Columns as `evaluation.contest.side_by_side` gives them; the `show` tables with the largest error."""
+def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
+    """Where does one release win? Columns as `evaluation.contest.side_by_side` gives them; the `show` tables with the largest error.
+
+    measure: what the errors are, for people; unit: of which share.
+    """
     frame = zoned.value[zoned.value["place"] < show]
     exact = "true" in frame
     frame = frame.assign(shown=frame["true"] if exact else frame["error"].fillna(frame["limit"]), low=frame["low"].fillna(0.0))
@@ -24,11 +27,11 @@ def contest(zoned: Zoned[pd.DataFrame], *, show: int = 18) -> Drawing:
     tooltip = [
         alt.Tooltip("marginal:N", title="Table"),
         alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("shown:Q", title="People in a wrong cell", format=".2%"),
+        alt.Tooltip("shown:Q", title=measure, format=".2%"),
         alt.Tooltip("limit:Q", title="At most (95 %)", format=".2%"),
     ]
     shape = alt.Shape("run:N", scale=alt.Scale(domain=runs, range=_SHAPES[: len(runs)]), legend=None)
-    x = alt.X("shown:Q", title="People in a wrong cell", axis=axis)
+    x = alt.X("shown:Q", title=f"{measure} ({unit})", axis=axis)
     dots = alt.Chart(frame).mark_point(filled=True, opacity=1, size=60)
     dots = dots.encode(y=y, yOffset=offset, x=x, color=colour, shape=shape, tooltip=tooltip)
     layers: list[Drawing] = [dots]

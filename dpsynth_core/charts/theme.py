@@ -48,6 +48,7 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
             height=height,
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
             description=f"{title} {' '.join(lines)}",
+            usermeta={"embedOptions": {"renderer": "svg"}},  # also with thousands of marks: the drawing itself can be saved
         )
         .configure_axis(labelLimit=LABEL_LIMIT, titleFontSize=12, labelFontSize=12, titlePadding=8, labelPadding=6)
         .configure_legend(orient="top", direction="horizontal", title=None, labelFontSize=12, labelLimit=320, offset=6, padding=0)

@@ -25,7 +25,7 @@ def by_epsilon(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: 
     """How does the error fall with epsilon? Columns as `tradeoffs.curves.bands` gives them; drawn are those with so many `tables`."""
     frame = _shown(zoned.value[zoned.value["tables"] == tables], chosen)
     axis = alt.Axis(format="~g", values=sorted(set(frame["epsilon"])), labelOverlap=True)
-    x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+    x = alt.X("epsilon:Q", title="ε of the release (logarithmic)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
     caption = f"Band: least and most of {repeats} repeats. " if repeats > 1 else ""
     caption += "" if zoned.zone is Zone.CURATOR else "Click a point to see its tables."
@@ -36,7 +36,8 @@ def by_seconds(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: 
     """Is the longer run worth it? Columns as in `by_epsilon`."""
     frame = _shown(zoned.value[zoned.value["tables"] == tables], chosen)
     low, high = max(0.05, float(frame["seconds"].min()) / 1.3), float(frame["seconds"].max()) * 1.3
-    x = alt.X("seconds:Q", title="Seconds", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=_axis(low, high, "~g"))
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    x = alt.X("seconds:Q", title="Time of one release (seconds)", scale=scale, axis=_axis(low, high, "~g"))
     line = alt.Chart(frame).mark_line(strokeWidth=1, opacity=0.5, tooltip=None)
     line = line.encode(x=x, y=_error("error", metric, zoned.value), color=_colour(zoned), order="epsilon:Q")
     return finish(
@@ -48,26 +49,26 @@ def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen
     """What does it cost to ask for more tables? Columns as in `by_epsilon`; drawn are those with this `epsilon`."""
     frame = _shown(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
     axis = alt.Axis(format=",d", values=sorted(set(frame["tables"])), labelOverlap=True)
-    x = alt.X("tables:Q", title="Tables asked for", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+    x = alt.X("tables:Q", title="Tables asked for (number)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     title = "What does it cost to ask for more tables?"
     return finish(_curves(frame, zoned, metric, x), zoned, title, f"At ε = {epsilon:g}.", height=240)
 
 
-def tables_of(zoned: Zoned[pd.DataFrame], *, show: int = 12) -> Drawing:
-    """Which tables come out worst at one setting? Columns as `tradeoffs.curves.of_tables` gives them."""
+def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> Drawing:
+    """Which tables come out worst at one setting? Columns as `tradeoffs.curves.of_tables` gives them for the metric."""
     frame = zoned.value.head(show)
     order = frame["marginal"].tolist()
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
     axis = alt.Axis(format="~%", tickCount=5, orient="top")
     tooltip = [
         alt.Tooltip("marginal:N", title="Table"),
-        alt.Tooltip("error:Q", title="People in a wrong cell", format=".2%"),
+        alt.Tooltip("error:Q", title=metric.title, format=".2%"),
         alt.Tooltip("low:Q", title="Least of the repeats", format=".2%"),
         alt.Tooltip("high:Q", title="Most of the repeats", format=".2%"),
         alt.Tooltip("cells:Q", title="Cells", format=","),
     ]
     colour = ALERT if zoned.zone is Zone.CURATOR else STRONG
-    x = alt.X("error:Q", title="People in a wrong cell", axis=axis, scale=alt.Scale(domainMin=0))
+    x = alt.X("error:Q", title=metric.axis, axis=axis, scale=alt.Scale(domainMin=0))
     bars = alt.Chart(frame).mark_bar(height=9, cornerRadius=2, color=colour, opacity=0.75).encode(y=y, x=x, tooltip=tooltip)
     spread = alt.Chart(frame).mark_rule(strokeWidth=1.5, color=colour).encode(y=y, x=alt.X("low:Q"), x2="high:Q", tooltip=tooltip)
     more = len(zoned.value) - len(frame)
@@ -127,7 +128,7 @@ def _error(column: str, metric: Metric, frame: pd.DataFrame) -> alt.Y:
     floor = max(low, 1e-6) * 0.9
     top = max(high, floor) * 1.1
     scale = alt.Scale(type="log", domain=[floor, top], nice=False, clamp=True)
-    return alt.Y(f"{column}:Q", title=metric.title, scale=scale, axis=_axis(floor, top, "~%" if metric.percent else "~g"))
+    return alt.Y(f"{column}:Q", title=metric.axis, scale=scale, axis=_axis(floor, top, "~%" if metric.percent else "~g"))
 
 
 def _axis(low: float, high: float, form: str) -> alt.Axis:

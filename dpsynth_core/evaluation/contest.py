@@ -62,7 +62,7 @@ def side_by_side(tables: Mapping[str, Zoned[pd.DataFrame]], of: Sequence[str]) -
     """What is known of the tables `of` (labels) in each run. tables: by name of the run, from `quality.marginal_table`.
 
     One row per table and run: marginal, run, error (certified, NaN without), low, limit (95 %), and true where all runs tell it; shares
-    of people in a wrong cell. The tables with the largest limit first.
+    of people in a wrong cell. The tables with the largest limit first. Or the same of the largest errors, from `quality.largest_table`.
     """
     return combine(lambda *frames: _side_by_side(dict(zip(tables, frames, strict=True)), of), *tables.values())
 
@@ -80,11 +80,12 @@ def _side_by_side(tables: Mapping[str, pd.DataFrame], of: Sequence[str]) -> pd.D
 
 @dataclass(frozen=True)
 class Standing:
-    """A run among the others. mean: of the limits, or of the true errors where they are known, NaN if there are none. best: tables where
-    it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
+    """A run among the others. mean, most: of the limits, or of the true errors where they are known, NaN if there are none. best: tables
+    where it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
 
     run: str
     mean: float
+    most: float
     best: int
     surely: int
     tables: int
@@ -105,5 +106,5 @@ def _wins(both: pd.DataFrame) -> tuple[Standing, ...]:
         others = [other for other in by.columns if other != run]
         best = (known[run].to_numpy()[:, None] < known[others].to_numpy()).all(axis=1) if others else np.ones(len(known), dtype=bool)
         surely = (by[run].to_numpy()[:, None] < low[others].to_numpy()).all(axis=1) & by[run].notna().to_numpy()
-        found.append(Standing(str(run), float(by[run].mean()), int(best.sum()), int(surely.sum()), len(by)))
+        found.append(Standing(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
     return tuple(found)

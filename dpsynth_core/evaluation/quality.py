@@ -245,6 +245,40 @@ def _true_largest(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
     return {t: largest_gap(exact, published, t) for t in (None, *range(1, min(map(len, cliques))))}
 
 
+def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:
+    """The largest errors of single queries, cells or the workload's thresholds, as shares of all people: columns marginal, error, low and
+    limit as in `marginal_table`, for `contest.side_by_side`. A release states one for all its tables together: a row labelled `all_tables`.
+    With truth one row per table, column true; empty where not all tables are published.
+    """
+    if truth is None:
+        return combine(_largest_stated, statements)
+    return combine(_largest_true, statements, truth)
+
+
+def all_tables(threshold: int | None) -> str:
+    """What the largest error of all tables is called. threshold: the workload's."""
+    return "any cell of any table" if threshold is None else f"any “at least {threshold}” of any table"
+
+
+def _largest_stated(statements: Statements) -> pd.DataFrame:
+    said = statements.certificate
+    error = low = limit = math.nan
+    if said is not None and said.max_error is not None and said.max_sigma is not None:
+        below = normal(0.95) * said.max_sigma / said.total.value
+        error, low, limit = _share(said.max_error), _share(said.max_error - below), _share(said.max_bound95)
+    row = {"marginal": all_tables(statements.workload.threshold), "error": error, "low": low, "limit": limit}
+    return pd.DataFrame([row])
+
+
+def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
+    cliques, threshold = statements.workload.cliques, statements.workload.threshold
+    published = statements.published(cliques)
+    known = cliques if len(published) == len(cliques) else ()
+    exact = {r: truth[r] / max(1, truth[r].sum()) for r in known}
+    rows = [{"marginal": label(r), "true": largest_gap({r: exact[r]}, published, threshold)} for r in known]
+    return pd.DataFrame(rows, columns=["marginal", "true"]).assign(error=math.nan, low=math.nan, limit=math.nan)
+
+
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
     """This release and the baselines, averaged over the tables. Columns: series, error, high (95 % bound; NaN for the baselines).
 

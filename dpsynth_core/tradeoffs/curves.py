@@ -32,24 +32,35 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Metric:
-    """How the error of a trial is told: a column of `outcomes`. percent: it is a share of the people."""
+    """How the error of a trial is told: a column of `outcomes`. axis: the title with its unit. percent: it is a share of the people."""
 
     column: str
     title: str
+    axis: str
     help: str
     percent: bool = True
 
 
-METRICS = (
-    Metric("mean", "People in a wrong cell", "Of a table, on average over the tables asked for: who would have to move to make it right."),
-    Metric(
-        "workload_error",
-        "Workload error",
-        "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
-        percent=False,
-    ),
-    Metric("largest", "Largest error", "Of all counts of all tables, as a share of the people."),
+MEAN = Metric(
+    "mean",
+    "People in a wrong cell",
+    "People in a wrong cell (% of all)",
+    "Of a table, on average over the tables asked for: who would have to move to make it right. Half the mean L1 error.",
 )
+WORKLOAD = Metric(
+    "workload_error",
+    "Workload error",
+    "Workload error (L1, 0 to 2)",
+    "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
+    percent=False,
+)
+LARGEST = Metric(
+    "largest",
+    "Largest error",
+    "Largest error of one count (% of all people)",
+    "Of all counts of all tables: the max error of the papers on query release.",
+)
+METRICS = (MEAN, WORKLOAD, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -111,12 +122,17 @@ def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
     return list(dict.fromkeys(Setting(registry.get(p.mechanism).title, p.epsilon, p.size) for p in points))
 
 
-def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting) -> Zoned[pd.DataFrame]:
-    """The errors of each table at one setting, the worst first. Columns: marginal (label), columns, cells, error, low, high (mean, least
-    and most of the repeats, as shares of people in a wrong cell)."""
+def of_each(metric: Metric, found: Mapping[int, Outcome]) -> Metric:
+    """What single tables can be judged by: the largest error where all outcomes kept it, else the people in a wrong cell."""
+    return LARGEST if metric == LARGEST and all(outcome.largests for outcome in found.values()) else MEAN
+
+
+def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
+    """The errors of each table at one setting, the worst first. metric: as `of_each` gives it. Columns: marginal (label), columns, cells,
+    error, low, high (mean, least and most of the repeats, as shares of the people)."""
     points = {p.number: p for p in sweep.points}
     errors = [
-        outcome.errors
+        outcome.largests if metric == LARGEST else outcome.errors
         for number, outcome in found.items()
         if (registry.get(points[number].mechanism).title, points[number].epsilon, points[number].size)
         == (setting.mechanism, setting.epsilon, setting.tables)

@@ -33,8 +33,9 @@ class Outcome:
     """What came of a trial.
 
     workload_error: AIM, Definition 2, 0 to 2 where all weights are 1. largest: the largest error of any cell, as a share of the people.
-    errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell. measured: noisy tables taken.
-    seconds, cpu_seconds: of the whole release, wall clock and this process' processor time.
+    errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell; largests: the largest error of a cell of
+    each, as a share of the people, empty in outcomes from before these were kept. measured: noisy tables taken. seconds, cpu_seconds: of
+    the whole release, wall clock and this process' processor time.
     """
 
     workload_error: float
@@ -43,13 +44,14 @@ class Outcome:
     measured: int
     seconds: float
     cpu_seconds: float
+    largests: tuple[float, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
-        return cls(**{**obj, "errors": tuple(obj["errors"])})
+        return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj.get("largests", ()))})
 
 
 class Trials:
@@ -73,13 +75,15 @@ class Trials:
         published = report.statements(release).value.published(plan.workload.cliques)
         if published.keys() < true.keys():
             raise InputError("mechanism", f"{plan.mechanism.title} does not answer the tables asked for", "leave it out of a comparison")
+        gaps = [np.abs(true[r] - published[r]) for r in self._sweep.cliques(point.size)]
         return Outcome(
             workload_error=workload_error(plan.workload, true, published, 1.0),
-            largest=max(float(np.abs(true[r] - published[r]).max()) for r in true),
-            errors=tuple(round(float(np.abs(true[r] - published[r]).sum()) / 2, 7) for r in self._sweep.cliques(point.size)),
+            largest=max(float(gap.max()) for gap in gaps),
+            errors=tuple(round(float(gap.sum()) / 2, 7) for gap in gaps),
             measured=_measured(release),
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
+            largests=tuple(round(float(gap.max()), 9) for gap in gaps),
         )
 
     @cached_property

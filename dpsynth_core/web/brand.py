@@ -11,6 +11,7 @@ TAGLINE = "Synthetic tables with a privacy guarantee"
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 ICON = str(_ASSETS / "icon.svg")
 STYLE = _ASSETS / "style.css"
+_SCRIPTS = ("navigation.js", "pictures.js")
 
 _INK = {"light": "#16233a", "dark": "#eef2f8"}
 
@@ -32,5 +33,6 @@ def logo(theme: str) -> str:
 
 @cache
 def script() -> str:
-    """What neither theme nor style can do; see the file."""
-    return f"<script>{(_ASSETS / 'navigation.js').read_text(encoding='utf-8')}</script>"
+    """What neither theme nor style can do; see the files."""
+    parts = [(_ASSETS / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    return f"<script>{''.join(parts)}</script>"

@@ -30,7 +30,13 @@ FAVOURITE = "favourite"
 """The note of a project that names the run the curator likes best."""
 
 _LETTERS = "ABCD"
-_PICKED = "compare_runs"
+_PICKED, _MEASURE = "compare_runs", "compare_measure"
+_UNIT = "% of all people"
+_MEAN, _LARGEST = "People in a wrong cell", "Largest error of one count"
+_TOLD = {
+    _MEAN: "Of each table: who would have to move to another cell to make it right. Half the L1 error.",
+    _LARGEST: "Of all counts of all tables: the max error of the papers on query release. A release states it for its tables together.",
+}
 
 
 def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
@@ -78,13 +84,42 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
         if not labels:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return
-        with st.container(horizontal=True, horizontal_alignment="right"):
+        with shown.beside_toggle():
+            told = " ".join(f"**{name}**: {help}" for name, help in _TOLD.items())
+            measure = st.segmented_control("Measure", list(_TOLD), key=_MEASURE, default=_MEAN, required=True, help=told)
             asked = shown.curator_toggle()
-        both = contest.side_by_side(_judged(opened, asked), labels)
-        _wins(both, opened)
-        show(charts.contest, both, name="contest")
+        if measure == _LARGEST and not _same_questions(opened, labels):
+            st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
+            return
+        tables = _judged(opened, asked) if measure == _MEAN else _largest(opened, asked)
+        exact = all("true" in table.value for table in tables.values())
+        both = contest.side_by_side(tables, labels if measure == _MEAN or exact else _all_tables(opened))
+        if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
+            st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
+            return
+        _wins(both, opened, largest=measure == _LARGEST)
+        show(charts.contest, both, measure, _UNIT, name="contest")
         if both.zone is not Zone.CURATOR:
             _list(both)
+
+
+def _same_questions(opened: Mapping[str, Shown], labels: Sequence[str]) -> bool:
+    """Whether the largest errors of all runs are of the same counts."""
+    thresholds = {one.release.spec["workload"].get("threshold") for one in opened.values()}
+    return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
+
+
+def _all_tables(opened: Mapping[str, Shown]) -> list[str]:
+    return [quality.all_tables(one.release.spec["workload"].get("threshold")) for one in opened.values()][:1]
+
+
+def _largest(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
+    """Every run's largest errors: as released, for all its tables together; the true ones table by table if they were asked for."""
+    tables = {}
+    for letter, one in opened.items():
+        truth = shown.truth_for(one, one.cliques) if asked else None
+        tables[letter] = quality.largest_table(report.statements(one.release), truth)
+    return tables
 
 
 def _pins(here: Current, opened: Mapping[str, Shown]) -> None:
@@ -125,17 +160,19 @@ def _judged(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.Data
     return tables
 
 
-def _wins(both: Zoned[pd.DataFrame], opened: Mapping[str, Shown]) -> None:
+def _wins(both: Zoned[pd.DataFrame], opened: Mapping[str, Shown], *, largest: bool) -> None:
     found = contest.wins(both)
     exact = "true" in both.value
     for place, one in zip(st.columns(len(opened)), found.value, strict=True):
         with place:
-            st.metric(
-                f"{one.run}: on average" if exact else f"{one.run}: at most, on average",
-                "–" if math.isnan(one.mean) else percent(one.mean),
-                help="People in a wrong cell, over the tables that all runs have.",
-            )
-            st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))
+            said = one.most if largest else one.mean
+            of = "the largest" if largest else "on average"
+            help = f"{_LARGEST}, of all people." if largest else f"{_MEAN}, over the tables that all runs have."
+            st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(said) else percent(said), help=help)
+            if one.tables > 1:
+                st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))
+            elif one.surely:
+                st.caption("Lowest, beyond doubt.")
 
 
 def _list(both: Zoned[pd.DataFrame]) -> None:

@@ -150,7 +150,7 @@ def downloads(shown: Shown) -> None:
                     on_click="ignore",
                     width="stretch",
                 )
-    st.caption("Every chart can be saved as a picture from its own toolbar (top right of the chart, when the pointer is on it).")
+    st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int,
 
 def _chart(sweep: Sweep, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
     if name == OF_TABLES:
-        return charts.tables_of(curves.of_tables(sweep, found, chosen))
+        single = curves.of_each(metric, found)
+        return charts.tables_of(curves.of_tables(sweep, found, chosen, single), single)
     bands = curves.bands(curves.outcomes(sweep, found), metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
@@ -256,7 +257,7 @@ def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chose
         ),
         "The tables of this setting": (
             "tables.csv",
-            lambda: curves.of_tables(sweep, found, chosen),
+            lambda: curves.of_tables(sweep, found, chosen, curves.of_each(metric, found)),
             "The error of every table of the workload.",
         ),
     }

@@ -54,6 +54,20 @@ def test_two_runs_are_compared_by_what_differs_and_by_table(compared: str) -> No
     assert float(means[better].rstrip("%")) < max(float(value.rstrip("%")) for value in means.values())
 
 
+def test_runs_can_be_judged_by_their_largest_error(compared: str) -> None:
+    app = open_page("compare", compared)
+    better = "A" if app.dataframe[0].value["A"].iloc[0] == "5.0" else "B"
+    app = app.button_group(key="compare_measure").set_value("Largest error of one count").run()
+    assert not app.exception
+    stated = {metric.label: float(metric.value.rstrip("%")) for metric in app.metric}
+    assert min(stated, key=stated.__getitem__) == f"{better}: at most, the largest"
+    assert app.dataframe[1].value["marginal"].tolist() == ["any cell of any table"]
+    app = app.toggle(key="results_curator").set_value(True).run()
+    assert not app.exception
+    assert {metric.label for metric in app.metric} == {"A: the largest", "B: the largest"}
+    assert len(app.dataframe) == 1
+
+
 def test_runs_of_other_projects_can_be_compared_too(compared: str) -> None:
     other = project()
     app = open_page("compare", other)

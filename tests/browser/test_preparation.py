@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ROOT, Server, fill, new_project, opened, press_continue, settled, use_demo
+from dpsynth_core.web import brand
+from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser
 
@@ -133,7 +134,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     shown = [text.replace("\u2060", "") for text in inside.locator("code").all_text_contents()]
     assert HOSTILE[4] in shown
     assert inside.locator("img[src='x'], .katex, a[href*='evil']").count() == 0
-    ours = (ROOT / "assets" / "navigation.js").read_text(encoding="utf-8")
+    ours = brand.script().removeprefix("<script>").removesuffix("</script>")
     assert {text.strip() for text in inside.locator("script").all_text_contents()} <= {ours.strip()}
     assert not [url for url in requests if "evil.example" in url or url.endswith("/x")]
 

@@ -14,6 +14,7 @@ from dpsynth_core import charts
 from dpsynth_core.charts.theme import ALERT, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.tradeoffs.curves import LARGEST
 from dpsynth_core.zones import Zone, Zoned
 
 HOSTILE = ("<script>alert(1)</script>", "a.b[0]", "datum.x > 1", "**bold** :smile: $x$", "quote'\"\\", "日本", "line\nbreak")
@@ -61,6 +62,15 @@ def _pairs() -> pd.DataFrame:
     return pd.DataFrame([{"row": r, "column": c, "marginals": int(r < c)} for r in HOSTILE for c in HOSTILE])
 
 
+def _contest() -> pd.DataFrame:
+    known = {"error": 0.1, "low": 0.05, "limit": 0.2}
+    return pd.DataFrame([{"marginal": m, "run": run, "place": i, **known} for i, m in enumerate(HOSTILE) for run in HOSTILE[:2]])
+
+
+def _tables() -> pd.DataFrame:
+    return pd.DataFrame({"marginal": HOSTILE, "columns": 2, "cells": 12, "error": 0.1, "low": 0.05, "high": 0.2})
+
+
 CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.DataFrame]] = {
     "tradeoff": (charts.tradeoff, pd.DataFrame({"false_positive": [0.0, 0.3, 1.0], "true_positive": [0.0, 0.7, 1.0]})),
     "coverage": (charts.coverage, _pairs()),
@@ -79,6 +89,8 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "pair_map": (charts.pair_map, _map()),
     "budget_used": (charts.budget_used, _steps()),
     "noise_level": (charts.noise_level, _steps()),
+    "contest": (lambda z: charts.contest(z, "Error", "% of all"), _contest()),
+    "tables_of": (lambda z: charts.tables_of(z, LARGEST), _tables()),
 }
 every_chart = pytest.mark.parametrize("name", CHARTS)
 
@@ -109,6 +121,16 @@ def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) ->
     assert spec["title"]["subtitle"][-len(ZONE_CAPTION[zone]) :] == list(ZONE_CAPTION[zone])
     assert (spec["title"]["subtitleColor"] == ALERT) == (zone is Zone.CURATOR)
     assert spec["description"].startswith(spec["title"]["text"])
+
+
+@every_chart
+def test_every_chart_is_a_drawing_that_can_be_saved_as_one(name: str) -> None:
+    assert spec_of(name, Zone.RELEASED)["usermeta"]["embedOptions"] == {"renderer": "svg"}
+
+
+@pytest.mark.parametrize(("name", "axis"), [("contest", "Error (% of all)"), ("tables_of", LARGEST.axis)])
+def test_errors_name_their_measure_and_unit(name: str, axis: str) -> None:
+    assert axis in json.dumps(spec_of(name, Zone.RELEASED))
 
 
 @every_chart

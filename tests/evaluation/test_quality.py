@@ -174,3 +174,24 @@ def test_a_pair_in_no_table_is_not_known() -> None:
     frame = quality.pair_map(released(statements(workload=hand_picked(DOMAIN, {("a", "b"): 1.0})))).value.set_index(["row", "column"])
     assert frame.loc[("a", "c"), "basis"] == "not asked for"
     assert frame["limit"].isna().all()
+
+
+def test_the_largest_errors_are_one_row_as_released_and_one_a_table_with_truth() -> None:
+    said = replace(CERTIFIED, max_error=0.02, max_bound95=0.03, max_sigma=3.0)
+    stated = quality.largest_table(released(statements(said)))
+    assert stated.zone is Zone.RELEASED
+    assert stated.value["marginal"].tolist() == [quality.all_tables(None)]
+    assert stated.value.loc[0, ["error", "limit"]].tolist() == [0.02, 0.03]
+    assert stated.value.loc[0, "low"] == pytest.approx(0.02 - 1.6449 * 3 / 600, abs=1e-5)
+    moved = CODES.copy()
+    moved[:60, 0] = 0
+    truth = curator_only(row_marginals(DOMAIN, moved, PAIRS.cliques))
+    exact = quality.largest_table(released(statements(said)), truth)
+    assert exact.zone is Zone.CURATOR
+    assert exact.value["marginal"].tolist() == ["a × b", "a × c", "b × c"]
+    assert exact.value["true"].max() == pytest.approx(quality.true_largest(released(statements(said)), truth).value[None])
+    assert exact.value["true"].iloc[2] == 0  # the column that was changed is in the other two
+
+
+def test_without_a_certificate_no_largest_error_is_known() -> None:
+    assert quality.largest_table(released(statements())).value[["error", "low", "limit"]].isna().all(axis=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,16 @@ def test_on_the_private_table_all_of_it_is_curator_only() -> None:
     assert {table.zone, curves.bands(table, METRICS[0]).zone, curves.of_tables(private, found, Setting("Independent", 1.0, 3)).zone} == {
         Zone.CURATOR
     }
+
+
+def test_tables_can_be_judged_by_their_largest_count() -> None:
+    tried = sweep(mechanisms=("mst",))
+    found = {0: replace(outcome(0.1, 0.2, 0.3), largests=(0.05, 0.01, 0.02))}
+    assert curves.of_each(curves.LARGEST, found) is curves.LARGEST
+    table = curves.of_tables(tried, found, Setting("MST", 1.0, 3), curves.LARGEST).value
+    assert dict(zip(table["marginal"], table["error"], strict=True)) == {"a × b": 0.05, "a × c": 0.01, "b × c": 0.02}
+
+
+def test_outcomes_from_before_largest_errors_were_kept_are_judged_by_people_in_a_wrong_cell() -> None:
+    old = {name: value for name, value in outcome(0.1, 0.2, 0.3).to_json().items() if name != "largests"}
+    assert curves.of_each(curves.LARGEST, {0: Outcome.from_json(old)}) is curves.MEAN
