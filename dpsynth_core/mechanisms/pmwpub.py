@@ -5,8 +5,9 @@ of section 5.3. The output is the average of the last iterates before A_T; its r
 the public table does not have, apart from the changes of single values that bring the rounded rows closer to the weighted ones.
 
 Otherwise than in the paper: the exponential mechanism at 2 eps_0 in place of permute-and-flip at eps_0, which costs the same under zCDP
-and errs less; a noisy number of people where that is secret; and the average leaves out the first 90 % of the iterates A_0 to A_(T-1), of
-which theory needs all, while they pull the result back to where it started (`skip`; at 0 it is the paper's).
+and errs less (`selection` has the paper's); a noisy number of people where that is secret; and the average leaves out the first 90 % of
+the iterates A_0 to A_(T-1), of which theory needs all, while they pull the result back to where it started (`skip`; at 0 it is the
+paper's).
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from dpsynth_core.incidence import Incidence
 from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import graphical, mixture, reweighing
 from dpsynth_core.mechanisms.protocol import CHECKING, Event, Finished, Fitted, Forecast, Kernel, Measured, Mechanism, Parameter, Split
-from dpsynth_core.mechanisms.reweighing import Asked
+from dpsynth_core.mechanisms.reweighing import Asked, Select
 from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
 
 ROUNDS = 1.0
 """See `reweighing.round_count`."""
+SELECTIONS: Mapping[str, Select] = {"exponential": reweighing.exponentially, "permute-and-flip": reweighing.by_permute_and_flip}
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class PmwPub:
     )
     privacy: ClassVar[str] = (
         "The public table is used as it is: nothing protects the people in it. Of the private one, the number of people is measured where "
-        "it is secret; then every round selects one counting query with the exponential mechanism (rho = eps^2/8) and measures it with "
-        "discrete Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that one person owns). The rounds compose adaptively under "
+        "it is secret; then every round selects one counting query with the exponential mechanism (rho = eps^2/8), or where so set with "
+        "permute-and-flip (rho = eps^2/2), and measures it with discrete Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that "
+        "one person owns). The rounds compose adaptively under "
         "zero-concentrated differential privacy; a filter refuses what would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
@@ -54,6 +57,7 @@ class PmwPub:
         reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,
         reweighing.SKIP,
+        Parameter.choice("selection", tuple(SELECTIONS), "How each round selects, at the same cost; permute-and-flip is the paper's."),
         Parameter(
             "check_share", "float", 0.0, 0.0, 0.5, "Share of the budget that first measures how well the public table could do. 0: none."
         ),
@@ -90,6 +94,6 @@ class PmwPub:
             yield Fitted(0, reading.sentence, kernel.rho_spent, graphical.done(kernel))
         weights = RowWeights(Incidence(queries, support), start)
         rounds = reweighing.round_count(settings, kernel.rho_total, total, ROUNDS)
-        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings, asked)
+        yield from reweighing.rounds(kernel, queries, weights, total, rounds, settings, asked, SELECTIONS[settings["selection"]])
         details |= {"rounds": rounds, "distinct_rows": len(support), "queries": reweighing.told(kernel.domain, asked)}
         yield Finished(weights.average(total), total, details)

@@ -109,6 +109,9 @@ class Kernel(Protocol):
         excluded: numbers that are not offered. Costs count * eps^2 / 8.
         """
 
+    def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
+        """One query (number) by permute-and-flip with score |q(D) - answer_q|. Costs eps^2 / 2."""
+
     def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
         """q(D) + noise for each of k queries, in counts. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
 

@@ -9,7 +9,7 @@ the mechanisms, the set of records that carry weights and where the weights star
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -75,8 +75,29 @@ def round_count(settings: Mapping[str, Any], rho: float, total: float, scale: fl
     return min(MOST_ROUNDS, max(1, chosen))
 
 
+Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
+"""The number of a query that is answered badly, for rho = eps^2 / 8. Answers are counts."""
+
+
+def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
+    """By the exponential mechanism at eps."""
+    return int(kernel.select_worst_queries(queries, answers, eps, 1, _NONE)[0])
+
+
+def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
+    """By permute-and-flip at half the eps, which costs the same."""
+    return kernel.permute_and_flip(queries, answers, eps / 2)
+
+
 def rounds(
-    kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, settings: Mapping[str, Any], asked: list[Asked]
+    kernel: Kernel,
+    queries: QueryClass,
+    weights: Weights,
+    total: float,
+    count: int,
+    settings: Mapping[str, Any],
+    asked: list[Asked],
+    select: Select = exponentially,
 ) -> Iterator[Fitted]:
     """`count` rounds with all that is left of the budget, equally. What is measured is appended to `asked`; one event a round.
 
@@ -88,9 +109,9 @@ def rounds(
         budget = RoundBudget.spending(kernel.rho_left / (count + 1 - number), settings["measure_share"], kernel.query_l1)
         if number > settings["skip"] * count:
             weights.remember()
-        chosen = kernel.select_worst_queries(queries, weights.answers().scaled(total), budget.eps, 1, _NONE)
-        noisy = float(kernel.measure_queries(queries, chosen, budget.sigma)[0])
-        newest = Asked(queries.query(int(chosen[0])), min(1.0, max(0.0, noisy / total)), budget.sigma)
+        chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
+        noisy = float(kernel.measure_queries(queries, np.array([chosen]), budget.sigma)[0])
+        newest = Asked(queries.query(chosen), min(1.0, max(0.0, noisy / total)), budget.sigma)
         before = weights.answer(newest.query)
         asked.append(newest)
         _replay(weights, asked, rng)

@@ -31,8 +31,8 @@ from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.oracles.learning import Learning, Oracle
 from dpsynth_core.oracles.rules import Rule
 from dpsynth_core.oracles.task import Task
-from dpsynth_core.privacy import events, groups, learning, mixture, residuals, retention, selection
-from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, Retention, Selection
+from dpsynth_core.privacy import events, flipping, groups, learning, mixture, residuals, retention, selection
+from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection
 from dpsynth_core.privacy.groups import Groups, Tally
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
@@ -228,6 +228,14 @@ class PrivacyKernel:
             raise ValueError("there are fewer queries left than are to be selected")
         self.__meter.charge(Selection(eps, count))
         return selection.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
+
+    def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
+        """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, for it is eps-DP; proof in `privacy.flipping`."""
+        b = flipping.scale(eps, self.__unit.query_l1)
+        self.__check(queries, answers.numbers)
+        groups.check_answers(queries, answers)
+        self.__meter.charge(PermuteAndFlip(eps))
+        return flipping.worst(Groups(self.__tally(queries), answers), b, self.__noise)
 
     def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
         """q(D) + discrete Gaussian noise for each of k queries. Costs k * query_l1^2 / (2 sigma^2): each moves by query_l1 at most."""

@@ -21,6 +21,9 @@ dp.enable_features("contrib")
 
 Integers = NDArray[np.int64]
 
+_WORD = 64
+"""Bits of a word; coins of fewer than these are tossed together."""
+
 
 class Noise(Protocol):
     """private: whether a release made with this noise keeps its promise; False brands it "not private"."""
@@ -41,6 +44,9 @@ class Noise(Protocol):
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
         """True with probability exp(-x), independently for each x >= 0."""
+
+    def halved(self, counts: Integers) -> Integers:
+        """How many of so many fair coins show heads, for each entry."""
 
 
 class OpenDPNoise:
@@ -63,6 +69,15 @@ class OpenDPNoise:
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
         """Exact (Canonne, Kamath and Steinke 2020, Algorithm 1); OpenDP has it inside but does not offer it."""
         return np.array([_bernoulli_exp(x) for x in exponents], dtype=np.bool_)
+
+    def halved(self, counts: Integers) -> Integers:
+        """One random bit a coin, counted."""
+        few = np.minimum(counts, _WORD - 1).astype(np.uint64)
+        words = np.frombuffer(secrets.token_bytes(8 * counts.size), dtype=np.uint64).reshape(counts.shape)
+        heads = np.bitwise_count(words & ((np.uint64(1) << few) - np.uint64(1))).astype(np.int64)
+        for i in np.flatnonzero(counts >= _WORD):
+            heads.flat[i] = secrets.randbits(int(counts.flat[i])).bit_count()
+        return heads
 
 
 class SeededNoise:
@@ -100,6 +115,9 @@ class SeededNoise:
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
         return np.asarray(self._rng.random(len(exponents)) < np.exp([-float(x) for x in exponents]))
+
+    def halved(self, counts: Integers) -> Integers:
+        return np.asarray(self._rng.binomial(counts, 0.5), dtype=np.int64)
 
 
 def _bernoulli_exp(x: Fraction) -> bool:

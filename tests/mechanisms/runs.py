@@ -50,7 +50,9 @@ def ready(name: str, domain: Domain = DOMAIN) -> Mechanism:
     return mechanism.informed_by(PublicTable(domain, np.argwhere(np.ones(sizes)).astype(np.int32), "everyone.csv", "0" * 64))
 
 
-def run(name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float) -> Run:
+def run(
+    name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float | str
+) -> Run:
     """A whole run; `given` replaces settings, also by values too small for real tables."""
     source = people()
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))

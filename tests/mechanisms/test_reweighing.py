@@ -16,10 +16,10 @@ from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import reweighing
 from dpsynth_core.mechanisms.mixture import POOR, Mixture, Reading, refusal
 from dpsynth_core.mechanisms.mwem import Mwem
-from dpsynth_core.mechanisms.pmwpub import PmwPub
+from dpsynth_core.mechanisms.pmwpub import SELECTIONS, PmwPub
 from dpsynth_core.mechanisms.protocol import Fitted
 from dpsynth_core.mechanisms.registry import get, settings
-from dpsynth_core.privacy.events import Gaussian, Laplace, Selection
+from dpsynth_core.privacy.events import Gaussian, Laplace, PermuteAndFlip, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -128,6 +128,20 @@ def test_the_charge_is_the_closed_form(name: str, relation: str) -> None:
     assert done.kernel.rho_spent == pytest.approx(closed, rel=1e-9)
     assert closed == pytest.approx(0.02, rel=1e-8)
     assert [event.sigma for event in measured] == pytest.approx([measured[0].sigma] * 9, rel=1e-9)
+
+
+def test_permute_and_flip_costs_a_round_what_the_exponential_mechanism_does() -> None:
+    """T (eps^2 / 2 + m^2 / (2 sigma^2)) in place of T (eps^2 / 8 + ...), with half the eps: the same sigma, and all of the budget."""
+    usual, done = (run("pmwpub", PAIRS, 0.02, "replace", rounds=9, selection=name) for name in SELECTIONS)
+    assert [type(event) for event in done.kernel.events] == [PermuteAndFlip, Gaussian] * 9
+    chosen, measured = done.kernel.events[:2]
+    assert isinstance(chosen, PermuteAndFlip)
+    assert isinstance(measured, Gaussian)
+    closed = 9 * (chosen.eps**2 / 2 + 1 / (2 * measured.sigma**2))
+    assert done.kernel.rho_spent == pytest.approx(closed, rel=1e-9)
+    assert closed == pytest.approx(0.02, rel=1e-8)
+    assert measured == usual.kernel.events[1]
+    assert usual.kernel.events[0] == Selection(2 * chosen.eps)
 
 
 def test_the_check_inside_a_run_is_paid_from_its_share_and_comes_first() -> None:

@@ -73,6 +73,7 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_errors(zeros(), 6.0), 3 / 72),
         (lambda kernel: kernel.select_signed_query(QUERIES, NOTHING, 0.4, 3), 3 * 0.16 / 8),
         (lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 0.4, 2, NONE), 2 * 0.16 / 8),
+        (lambda kernel: kernel.permute_and_flip(QUERIES, NOTHING, 0.4), 0.16 / 2),
         (lambda kernel: kernel.measure_queries(QUERIES, THREE, 6.0), 3 / 72),
         (lambda kernel: keep(kernel), 3 * (0.3 / 50 * (1 + 1 / math.expm1(0.2))) ** 2 / 8),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0), 1 / 72),
@@ -80,7 +81,7 @@ OPERATIONS = pytest.mark.parametrize(
     ],
     ids=[
         *("measure_marginal", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
-        *("measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
+        *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
     ],
 )
 
@@ -121,7 +122,7 @@ def test_an_operation_whose_noise_fails_stays_charged(operate, rho: float) -> No
         raise RuntimeError("no randomness")
 
     noise = GlassNoise()
-    noise.discrete_gaussian = noise.noisy_max = noise.bernoulli_exp = fail
+    noise.discrete_gaussian = noise.noisy_max = noise.bernoulli_exp = noise.uniform = fail
     kernel = kernel_of(people(), noise=noise)
     with pytest.raises(RuntimeError, match="randomness"):
         operate(kernel)
@@ -188,6 +189,9 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1e-12, 1, NONE),
         lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, QUERIES.size, THREE),
         lambda kernel: kernel.select_worst_queries(QUERIES, NOTHING, 1.0, 1, np.array([-1])),
+        lambda kernel: kernel.permute_and_flip(QUERIES, NOTHING, 1e-12),
+        lambda kernel: kernel.permute_and_flip(FOREIGN, NOTHING, 1.0),
+        lambda kernel: kernel.permute_and_flip(QUERIES, SparseAnswers(NONE, np.zeros(0), math.nan), 1.0),
         lambda kernel: kernel.measure_queries(QUERIES, NONE, 1.0),
         lambda kernel: kernel.measure_queries(QUERIES, THREE, 0.0),
         lambda kernel: kernel.measure_queries(QUERIES, np.array([QUERIES.size]), 1.0),

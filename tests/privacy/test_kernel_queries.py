@@ -16,6 +16,8 @@ from hypothesis import given, settings
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.privacy import flipping
+from dpsynth_core.privacy.groups import Groups
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.scores import COUNT_STEPS
@@ -110,6 +112,34 @@ def test_no_neighbour_changes_a_score_by_more_than_a_selection_is_charged_for(un
             assert b_there == b  # the scale is public: it may not depend on the table
             # rounding adds SLACK to the change at most (test_selection); 2 (change + SLACK) / b <= eps is the proof's condition
             assert 2 * (np.abs(here - there).max() + SLACK) / b <= 0.7
+
+    check()
+
+
+@UNITS
+@CLASSES
+def test_no_neighbour_changes_a_score_by_more_than_permute_and_flip_is_charged_for(
+    unit: Unit, queries: QueryClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[np.ndarray, int]] = []
+
+    def remember(groups: Groups, b: int, noise: Noise) -> int:  # noqa: ARG001
+        members = [[groups.member(group, place) for place in range(size)] for group, size in enumerate(groups.sizes)]
+        scores = np.zeros(queries.size, dtype=np.int64)
+        scores[np.concatenate(members)] = np.repeat(np.abs(groups.scores), groups.sizes)
+        seen.append((scores, b))
+        return 0
+
+    monkeypatch.setattr(flipping, "worst", remember)
+
+    @given(tables(unit))
+    @settings(max_examples=10, deadline=None)
+    def check(people: People) -> None:
+        for here in (people, *neighbours(people, unit)):
+            kernel_and_glass(here, unit)[0].permute_and_flip(queries, SparseAnswers(np.array([1, 3]), np.array([0.3, 2.0])), 0.7)
+        (scores, b), *others = seen
+        assert all(b_there == b and 2 * np.abs(scores - there).max() <= Fraction(0.7) * b for there, b_there in others)
+        seen.clear()
 
     check()
 

@@ -11,6 +11,7 @@ import opendp.prelude as dp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from dpsynth_core.privacy.events import Gaussian, Laplace, Retention, Selection
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
@@ -67,6 +68,18 @@ def test_coins_land_with_the_exponential_of_their_exponent(noise: Noise, exponen
     drawn = noise.bernoulli_exp([exponent] * 8_000)
     chance = np.exp(-float(exponent))
     assert frequency_p_value(drawn.astype(int).tolist(), np.array([1 - chance, chance])) > FALSE_ALARM
+
+
+@SOURCES
+@pytest.mark.parametrize("coins", [1, 9, 63, 64, 200])
+def test_fair_coins_are_fair_and_counted(noise: Noise, coins: int) -> None:
+    heads = noise.halved(np.array([0, *[coins] * 6_000], dtype=np.int64))
+    assert heads[0] == 0
+    middle = np.clip(heads[1:], coins // 2 - 3, coins // 2 + 3) - max(0, coins // 2 - 3)
+    low, high = max(0, coins // 2 - 3), min(coins, coins // 2 + 3)
+    chances = binom.pmf(np.arange(low, high + 1), coins, 0.5)
+    chances[0], chances[-1] = binom.cdf(low, coins, 0.5), binom.sf(high - 1, coins, 0.5)
+    assert frequency_p_value(middle.tolist(), chances) > FALSE_ALARM
 
 
 @SOURCES
