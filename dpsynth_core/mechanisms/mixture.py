@@ -101,7 +101,7 @@ def refusal(public: PublicTable | None, workload: Workload) -> str:
 
 def memory_mb(public: PublicTable | None, workload: Workload) -> float:
     places = min(MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
-    return 250.0 + (24 * places + 40 * min(workload.cells, graphical.MAX_CELLS)) / 1e6
+    return 250.0 + (24 * places + 70 * min(workload.cells, graphical.MAX_CELLS)) / 1e6
 
 
 @dataclass(frozen=True)
