@@ -85,8 +85,9 @@ def is_owner(text: str) -> bool:
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), then keep the queues moving."""
+    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), load the pages, keep the queues moving."""
     await _pump_once()
+    await asyncio.to_thread(_warm_up)
     task = asyncio.create_task(_pump_forever())
     try:
         yield {}
@@ -97,6 +98,12 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
 def forbid_legacy_pages() -> None:
     """A folder named pages/ makes a fresh server run page files directly, around app.py, until st.navigation ran once: never do that."""
     PagesManager.uses_pages_directory = False
+
+
+def _warm_up() -> None:
+    from dpsynth_core.web import warmup  # knows all pages, which this module does not
+
+    warmup.load()
 
 
 async def _pump_forever() -> None:
