@@ -38,7 +38,7 @@ _MINE = "id = ? AND state IN ('running', 'cancelling') AND pid = ? AND birth = ?
 
 
 class NotMine(RuntimeError):
-    """The run was cancelled, given up or deleted; the worker must stop without a further word."""
+    """The run or the sweep was stopped, given up or deleted; the worker must stop without a further word."""
 
 
 def claim(run: str) -> sqlite3.Row:

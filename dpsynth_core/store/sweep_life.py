@@ -31,10 +31,6 @@ _LOST = f"Its process died. {_CHARGED}"
 _TOO_OFTEN = "Its process died each time it was tried, perhaps for lack of memory."
 
 
-class NotMine(RuntimeError):
-    """The sweep was stopped or deleted, or the worker given up; it must stop without a further word."""
-
-
 def charge_name(sweep: str) -> str:
     """What the ledger calls a sweep, among runs."""
     return f"sweep-{sweep}"
@@ -49,7 +45,7 @@ def claim(worker: str) -> sqlite3.Row:
             (pid, birth, processes.place(), now(), worker),
         )
         if changed.rowcount != 1:
-            raise NotMine
+            raise lifecycle.NotMine
         return _sweep_of(db, worker)
 
 
@@ -57,7 +53,7 @@ def beat(worker: str) -> None:
     """Say that the worker lives. Raises NotMine when it should not."""
     with transaction() as db:
         if db.execute(f"UPDATE sweep_workers SET heartbeat = ? WHERE {_MINE}", (now(), worker, *lifecycle.me())).rowcount != 1:
-            raise NotMine
+            raise lifecycle.NotMine
 
 
 def take(worker: str) -> int | None:
@@ -98,7 +94,7 @@ def give(worker: str, number: int, outcome: Mapping[str, Any] | None, error: str
             ),
         )
         if changed.rowcount != 1:
-            raise NotMine
+            raise lifecycle.NotMine
         _end_if_finished(db, sweep["id"])
 
 
@@ -185,7 +181,7 @@ def _sweep_of(db: sqlite3.Connection, worker: str) -> sqlite3.Row:
         f"SELECT * FROM sweeps WHERE id = (SELECT sweep FROM sweep_workers WHERE {_MINE})", (worker, *lifecycle.me())
     ).fetchone()
     if row is None:
-        raise NotMine
+        raise lifecycle.NotMine
     return row
 
 

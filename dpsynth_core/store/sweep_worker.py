@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import sqlite3
 import sys
-import threading
+from functools import partial
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, sweep_life, sweeps
+from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.tradeoffs.trial import Trials
 
@@ -26,7 +26,7 @@ NICENESS = 10
 def main(worker: str) -> None:
     """Take points until none is left, then let others have the room."""
     os.nice(NICENESS)
-    with contextlib.suppress(sweep_life.NotMine):
+    with contextlib.suppress(lifecycle.NotMine):
         work(worker)
     sweeps.pump()
 
@@ -34,17 +34,13 @@ def main(worker: str) -> None:
 def work(worker: str) -> None:
     """Raises NotMine when the sweep was stopped meanwhile."""
     row = sweep_life.claim(worker)
-    ended = threading.Event()
-    threading.Thread(target=_beat, args=(worker, ended), daemon=True).start()
-    try:
+    with beating(partial(sweep_life.beat, worker)):
         sweep = Sweep.from_json(json.loads(row["document"]))
         if row["private"] and _changed(row, sweep):
             sweep_life.refuse(worker, "The file changed after the sweep was submitted; start another one.")
         trials = Trials(sweep)
         while (number := sweep_life.take(worker)) is not None:
             _try(worker, trials, number)
-    finally:
-        ended.set()
     sweep_life.leave(worker)
 
 
@@ -62,18 +58,6 @@ def _try(worker: str, trials: Trials, number: int) -> None:
         sweep_life.give(worker, number, None, f"It stopped on an internal error: {failures.describe(error)}.")
     else:
         sweep_life.give(worker, number, outcome.to_json())
-
-
-def _beat(worker: str, ended: threading.Event) -> None:
-    """Tell the store that we live; end the whole process group when the sweep is no longer ours."""
-    while not ended.wait(lifecycle.HEARTBEAT_SECONDS):
-        try:
-            sweep_life.beat(worker)
-        except sweep_life.NotMine:
-            if not ended.is_set():
-                os.killpg(os.getpgid(0), signal.SIGKILL)
-        except Exception:  # a busy or full disk: the pid still tells that we live
-            continue
 
 
 if __name__ == "__main__":

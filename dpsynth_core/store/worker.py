@@ -11,8 +11,8 @@ import json
 import os
 import signal
 import sys
-import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -25,6 +25,7 @@ from dpsynth_core.private_files import private_directory, private_file
 from dpsynth_core.release import Progress
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, runs
+from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
 
 NICENESS = 5
@@ -46,22 +47,20 @@ def main(run: str) -> None:
 def _execute(run: str) -> None:
     row = lifecycle.claim(run)
     folder = run_folder(row["project"], run)
-    ended = threading.Event()
-    threading.Thread(target=_beat, args=(run, ended), daemon=True).start()
-    try:
-        _make_release(run, row["owner"], Spec.from_json(json.loads(row["spec"])), folder)
-        outcome = "done", ""
-    except Cancelled:
-        outcome = "cancelled", ""
-    except InputError as error:
-        outcome = "failed", str(error)
-    except lifecycle.NotMine:
-        raise
-    except Exception as error:
-        outcome = "failed", f"It stopped on an internal error: {failures.describe(error)}."
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left takes no time, and must not be torn apart
-        ended.set()
+    with beating(partial(lifecycle.beat, run)):
+        try:
+            _make_release(run, row["owner"], Spec.from_json(json.loads(row["spec"])), folder)
+            outcome = "done", ""
+        except Cancelled:
+            outcome = "cancelled", ""
+        except InputError as error:
+            outcome = "failed", str(error)
+        except lifecycle.NotMine:
+            raise
+        except Exception as error:
+            outcome = "failed", f"It stopped on an internal error: {failures.describe(error)}."
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left takes no time, and must not be torn apart
     lifecycle.finish(run, *outcome)
 
 
@@ -96,22 +95,10 @@ class _Recorder:
 
 def _keep(release: releases.Release, folder: Path) -> None:
     """Write the release aside and let it appear whole."""
-    partial = private_directory(folder / f"{lifecycle.RELEASE}.partial")
-    releases.save(release, partial)
+    aside = private_directory(folder / f"{lifecycle.RELEASE}.partial")
+    releases.save(release, aside)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    partial.rename(folder / lifecycle.RELEASE)
-
-
-def _beat(run: str, ended: threading.Event) -> None:
-    """Tell the store that we live; end the whole process group when the run is no longer ours."""
-    while not ended.wait(lifecycle.HEARTBEAT_SECONDS):
-        try:
-            lifecycle.beat(run)
-        except lifecycle.NotMine:
-            if not ended.is_set():
-                os.killpg(os.getpgid(0), signal.SIGKILL)
-        except Exception:  # a busy or full disk: the pid still tells that we live
-            continue
+    aside.rename(folder / lifecycle.RELEASE)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -174,7 +174,7 @@ def test_a_worker_of_a_stopped_sweep_changes_nothing(make_sweep: Callable[..., S
         db.execute("UPDATE sweep_workers SET place = 'elsewhere', heartbeat = started")
     sweeps.stop("ann", sweep)
     for act in (lambda: sweep_life.give(worker, number or 0, {}), lambda: sweep_life.beat(worker), lambda: sweep_life.take(worker)):
-        with pytest.raises(sweep_life.NotMine):
+        with pytest.raises(lifecycle.NotMine):
             act()
     assert states(sweep) == ["waiting", "waiting"]
     assert [p.attempts for p in sweeps.points("ann", sweep)] == [0, 0]
