@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -15,13 +16,13 @@ from dpsynth_core.privacy.accounting import epsilon_from, rho_from
 from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
-from dpsynth_core.web import check_view, document, frame, launch, plan_view, recommendation_view, watch
+from dpsynth_core.web import check_view, document, frame, launch, plan_view, recommendation_view, refusals, watch
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
 from dpsynth_core.zones import Zone
 
-_REFUSED = "_run_refused"
+_RUN = "run"
 
 
 def main() -> None:
@@ -150,19 +151,13 @@ def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
         " cancelled, fails, or the machine goes down."
     )
     label = f"Spend ε {short(spec.budget.epsilon)} and run"
-    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=_submit, args=(here,)):
+    submit = partial(refusals.attempt, _RUN, partial(launch.submit, here))
+    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
 
 
-def _submit(here: Current) -> None:
-    try:
-        launch.submit(here)
-    except InputError as error:
-        st.session_state[_REFUSED] = error
-
-
 def _say_if_refused() -> None:
-    if (error := st.session_state.pop(_REFUSED, None)) is not None:
+    if (error := refusals.taken(_RUN)) is not None:
         frame.refused(error)
         st.caption("The run was not started and nothing was spent.")
 

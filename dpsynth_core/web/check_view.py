@@ -7,10 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.mixture import Mixture
 from dpsynth_core.store import runs
-from dpsynth_core.web import fields, frame, launch, numbers
+from dpsynth_core.web import fields, frame, launch, numbers, refusals
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code, literal
 from dpsynth_core.zones import Zone
@@ -21,7 +20,7 @@ HELP = (
     "PMW^Pub can only give other weights to rows that the public table holds. This measures, with noise, how well the best weights could "
     "do. It is charged to the ledger as a run of its own: a check inside a run comes too late to save its budget."
 )
-_REFUSED = "_check_refused"
+_CHECK = "check"
 
 
 def card(here: Current) -> None:
@@ -38,7 +37,7 @@ def card(here: Current) -> None:
             epsilon = fields.number("ε of the check", EPSILON, read, numbers.short)
         if right.button("Check it first…", icon=":material/balance:", disabled=epsilon is None):
             _confirm(here, epsilon)
-        if (error := st.session_state.pop(_REFUSED, None)) is not None:
+        if (error := refusals.taken(_CHECK)) is not None:
             frame.refused(error)
             st.caption("The check was not started and nothing was spent.")
 
@@ -59,12 +58,6 @@ def _confirm(here: Current, epsilon: float) -> None:
         "records, the charge is final. It makes no rows; its result is shown here and may be published."
     )
     label = f"Spend ε {numbers.short(epsilon)} and check"
-    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=_submit, args=(here, epsilon)):
+    submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, here, epsilon))
+    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
-
-
-def _submit(here: Current, epsilon: float) -> None:
-    try:
-        launch.submit_check(here, epsilon)
-    except InputError as error:
-        st.session_state[_REFUSED] = error

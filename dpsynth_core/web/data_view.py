@@ -11,7 +11,7 @@ import streamlit as st
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.store import ledger
-from dpsynth_core.web import document, fields, frame, numbers, session, table
+from dpsynth_core.web import document, fields, frame, numbers, refusals, session, table
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.table import Table
 from dpsynth_core.web.text import code
@@ -20,7 +20,8 @@ from dpsynth_core.zones import Zone
 UPLOAD, PATH, DEMO = "upload", "path", "demo"
 WAYS = {UPLOAD: ":material/upload_file: Upload", PATH: ":material/folder_open: By path", DEMO: ":material/groups: Try the simulated demo"}
 NEW = "A new population…"
-_UPLOADS, _SAID = "_uploads", "_table_said"
+_UPLOADS = "_uploads"
+_TABLE = "table"
 
 
 def source(here: Current) -> None:
@@ -28,8 +29,7 @@ def source(here: Current) -> None:
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         way = fields.choice("Where is it?", "wizard.way", tuple(WAYS), WAYS, kind="segmented", label_visibility="collapsed")
         {UPLOAD: _upload, PATH: _path, DEMO: _demo}[way](here)
-        if error := st.session_state.pop(_SAID, None):
-            frame.refused(error)
+        frame.refused_at(_TABLE)
         if "data" in here.draft:
             _found(here)
 
@@ -74,28 +74,28 @@ def _take_demo() -> None:
 
 
 def _take(find: Callable[[], Table]) -> None:
-    """Make what `find` brings the project's table, or keep what is wrong with it for the next run of the page."""
-    try:
+    """Make what `find` brings the project's table."""
+
+    def take() -> None:
         session.check_idle("data")
         found = find()
-    except InputError as error:
-        st.session_state[_SAID] = error
-        return
-    if found.source != UPLOAD:
-        here = session.current()
-        table.forget_uploads(here.owner, here.project)
-    session.edit(lambda draft: table.adopt(draft, found))
+        if found.source != UPLOAD:
+            here = session.current()
+            table.forget_uploads(here.owner, here.project)
+        session.edit(lambda draft: table.adopt(draft, found))
+
+    refusals.attempt(_TABLE, take)
 
 
 def _remove(here: Current) -> None:
     """Delete an uploaded table from this machine, and let go of one that was given by its path."""
-    try:
+
+    def remove() -> None:
         session.check_idle("data")
-    except InputError as error:
-        st.session_state[_SAID] = error
-        return
-    table.forget_uploads(here.owner, here.project)
-    session.edit(table.disown)
+        table.forget_uploads(here.owner, here.project)
+        session.edit(table.disown)
+
+    refusals.attempt(_TABLE, remove)
 
 
 def _found(here: Current) -> None:

@@ -16,7 +16,20 @@ import streamlit as st
 from dpsynth_core.attribute import KINDS, LABEL_DTYPES
 from dpsynth_core.domain import outside_rule, parse_domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import curator, document, domain_table, fields, frame, numbers, outside, public_data, session, table, zeros_table
+from dpsynth_core.web import (
+    curator,
+    document,
+    domain_table,
+    fields,
+    frame,
+    numbers,
+    outside,
+    public_data,
+    refusals,
+    session,
+    table,
+    zeros_table,
+)
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.domain_table import Row
 from dpsynth_core.web.session import Current
@@ -44,7 +57,8 @@ CHECK_HELP = (
     "from the data: say so. Correcting how labels are written gives nobody away."
 )
 MOST_ROWS_SHOWN = 10
-_SAID, _LOADS, _GRID = "_domain_said", "_domain_loads", "_grid"
+_LOADS, _GRID = "_domain_loads", "_grid"
+_DOMAIN = "domain"
 
 
 def rows_of(draft: Draft) -> list[Row]:
@@ -80,10 +94,7 @@ def _save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | No
 def _load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> None:
     """Replace the whole domain, or keep what is wrong for the next run of the page. Closes the popover it came from."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-    try:
-        _save(change, origin, rules)
-    except InputError as error:
-        st.session_state[_SAID] = error
+    refusals.attempt(_DOMAIN, partial(_save, change, origin, rules))
 
 
 def _key(kind: str) -> str:
@@ -113,8 +124,7 @@ def sources(here: Current) -> None:
             )
             st.button("Read it all the same", key="read_data", on_click=lambda: _load(lambda _: _from_data(), "data"))
         _download(here)
-    if error := st.session_state.pop(_SAID, None):
-        frame.refused(error)
+    frame.refused_at(_DOMAIN)
 
 
 def _download(here: Current) -> None:

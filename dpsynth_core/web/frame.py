@@ -31,7 +31,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import brand, document, session, sidebar, steps
+from dpsynth_core.web import brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.steps import ALWAYS, STEPS, State, Step
 from dpsynth_core.web.text import literal
@@ -128,6 +128,12 @@ def watermark(zone: Zone) -> Iterator[None]:
 def refused(error: InputError) -> None:
     """What is wrong, where, and what to do."""
     st.error(sentence(error), icon=":material/error:")
+
+
+def refused_at(place: str) -> None:
+    """What a callback was refused at `place` before this run of the page, once."""
+    if (error := refusals.taken(place)) is not None:
+        refused(error)
 
 
 def sentence(error: InputError) -> str:

@@ -12,7 +12,7 @@ import streamlit as st
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.sources.public import Differences, refusal
-from dpsynth_core.web import document, frame, public_data, session, table
+from dpsynth_core.web import document, frame, public_data, refusals, session, table
 from dpsynth_core.web.public_data import Found
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.text import code
@@ -22,7 +22,8 @@ HELP = (
     "People whose records anyone may see: an earlier release, a census sample, another region. Some mechanisms start from them and need "
     "less of your budget. Nothing protects the people in it, and the release says that you called it public."
 )
-_UPLOADS, _SAID = "_public_uploads", "_public_said"
+_UPLOADS = "_public_uploads"
+_PUBLIC = "public"
 
 
 def card(here: Current) -> None:
@@ -32,8 +33,7 @@ def card(here: Current) -> None:
             _chosen(here)
         else:
             _choose(here)
-        if error := st.session_state.pop(_SAID, None):
-            frame.refused(error)
+        frame.refused_at(_PUBLIC)
 
 
 def _choose(here: Current) -> None:
@@ -61,23 +61,21 @@ def _take_upload(here: Current) -> None:
 
 
 def _take(find: Callable[[], Found]) -> None:
-    try:
+    def take() -> None:
         session.check_idle("public table")
         found = find()
-    except InputError as error:
-        st.session_state[_SAID] = error
-        return
-    session.edit(lambda draft: public_data.adopt(draft, found))
+        session.edit(lambda draft: public_data.adopt(draft, found))
+
+    refusals.attempt(_PUBLIC, take)
 
 
 def _remove(here: Current) -> None:
-    try:
+    def remove() -> None:
         session.check_idle("public table")
-    except InputError as error:
-        st.session_state[_SAID] = error
-        return
-    public_data.forget(here.owner, here.project)
-    session.edit(public_data.disown)
+        public_data.forget(here.owner, here.project)
+        session.edit(public_data.disown)
+
+    refusals.attempt(_PUBLIC, remove)
 
 
 def _chosen(here: Current) -> None:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dpsynth_core.errors import InputError
 from dpsynth_core.store import projects, runs
-from dpsynth_core.web import session
+from dpsynth_core.web import refusals, session
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.steps import ACTIVE
 from dpsynth_core.web.text import code, literal
 
 POLL_SECONDS = 2.0
-_NEW_NAME, _OTHER_NAME, _SAID = "project_new_name", "project_rename_name", "_project_said"
+_NEW_NAME, _OTHER_NAME = "project_new_name", "project_rename_name"
+_PROJECT = "project"
 
 
 def show(here: Current, runs_page: st.Page) -> None:
@@ -93,16 +93,9 @@ def _confirm(label: str, key: str, action: Callable[[], None]) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key=f"{key}_not"):
             st.rerun()
-        confirmed = st.button(label, type="primary", key=key, on_click=_attempt, args=(action,))
+        confirmed = st.button(label, type="primary", key=key, on_click=refusals.attempt, args=(_PROJECT, action))
     if confirmed:
-        if error := st.session_state.pop(_SAID, None):
+        if error := refusals.taken(_PROJECT):
             st.error(literal(f"{error.problem}; {error.remedy}"))
         else:
             st.rerun()
-
-
-def _attempt(action: Callable[[], None]) -> None:
-    try:
-        action()
-    except InputError as error:
-        st.session_state[_SAID] = error

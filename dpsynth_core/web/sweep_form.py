@@ -13,7 +13,7 @@ from dpsynth_core.spec import DEMO, STANDIN
 from dpsynth_core.store import ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
-from dpsynth_core.web import document, fields, frame, sweep_draft
+from dpsynth_core.web import document, fields, frame, refusals, sweep_draft
 from dpsynth_core.web.history import in_words
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
@@ -31,7 +31,7 @@ _ABOUT = {
     PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
     PRIVATE: "Every trial is charged, and its true errors are for your eyes only. No trial can ever be released.",
 }
-_REFUSED = "_sweep_refused"
+_SWEEP = "sweep"
 
 
 def form(here: Current) -> None:
@@ -135,8 +135,7 @@ def _start(here: Current) -> None:
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
         st.caption(f"About {in_words(forecast[0] / workers)}{each} · {spent} · goes on when you close this page", width="content")
-    if (said := st.session_state.pop(_REFUSED, None)) is not None:
-        frame.refused(said)
+    frame.refused_at(_SWEEP)
 
 
 @st.dialog("Charge the private table?", width="medium")
@@ -159,12 +158,13 @@ def _confirm(here: Current, sweep: Sweep) -> None:
 
 def submit(here: Current, sweep: Sweep) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next."""
-    try:
+
+    def start() -> None:
         if sweep.table == PRIVATE and sweep.base.population not in ledger.populations(here.owner):
             ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
         st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep)
-    except InputError as error:
-        st.session_state[_REFUSED] = error
+
+    refusals.attempt(_SWEEP, start)
 
 
 def _zone(here: Current) -> Zone:

@@ -12,7 +12,7 @@ from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.web import document, fields, frame, numbers, session
+from dpsynth_core.web import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.document import Draft
 from dpsynth_core.web.drawing import show
 from dpsynth_core.web.session import Current
@@ -31,7 +31,8 @@ MATCHING_HELP = (
 )
 _EVERY = 0
 """Instead of a threshold: all columns of a table have to match."""
-_SAID, _LOADS = "_workload_said", "_workload_loads"
+_LOADS = "_workload_loads"
+_WORKLOAD = "workload"
 
 
 def prefill(here: Current) -> Current:
@@ -52,8 +53,7 @@ def choice(here: Current) -> None:
             _combinations(domain, now["kind"])
         _matching(here, domain)
         _files(now)
-        if said := st.session_state.pop(_SAID, None):
-            frame.refused(said)
+        frame.refused_at(_WORKLOAD)
 
 
 def _way(here: Current, kind: str) -> None:
@@ -248,14 +248,16 @@ def _take_file(key: str) -> None:
     if file is None:
         return
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-    try:
-        read = workloads.from_json(document.domain(session.current().draft), json.loads(file.getvalue())).to_json()
-    except InputError as error:
-        st.session_state[_SAID] = error
-    except ValueError:
-        st.session_state[_SAID] = InputError("workload", "the file is not JSON", "check commas, quotes and brackets")
-    else:
+
+    def take() -> None:
+        try:
+            content = json.loads(file.getvalue())
+        except ValueError:
+            raise InputError("workload", "the file is not JSON", "check commas, quotes and brackets") from None
+        read = workloads.from_json(document.domain(session.current().draft), content).to_json()
         session.edit(lambda draft: draft.update(workload=read))
+
+    refusals.attempt(_WORKLOAD, take)
 
 
 def outcome(workload: Workload) -> None:

@@ -96,8 +96,11 @@ def test_the_domain_can_be_taken_from_the_public_table() -> None:
 
 
 def test_the_mechanisms_that_need_it_fit_once_it_is_there() -> None:
-    assert "it needs a public table" in words(open_page("mechanism", project()))
-    text = words(open_page("mechanism", with_public(project(), census())))
+    def shown(place: str) -> str:
+        return words(open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("all").run())
+
+    assert "it needs a public table" in shown(project())
+    text = shown(with_public(project(), census()))
     assert "it needs a public table" not in text
     assert "A table is used as public on your word" in text
 
