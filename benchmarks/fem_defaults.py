@@ -2,8 +2,9 @@
 
     python -m benchmarks.fem_defaults --mechanisms fem dualquery --epsilons 0.1 1 --runs 2
 
-Tables: the demo's 50,000 simulated people and, where it lies in ../shared/data, Titanic with the kinds that `sources.guess` proposes. Of
-each, 64 random three-way marginals, delta = 1/N^2. One knob at a time is turned, the others stay at their defaults; what is written down
+Tables: the demo's 50,000 simulated people; 50,000 invented rows over Adult's columns, whose shares and dependence have nothing to do with
+Adult's (`dpsynth_core.standin`); and Titanic with the kinds that `sources.guess` proposes. The last two need ../shared/data. Of each, 64
+random three-way marginals, delta = 1/N^2. One knob at a time is turned, the others stay at their defaults; what is written down
 is the largest error of any cell. A point that is in the record is not measured again: interrupt it, and go on.
 """
 
@@ -23,11 +24,12 @@ import pandas as pd
 from benchmarks import figures
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core import demo
+from dpsynth_core import demo, standin
 from dpsynth_core.codec import encode
-from dpsynth_core.domain import Domain
+from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.files import TableSource, open_batches
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
@@ -35,6 +37,7 @@ from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.workload import Workload
 
 NAME = "fem_defaults"
+DEMO, STANDIN, TITANIC = TABLES = ("demo", "stand-in", "titanic")
 PRIMAL: Mapping[str, Sequence[float]] = {
     "choice_error": (0.06, 0.12, 0.24),
     "rounds": (50, 100, 200),
@@ -84,19 +87,27 @@ def candidates(mechanism: str, knobs: Sequence[str]) -> Iterator[dict[str, Any]]
 
 def tables(names: Sequence[str]) -> Iterator[tuple[str, Setting]]:
     """Those of the named tables that are there."""
-    if "demo" in names:
-        yield "demo", _setting(demo.demo_domain(), demo.simulate(), TableFormat("csv"))
+    if DEMO in names:
+        yield DEMO, _setting(demo.demo_domain(), demo.simulate(), TableFormat("csv"))
+    declared = ADULT_FOLDER / "adult-binned-domain.json"
+    if STANDIN in names and declared.exists():
+        domain = load_domain(declared)
+        codes = standin.simulate(domain, 50_000, 0.5)
+        yield STANDIN, Setting(CodesSource(domain, codes), codes, _workload(domain))
     titanic = ADULT_FOLDER / "titanic.csv"
-    if "titanic" in names and titanic.exists():
+    if TITANIC in names and titanic.exists():
         guesses = propose(titanic, sniff(titanic), is_public=True).value
-        yield "titanic", _setting(Domain(tuple(g.attribute for g in guesses if g.attribute is not None)), titanic, sniff(titanic))
+        yield TITANIC, _setting(Domain(tuple(g.attribute for g in guesses if g.attribute is not None)), titanic, sniff(titanic))
 
 
 def _setting(domain: Domain, table: TableSource, form: TableFormat) -> Setting:
     columns = [encode(domain, batch, form.missing_markers) for batch in open_batches(table, form, domain.names)]
     codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
-    marginals = figures.random_marginals(domain, 3, figures.MARGINALS, seed=0)
-    return Setting(ArrowSource(domain, table, form), codes, Workload(domain, dict.fromkeys(marginals, 1.0)))
+    return Setting(ArrowSource(domain, table, form), codes, _workload(domain))
+
+
+def _workload(domain: Domain) -> Workload:
+    return Workload(domain, dict.fromkeys(figures.random_marginals(domain, 3, figures.MARGINALS, seed=0), 1.0))
 
 
 def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
@@ -144,7 +155,7 @@ def _with_defaults(frame: pd.DataFrame) -> pd.DataFrame:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"benchmarks.{NAME}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mechanisms", nargs="+", choices=list(KNOBS), default=list(KNOBS))
-    parser.add_argument("--tables", nargs="+", choices=("demo", "titanic"), default=["demo", "titanic"])
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--knobs", nargs="*", default=[], help="to turn (default: all)")
     parser.add_argument("--epsilons", type=float, nargs="+", default=[0.1, 1.0])
     parser.add_argument("--runs", type=int, default=2)

@@ -70,6 +70,11 @@ class Setting:
         """Of the naive answer: 0 to every query. What is above it is of no use."""
         return max(float(true.max()) for true in self._true.values())
 
+    def noise_error(self, epsilon: float) -> float:
+        """Of Gaussian noise on every marginal, the same on every cell: the simplest unbiased answers, and a small largest error."""
+        sigma = math.sqrt(len(self.workload.cliques) / (2 * rho_from(epsilon, self.delta)))
+        return float(np.abs(np.random.default_rng().normal(0.0, sigma, self.workload.cells)).max()) / self.rows
+
     def rows_error(self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None) -> float:
         """max over all cells of |q(D) - q(rows)| as fractions; rows may have weights."""
         return max(float(np.abs(true - self._fractions(r, codes, weights)).max()) for r, true in self._true.items())

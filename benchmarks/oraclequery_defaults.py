@@ -2,20 +2,22 @@
 
     python -m benchmarks.oraclequery_defaults
 
-Writes results/oraclequery_defaults.json: the largest error of any cell of all three-way tables, as a share of the people, and the mean
-share of people in a wrong cell, for each learner and budget. One seed a setting; what is chosen is the region, not the best line.
+Writes results/oraclequery_defaults.json and .md: the largest error of any cell of all three-way tables, as a share of the people, and the
+mean share of people in a wrong cell, for each learner and budget. One seed a setting; what is chosen is the region, not the best line.
+A setting that is in the record is not measured again: interrupt it, and go on.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
@@ -70,13 +72,27 @@ def errors(people: Invented, workload: Workload, rho: float, **settings: Any) ->
 
 def main(rounds: Sequence[int] = ROUNDS) -> None:
     people = invented()
-    workload, found = all_kway(people.domain, 3), []
+    workload = all_kway(people.domain, 3)
+    found: list[dict[str, Any]] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else []
     for rho, learner, t, perturbation, skip in product(RHOS, LEARNERS, rounds, PERTURBATIONS, SKIPS):
         setting = {"learner": learner, "rounds": t, "perturbation": perturbation, "skip": skip}
+        if any(run.items() >= (setting | {"rho": rho}).items() for run in found):
+            continue
         largest, mean = errors(people, workload, rho, **setting)
         found.append({"rho": rho, **setting, "largest": round(largest, 4), "mean": round(mean, 4)})
         print(found[-1], flush=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    RESULTS.with_suffix(".md").write_text("\n".join(table(found)) + "\n", encoding="utf-8")
+
+
+def table(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each rounds, perturbation and skip: the largest error of each budget and learner, and the mean over those columns."""
+    frame = pd.DataFrame(found)
+    wide = frame.pivot_table(index=["rounds", "perturbation", "skip"], columns=["rho", "learner"], values="largest")
+    yield f"| {' | '.join([*map(str, wide.index.names), *(f'{learner}, rho {rho:g}' for rho, learner in wide.columns), 'mean'])} |"
+    yield "|---" * (len(wide.index.names) + len(wide.columns) + 1) + "|"
+    for (t, perturbation, skip), row in wide.iterrows():
+        yield f"| {t} | {perturbation:g} | {skip:g} | {' | '.join(f'{error:.4f}' for error in [*row, row.mean()])} |"
 
 
 if __name__ == "__main__":

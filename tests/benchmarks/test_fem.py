@@ -56,7 +56,7 @@ def test_claims_are_judged_at_every_epsilon_and_by_the_noise_of_the_runs() -> No
 
 
 def test_growth_is_compared_with_gaussian_answers() -> None:
-    runs = [("fem", 0.1, 0.3), ("fem", 1.0, 0.1), ("residual_planner", 0.1, 0.5), ("residual_planner", 1.0, 0.05)]
+    runs = [("fem", 0.1, 0.3), ("fem", 1.0, 0.1), ("gaussian-even", 0.1, 0.5), ("gaussian-even", 1.0, 0.05)]
     assert "as epsilon falls (3-way): holds, 3.0-fold against 10.0-fold." in fem.claims(frame(*runs))
 
 
