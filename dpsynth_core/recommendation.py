@@ -156,19 +156,24 @@ def _reasons(name: str, ranked: Sequence[str], found: Mapping[str, tuple[Expecte
     elif error.error <= found[best][0].error * CLOSE:
         reasons.append(f"about as accurate as {registry.get(best).title}")
     else:
-        reasons.append(f"about {error.error / found[best][0].error:.2g} times the error of {registry.get(best).title}")
+        reasons.append(f"about {_ratio(error.error / found[best][0].error)} times the error of {registry.get(best).title}")
     fastest = min(ranked, key=lambda n: found[n][1].seconds)
     if name == fastest and name != best and forecast.seconds * 2 < found[best][1].seconds:
-        reasons.append(f"{found[best][1].seconds / forecast.seconds:.2g} times as fast")
+        reasons.append(f"{_ratio(found[best][1].seconds / forecast.seconds)} times as fast")
     if name == BASELINE:
         reasons.append("on a budget this small, dependence between columns would drown in noise")
     elif BASELINE in found and error.error < found[BASELINE][0].error / CLOSE:
-        reasons.append(f"{found[BASELINE][0].error / error.error:.2g} times as accurate as columns alone")
+        reasons.append(f"{_ratio(found[BASELINE][0].error / error.error)} times as accurate as columns alone")
     if isinstance(registry.get(name), UsesPublic):
         reasons.append("as good as your public people resemble the private ones: the range is that of likenesses that were tried")
     if error.beyond:
         reasons.append("this plan lies outside of what was tried: take the number with caution")
     return tuple(reasons)
+
+
+def _ratio(times: float) -> str:
+    """Two digits: 1.4, 140."""
+    return f"{float(f'{times:.2g}'):,g}"
 
 
 @cache

@@ -41,6 +41,7 @@ def test_with_much_budget_dependence_is_worth_modelling() -> None:
     best = recommend(situation(10.0), fitting("aim", "mst", "independent")).value
     assert best[0].name in ("aim", "mst")
     assert "times as accurate as columns alone" in " ".join(best[0].reasons)
+    assert [recommendation._ratio(times) for times in (1.44, 14.2, 143.9, 12_345.0)] == ["1.4", "14", "140", "12,000"]
 
 
 def test_more_people_or_budget_never_hurt_the_best() -> None:
