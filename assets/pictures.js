@@ -2,21 +2,27 @@
 // itself: made here in the browser, from what is on the screen, in its colours, and sent nowhere. Curator-only charts are not offered.
 (() => {
   const GUARDED = '[class*="st-key-curator_chart"], .st-key-zone_curator';
+  const MARGIN = 14;
   const name = (drawing) => {
     const title = drawing.querySelector(".role-title-text text")?.textContent ?? "";
     return (title.toLowerCase().match(/[a-z0-9]+/g) ?? ["chart"]).join("-").slice(0, 60);
   };
   const save = (drawing) => {
     const copy = drawing.cloneNode(true);
+    const [width, height] = ["width", "height"].map((side) => Number(drawing.getAttribute(side)) + 2 * MARGIN);
+    const fill = getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor;
+    const put = (node, values) => Object.entries(values).forEach(([key, value]) => node.setAttribute(key, value));
+    put(copy, { width, height, viewBox: `${-MARGIN} ${-MARGIN} ${width} ${height}` });
     const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    const look = { width: "100%", height: "100%", fill: getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor };
-    for (const [key, value] of Object.entries(look)) ground.setAttribute(key, value);
+    put(ground, { x: -MARGIN, y: -MARGIN, width, height, fill });
     copy.prepend(ground);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
     link.download = `${name(drawing)}.svg`;
+    document.body.append(link);
     link.click();
-    URL.revokeObjectURL(link.href);
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);  // the browser fetches it after the click
   };
   const offer = () => {
     for (const toolbar of document.querySelectorAll('[data-testid="stElementToolbar"]')) {

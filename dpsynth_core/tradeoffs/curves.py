@@ -57,7 +57,7 @@ WORKLOAD = Metric(
 LARGEST = Metric(
     "largest",
     "Largest error",
-    "Largest error of one count (% of all people)",
+    "Largest error of one count (% of all)",
     "Of all counts of all tables: the max error of the papers on query release.",
 )
 METRICS = (MEAN, WORKLOAD, LARGEST)

@@ -31,7 +31,7 @@ FAVOURITE = "favourite"
 
 _LETTERS = "ABCD"
 _PICKED, _MEASURE = "compare_runs", "compare_measure"
-_UNIT = "% of all people"
+_UNIT = "% of all"
 _MEAN, _LARGEST = "People in a wrong cell", "Largest error of one count"
 _TOLD = {
     _MEAN: "Of each table: who would have to move to another cell to make it right. Half the L1 error.",
@@ -179,4 +179,4 @@ def _list(both: Zoned[pd.DataFrame]) -> None:
     wide = both.value.pivot(index=["place", "marginal"], columns="run", values="limit").reset_index().drop(columns="place")
     config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
     config["marginal"] = st.column_config.TextColumn("Table", width="large")
-    st.dataframe(wide, hide_index=True, height=320, column_config=config)
+    st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)

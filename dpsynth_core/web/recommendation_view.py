@@ -33,7 +33,8 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
     based = recommendation.basis()
     help = (
         f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
-        f" ({based.made}). It knows the shape of your plan and nothing of your table."
+        f" ({based.made}). It knows the shape of your plan and nothing of your table. What learns rules (OracleQuery, certified learning)"
+        " answers another question than tables of counts, and is not judged here."
     )
     with frame.card("What would we take?", Zone.PUBLIC, help):
         people = document.people(here.draft)
