@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Mechanism
-from dpsynth_core.web import frame
-
-_TEXTS = Path(__file__).resolve().parents[1] / "assets" / "guide"
+from dpsynth_core.web import frame, guide
 
 
 def main() -> None:
@@ -25,16 +22,18 @@ def main() -> None:
                 draw()
 
 
+def _text(name: str) -> None:
+    st.markdown(guide.text(name))
+
+
 def _mechanisms() -> None:
     for purpose in registry.PURPOSES:
         st.markdown(f"### {purpose.title}")
         st.caption(purpose.sentence)
+        if purpose.name == guide.LEARNING:
+            _text(guide.LEARNING)
         for mechanism in purpose.mechanisms:
             _mechanism(mechanism)
-
-
-def _text(name: str) -> None:
-    st.markdown((_TEXTS / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def _mechanism(mechanism: Mechanism) -> None:

@@ -33,6 +33,29 @@ def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[p
     return released(frame)
 
 
+def told(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
+    """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget.
+
+    Columns: round, said (in words), share_used (of rho, up to and with this one), seconds (since the run began).
+    """
+    steps = [event for event in history if event.kind in ("measured", "fitted")]
+    frame = pd.DataFrame(
+        {
+            "round": [event.round for event in steps],
+            "said": [event.message or f"{label(event.attributes)}, ± {event.sigma:,.1f} people" for event in steps],
+            "share_used": [event.rho_spent / rho for event in steps],
+            "seconds": [event.seconds for event in steps],
+        }
+    )
+    return released(frame)
+
+
+def chooses(history: Sequence[Progress]) -> bool:
+    """Whether it goes on in rounds that choose and do not measure, as games with an oracle do."""
+    kinds = [event.kind for event in history]
+    return kinds.count("fitted") > kinds.count("measured")
+
+
 def done(history: Sequence[Progress]) -> float:
     """Fraction of the mechanism's work that is done."""
     return max((event.done for event in history), default=0.0)

@@ -13,7 +13,7 @@ from dpsynth_core.leaks import Leak, Severity
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.registry import Purpose
-from dpsynth_core.web import fields, frame, numbers
+from dpsynth_core.web import fields, frame, guide, numbers
 from dpsynth_core.web.history import in_words
 from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, Zoned
@@ -108,6 +108,9 @@ def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], cho
     names = [mechanism.name for mechanism in purpose.mechanisms]
     fitting = sum(isinstance(found := forecasts[name], Forecast) and found.fits for name in names)
     st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
+    if purpose.name == guide.LEARNING:
+        with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
+            st.markdown(guide.text(guide.LEARNING))
     for first in range(0, len(names), _CARDS_IN_A_ROW):
         row = names[first : first + _CARDS_IN_A_ROW]
         for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):

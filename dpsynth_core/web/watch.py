@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from functools import lru_cache
 
+import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
@@ -19,7 +20,7 @@ from dpsynth_core.web import frame, history
 from dpsynth_core.web.drawing import show
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.text import literal
-from dpsynth_core.zones import Zone
+from dpsynth_core.zones import Zone, Zoned
 
 POLL_SECONDS = 1.0
 _ROWS_SHOWN = 200
@@ -40,6 +41,12 @@ _ADVICE = {
     "failed": "Mend what the message names and start another run. If it names nothing that you can mend, try a smaller model.",
     "lost": "What it had measured is kept and shown below. Start another run; if it is lost again, let it hold less in memory.",
 }
+_SEARCHES = (
+    "Where a solver looks for rows, it sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not"
+    " privacy. The gap is how much better another row could be, in counts."
+)
+_SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
+_SECONDS = st.column_config.NumberColumn("Second", width=80, format="%.1f")
 
 
 def panel(owner: str, run: str) -> None:
@@ -126,12 +133,33 @@ def charge_sentence(run: Run) -> str:
 
 
 def _what_it_said(run: Run) -> None:
-    """Charts and table of the measurements so far."""
+    """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
     said = [event.progress for event in runs.events(run.owner, run.id)]
     domain, _ = _facts(run.id, json.dumps(run.spec, sort_keys=True))
     steps = history.measured(said, domain, run.rho)
-    if steps.value.empty:
-        return
+    if history.chooses(said):
+        _rounds(history.told(said, run.rho))
+    elif not steps.value.empty:
+        _measurements(steps)
+
+
+def _rounds(steps: Zoned[pd.DataFrame]) -> None:
+    """A line for each round, the newest first."""
+    st.dataframe(
+        steps.value.iloc[::-1].head(_ROWS_SHOWN),
+        hide_index=True,
+        height=min(320, 40 + 35 * len(steps.value)),
+        column_config={
+            "round": st.column_config.NumberColumn("Round", width=70),
+            "said": st.column_config.TextColumn("What it did", width="large", help=_SEARCHES),
+            "share_used": _SHARE_USED,
+            "seconds": _SECONDS,
+        },
+    )
+
+
+def _measurements(steps: Zoned[pd.DataFrame]) -> None:
+    """Charts and a table."""
     left, right = st.columns(2)
     with left:
         show(charts.budget_used, steps)
@@ -150,8 +178,8 @@ def _what_it_said(run: Run) -> None:
             "marginal": st.column_config.TextColumn("Table", width="large"),
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
             "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
-            "share_used": st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent"),
-            "seconds": st.column_config.NumberColumn("Second", width=80, format="%.1f"),
+            "share_used": _SHARE_USED,
+            "seconds": _SECONDS,
         },
     )
 

@@ -50,6 +50,13 @@ def test_the_card_says_what_stands_in_the_way() -> None:
     assert "rules are learnt over columns with two" in words(open_page("mechanism", project(**draft())))
 
 
+def test_the_cards_explain_what_a_proof_is_for_where_learning_is_chosen() -> None:
+    for place, explained in ((learning(), True), (project(**draft()), False)):
+        text = words(open_page("mechanism", place))
+        assert ("they are *certifiable*" in text) == explained
+        assert ("It is **robust**: private even if the solver fails" in text) == explained
+
+
 def test_the_rule_is_told_on_the_results_page() -> None:
     place = learning(target="health")
     run = finished_run(place)

@@ -26,6 +26,18 @@ def test_measurements_are_listed_in_order_with_their_share_of_the_budget() -> No
     assert table.value["share_used"].tolist() == [0.1, 0.5]
 
 
+def test_rounds_that_choose_are_told_in_words_with_what_they_cost() -> None:
+    game = [Progress("phase", 0.1, message="counting"), Progress("measured", 0.2, 0, (), 41.9, 0.02, 0.0)]
+    game += [Progress("fitted", i, i, rho_spent=0.02 + 0.49 * i, done=i / 2, message=f"{i} records") for i in (1, 2)]
+    table = history.told(game, 1.0)
+    assert table.zone is Zone.RELEASED
+    assert table.value["said"].tolist() == ["(all rows), ± 41.9 people", "1 records", "2 records"]
+    assert table.value["share_used"].tolist() == pytest.approx([0.02, 0.51, 1.0])
+    assert history.chooses(game)
+    assert not history.chooses(SAID)
+    assert not history.chooses([])
+
+
 def test_a_run_that_said_nothing_yet_has_an_empty_table() -> None:
     assert history.measured([], DOMAIN, 1.0).value.empty
     assert history.done([]) == 0.0
