@@ -81,7 +81,8 @@ def test_mechanisms_are_shown_by_what_they_are_wanted_for_the_chosen_one_among_t
     assert "#### Gaussian" in words(app)
     assert "#### Independent" not in words(app)
     place = project()
-    open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("answers").run().button(key="choose_gaussian").click().run()
+    app = open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("answers").run()
+    app.button(key="choose_gaussian").click().run()
     assert sealed(place).mechanism.name == "gaussian"
     assert "#### Gaussian" in words(open_page("mechanism", place))
 
