@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
 from dpsynth_core.evaluation.quality import Headline, Trust
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Mechanism
 from dpsynth_core.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
 
@@ -56,8 +58,8 @@ def largest(headline: Headline) -> str:
     who = "in one cell" if headline.threshold is None else f"who match at least {headline.threshold} of the values of a cell"
     asked = "" if headline.threshold is None else " Such shares were asked for; the errors of tables are those of their plain cells."
     return (
-        f" Any single share, that of the people {who} in all people, is off by at most {percent(headline.largest_limit)}, with 95 %"
-        f" confidence; {percent(headline.largest)} was measured.{asked}"
+        f" No share of the people {who} is off by more than {percent(headline.largest_limit)} of all people, with 95 % confidence;"
+        f" {percent(headline.largest)} was measured.{asked}"
     )
 
 
@@ -69,6 +71,17 @@ def trusted(found: Trust) -> str:
     which = "All" if found.trusted == found.tables else f"{found.trusted:,} of the"
     how = "for all of them together" if found.together else "for each by itself"
     return f"{which} {found.tables:,} tables can be trusted: {limit}, with 95 % confidence {how}."
+
+
+def byline(release: Release) -> str:
+    """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
+    about = f"{len(release.domain):,} columns about “{release.spec['population']}”"
+    what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
+    return f"{what}, made by {_mechanism(release).title} on {release.created[:10]}."
+
+
+def _mechanism(release: Release) -> Mechanism:
+    return registry.get(release.spec["mechanism"]["name"])
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -83,8 +96,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
             "Privacy budget",
             f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g} (zCDP rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
         ),
-        ("Neighbouring tables", f"{unit['relation']}; at most {unit['max_rows_per_person']} row(s) per person"),
-        ("Mechanism", spec["mechanism"]["name"]),
+        ("Neighbouring tables", f"{unit['relation']}; rows of one person: {unit['max_rows_per_person']:,} at most"),
+        ("Mechanism", f"{_mechanism(release).title} ({_mechanism(release).paper})"),
         *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", certified(release)),

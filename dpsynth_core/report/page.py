@@ -16,12 +16,15 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.privacy.attacker import reading, zcdp_tradeoff
 from dpsynth_core.release import Release
 from dpsynth_core.report import drawing, words
-from dpsynth_core.report.facts import facts, first, percent, sample_reading, sentence
+from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200
 _LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2)
+_ROUGH = 0.1
+"""Tables that may be further off are named as doubtful, so many of them: `_NAMED`."""
+_NAMED = 6
 _MAPPED = 60
 """Columns that a map of pairs has room for."""
 _BARS_CAPTION = (
@@ -43,6 +46,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
+        byline=escape(byline(release)),
         claim=escape(learnt(release) or sample_reading(headline)),
         sentence=escape(sentence(headline)),
         warnings=_warnings([brand.sentence for brand in release.brands]),
@@ -82,7 +86,16 @@ def _trusted(table: pd.DataFrame) -> str:
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
     counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
     said = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
-    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {said} of people in a wrong cell."
+    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {said} of people in a wrong cell. {_doubtful(table)}"
+
+
+def _doubtful(table: pd.DataFrame) -> str:
+    """By name, the tables that are fit for a rough picture at best, the worst first."""
+    poor = table[~(table["limit"] <= _ROUGH)]
+    if poor.empty:
+        return f"None is further off than {percent(_ROUGH)}."
+    named, more = ", ".join(poor["marginal"].head(_NAMED)), len(poor) - _NAMED
+    return f"Take these for a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
@@ -128,8 +141,8 @@ def _html_table_row(row: Any) -> str:
 def _html_columns(domain: Domain) -> str:
     head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th><th>Values outside</th></tr>"
     body = "".join(
-        f"<tr><td>{escape(a.name)}</td><td>{escape(a.kind)}</td><td class=n>{a.size:,}</td><td>{escape(first(a.cell_labels()))}</td>"
-        f"<td>{escape(outside_rule(a))}</td></tr>"
+        f"<tr><td>{escape(a.name)}</td><td class=s>{escape(a.kind)}</td><td class=n>{a.size:,}</td>"
+        f"<td>{escape(first(a.cell_labels()))}</td><td>{escape(outside_rule(a))}</td></tr>"
         for a in domain
     )
     return f"<table class=wide><thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -53,12 +53,12 @@ def protected(release: Release) -> list[str]:
     """What was protected and how strongly, in plain words: who, against whom, and in odds."""
     unit, budget = release.spec["unit"], release.spec["budget"]
     odds, rows = reading(release.rho, slack(release)), unit["max_rows_per_person"]
-    owned = "the one row" if rows == 1 else f"the up to {rows:,} rows"
+    owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
     if unit["relation"] == REPLACE:
-        what = f"Protected is what {owned} of a person say: with anything else in them, all of this would be almost as likely."
+        what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
         question = "which of two records is a person's"
     else:
-        what = f"Protected is a person's presence, and what {owned} of them say: without them, all of this would be almost as likely."
+        what = f"Protected is a person's presence, and what {owned}: without that person, all of this would be almost as likely."
         question = "whether a person is in the table"
     return [
         what,
@@ -112,7 +112,7 @@ def _assumptions(release: Release) -> Iterator[str]:
     if unit["person_column"] is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
-        yield f"The column “{unit['person_column']}” tells people apart; of each, {rows:,} row(s) were used at most and no others."
+        yield f"The column “{unit['person_column']}” tells people apart; of each, {_rows(rows)} at most were used and no others."
     if unit["relation"] == REPLACE and rows == 1:
         yield "The number of records is public."
     yield ORIGIN[spec["domain_origin"]]
@@ -129,6 +129,10 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield f"The table “{spec['public'].get('path', '')}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
     yield _ledger(release)
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def _ledger(release: Release) -> str:

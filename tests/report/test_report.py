@@ -108,6 +108,24 @@ def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
     assert "NOT PRIVATE" in words  # a seed was set
 
 
+def test_the_first_lines_say_what_this_is_a_release_of(made: Release) -> None:
+    words = Page(page_of(made)).words
+    assert f"300 synthetic rows of 3 columns about “{made.spec['population']}”, made by Independent on {made.created[:10]}." in words
+    assert words.index("300 synthetic rows") < words.index("What was protected")
+
+
+def test_tables_that_are_far_off_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make(monkeypatch, **CERTIFIED)
+    quality = report.quality_of(made).value
+    pairs = pair_map(report.statements(made)).value
+    rough, fine = (quality.table.assign(limit=[0.5, limit, limit]) for limit in (0.2, 0.01))
+    names = quality.table["marginal"].tolist()
+    said = [Page(report.html(made, quality.headline, table, pairs)).words for table in (rough, fine, fine.assign(limit=0.01))]
+    assert f"rough picture at best: {', '.join(names)}." in said[0]
+    assert f"rough picture at best: {names[0]}." in said[1]
+    assert "None is further off than 10.0%" in said[2]
+
+
 def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
     text = report.card(made, report.quality_of(made).value.headline)
     unescaped = re.sub(r"\\.", "", text)
@@ -197,7 +215,7 @@ def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked
     certified = make(monkeypatch, **CERTIFIED)
     head = report.quality_of(certified).value.headline
     most = report.percent(certified.certificate["max_bound95"])
-    assert f"in one cell in all people, is off by at most {most}, with 95 % confidence; {report.percent(head.largest)} was measured" in (
+    assert f"in one cell is off by more than {most} of all people, with 95 % confidence; {report.percent(head.largest)} was measured" in (
         report.sentence(head)
     )
     asked = report.sentence(replace(head, threshold=2))
