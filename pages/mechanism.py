@@ -33,9 +33,16 @@ def main() -> None:
     _say_if_refused()
     if listed:
         watch.panel(here.owner, (active or listed[0]).id)
-    if active is None:
-        with st.expander("Plan another run", expanded=listed[0].state != "done", icon=":material/replay:") if listed else st.container():
-            _plan(here)
+    if active is None and not listed:
+        _plan(here)
+    elif active is None:
+        last = listed[0]
+        again = st.expander(
+            "Plan another run", last.state != "done", key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun"
+        )
+        if again.open:  # else nobody waits for what nobody sees
+            with again:
+                _plan(here)
     done = any(run.state == "done" for run in listed)
     frame.nav("mechanism", ready=done, why="Results open when a run is done.")
 

@@ -8,6 +8,8 @@ from dpsynth_core.store import sweeps
 from dpsynth_core.web import frame, recommendation_view, sweep_draft, sweep_form, sweep_view
 from dpsynth_core.zones import Zone
 
+_OTHER = "tradeoffs_other"
+
 
 def main() -> None:
     here = frame.require("tradeoffs")
@@ -22,8 +24,11 @@ def main() -> None:
         frame.refused(missing[1])
         frame.link(missing[0], "Go there")
         return
-    with st.expander("Try something else", icon=":material/science:") if listed else st.container():
+    if not listed:
         sweep_form.form(here)
+    elif (other := st.expander("Try something else", icon=":material/science:", key=_OTHER, on_change="rerun")).open:
+        with other:
+            sweep_form.form(here)
     recommendation_view.card(here)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.charts import Drawing
-from dpsynth_core.zones import Zone, Zoned
+from dpsynth_core.zones import Zone, Zoned, ZoneError
 
 CURATOR_KEY = "curator_chart"
 """How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
@@ -33,13 +33,20 @@ def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: A
     if zoned.zone is Zone.CURATOR:
         draw(make(zoned, *arguments, **options), zoned.zone, name)
     else:
-        st.vega_lite_chart(_made(make.__name__, zoned.zone.name, zoned.value, arguments, options))
+        st.vega_lite_chart(specification(make, zoned, *arguments, **options))
+
+
+def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, **options: Any) -> dict[str, Any]:
+    """The chart of a frame as Vega-Lite, made once for the same frame. Not for curator-only ones: they are kept nowhere."""
+    if zoned.zone is Zone.CURATOR:
+        raise ZoneError("a curator-only chart is not kept")
+    return _made(make.__name__, zoned.zone.name, zoned.value, arguments, options)
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _made(make: str, zone: str, frame: pd.DataFrame, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """The chart as Vega-Lite: building and checking it takes longer than all the rest of a page."""
-    chart: dict[str, Any] = getattr(charts, make)(Zoned(Zone[zone], frame), *arguments, **options).to_dict()
+    """The chart as Vega-Lite: building it takes longer than all the rest of a page. Tests check it against the schema, not every visit."""
+    chart: dict[str, Any] = getattr(charts, make)(Zoned(Zone[zone], frame), *arguments, **options).to_dict(validate=False)
     return chart
 
 

@@ -17,7 +17,7 @@ from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SY
 from dpsynth_core.evaluation.grouping import is_ordered
 from dpsynth_core.store import runs
 from dpsynth_core.web import frame, rows_filter
-from dpsynth_core.web.drawing import draw, show
+from dpsynth_core.web.drawing import show, specification
 from dpsynth_core.web.shown import Shown, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.text import literal, one_line
 from dpsynth_core.zones import Zone, publishable
@@ -68,22 +68,19 @@ def pairs(shown: Shown) -> None:
     if not counts:
         return
     limit = max(1.0, *(float(panel.value["count"].max()) for panel in counts if panel.zone is not Zone.CURATOR), 1.0)
-    drawn = [
-        (charts.two_way(panels[name], name, limit=limit), panels[name].zone) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels
-    ]
+    drawn = [(charts.two_way, name, limit) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
     if DIFFERENCE in panels:
-        most = max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))
-        drawn.append((charts.two_way_difference(panels[DIFFERENCE], DIFFERENCE, limit=most), panels[DIFFERENCE].zone))
+        drawn.append((charts.two_way_difference, DIFFERENCE, max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))))
     places = st.columns(2) if len(drawn) > 1 else [st.container()]
-    for index, (chart, zone) in enumerate(drawn):
+    for index, (make, name, most) in enumerate(drawn):
         with places[index % len(places)]:
-            draw(chart, zone)
+            show(make, panels[name], name, limit=most, name=f"pair_{index}")
 
 
 def _map(shown: Shown) -> None:
     """The map of pairs; a click on it shows that pair below."""
     known = pair_map(shown)
-    st.altair_chart(charts.pair_map(known), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
+    st.vega_lite_chart(specification(charts.pair_map, known), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
 
 
 def _take_pair() -> None:

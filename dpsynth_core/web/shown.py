@@ -45,14 +45,15 @@ def judged(shown: Shown) -> Zoned[Quality]:
 
 
 def pair_map(shown: Shown) -> Zoned[pd.DataFrame]:
-    """What is known about every pair of columns."""
-    return quality.pair_map(report.statements(shown.release))
+    """What is known about every pair of columns, from released values alone."""
+    return released(_pairs(shown.run.owner, shown.run.id))
 
 
 def forget() -> None:
     """Let go of releases that are kept in memory, after a run was deleted."""
     _release.clear()
     _judged.clear()
+    _pairs.clear()
 
 
 def beside_toggle() -> DeltaGenerator:
@@ -89,3 +90,8 @@ def _release(owner: str, run: str) -> Release:
 def _judged(owner: str, run: str) -> Quality:
     """The released quality of a run."""
     return report.quality_of(_release(owner, run)).value
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _pairs(owner: str, run: str) -> pd.DataFrame:
+    return quality.pair_map(report.statements(_release(owner, run))).value

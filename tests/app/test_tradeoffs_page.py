@@ -65,7 +65,11 @@ def only(place: str) -> Stored:
 
 def finished(place: str, started: list[str]) -> AppTest:
     """The page after its sweep was started and a worker did all of it."""
-    button(open_page("tradeoffs", place), "Start").click().run()
+    app = open_page("tradeoffs", place)
+    if sweeps.list(LOCAL_OWNER, place):
+        app.session_state["tradeoffs_other"] = True
+        app.run()
+    button(app, "Start").click().run()
     sweep_worker.work(started[-1])
     return open_page("tradeoffs", place)
 
@@ -170,6 +174,14 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     button(open_page("tradeoffs", place), "Go on").click().run()
     sweep_worker.work(started[-1])
     assert "4 of 4 trials" in words(open_page("tradeoffs", place))
+
+
+def test_another_sweep_can_be_put_together_beside_a_finished_one(started: list[str]) -> None:
+    place = project(**small())
+    app = finished(place, started)
+    assert not [b for b in app.button if "Start" in b.label]  # folded away, and not made before it is asked for
+    app.session_state["tradeoffs_other"] = True
+    assert button(app.run(), "Start 4 trials")
 
 
 def test_a_setting_is_picked_and_taken_into_the_plan(started: list[str]) -> None:

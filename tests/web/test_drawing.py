@@ -7,12 +7,14 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
+import pytest
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
-from dpsynth_core.web.drawing import self_contained
-from dpsynth_core.zones import curator_only
+from dpsynth_core.web.drawing import self_contained, specification
+from dpsynth_core.zones import ZoneError, curator_only, released
 
+one_way = charts.one_way
 FRAME = pd.concat(
     pd.DataFrame({"cell": ["a", "b"], "position": [0, 1], "series": s, "count": [3.25, 4.5], "low": [2.0, 3.0], "high": [4.0, 6.0]})
     for s in (SYNTHETIC, MEASURED, PRIVATE)
@@ -46,3 +48,14 @@ def test_rows_shared_by_layers_reach_each_of_them() -> None:
     shared = {"data": {"name": "d"}, "datasets": {"d": [{"x": 1}]}, "layer": [{"mark": "bar"}, {"layer": [{"mark": "tick"}]}]}
     spec = self_contained(shared)
     assert data_sets(spec) == [{"values": [{"x": 1}]}] * 2
+
+
+def test_only_what_is_not_curator_only_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(charts, "one_way", lambda *given, **options: made.append(given) or one_way(*given, **options))
+    monkeypatch.setattr(charts.one_way, "__name__", "one_way", raising=False)
+    for _ in range(2):
+        assert specification(charts.one_way, released(FRAME), "kept once", ordered=True)["layer"]
+    assert len(made) == 1
+    with pytest.raises(ZoneError):
+        specification(charts.one_way, curator_only(FRAME), "x", ordered=True)
