@@ -1,0 +1,59 @@
+"""Charts can be taken away as pictures, drawn in the browser as they are on the screen and sent nowhere; curator-only ones cannot."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.app.demo_project import finished_run, project
+from tests.browser.conftest import Server, opened, settled
+
+pytestmark = pytest.mark.browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
+
+
+@pytest.fixture(scope="module")
+def done(server: Server) -> str:
+    """A project with a finished run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        place = project()
+        assert finished_run(place).state == "done"
+    return place
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Server, done: str, scheme: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    opened(page, server, f"/results?project={done}")
+    charts = page.get_by_test_id("stVegaLiteChart")
+    expect(charts.locator("svg.marks")).to_have_count(charts.count())
+    offers = page.get_by_role("button", name="Download as SVG", include_hidden=True)
+    expect(offers).to_have_count(charts.count())
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    chart = page.locator(".stElementContainer", has=page.locator("svg", has_text="How far off is each table?"))
+    with page.expect_download() as taken:
+        chart.locator(offers).press("Enter")
+    assert taken.value.suggested_filename == "how-far-off-is-each-table.svg"
+    assert [url for url in asked if not url.startswith("blob:")] == []
+    drawing = ElementTree.fromstring(Path(taken.value.path()).read_text(encoding="utf-8"))
+    assert drawing.tag == f"{SVG}svg"
+    assert drawing.find(f"{SVG}rect").get("fill") == GROUND[scheme]  # type: ignore[union-attr]
+    assert "Released: differentially private." in " ".join(drawing.itertext())
+    assert not [node for node in drawing.iter() if node.tag.endswith(("script", "image", "foreignObject"))]
+
+
+def test_a_curator_only_chart_is_not_offered(page: Page, server: Server, done: str) -> None:
+    opened(page, server, f"/results?project={done}")
+    page.get_by_text("Show true values (curator-only)").click()
+    settled(page)
+    guarded = page.locator('[class*="st-key-curator_chart"]')
+    expect(guarded.locator("svg.marks").first).to_be_visible()
+    assert guarded.locator('[data-testid="stElementToolbar"]').count() > 0
+    expect(guarded.locator(".save-as-svg")).to_have_count(0)
