@@ -1,4 +1,4 @@
-"""Runs whose oracle searches private records: cancelled in mid-search, a solver that is killed, no proof in time, refused plans."""
+"""Runs that depend on an oracle: cancelled in mid-search, a solver that is killed, no proof in time, refused plans."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dpsynth_core.store import ledger, processes, runs
 from tests.store.test_runs import wait_for, worker_of
 
 COLUMNS = [f"c{i}" for i in range(16)]
+WIDE = [f"c{i}" for i in range(22)]
 Make = Callable[..., Spec]
 
 
@@ -24,13 +25,22 @@ Make = Callable[..., Spec]
 def coins(tmp_path: Path) -> dict[str, Any]:
     """Columns that have nothing to do with each other: nobody proves the best parity over 15 of them in minutes."""
     path = tmp_path / "coins.csv"
-    codes = np.random.default_rng(1).integers(0, 2, (3000, 16))
-    np.savetxt(path, codes, fmt="%d", delimiter=",", header=",".join(COLUMNS), comments="")
+    codes = np.random.default_rng(1).integers(0, 2, (3000, len(WIDE)))
+    np.savetxt(path, codes, fmt="%d", delimiter=",", header=",".join(WIDE), comments="")
     return {"data": {"path": str(path)}, "domain": dict.fromkeys(COLUMNS, 2)}
 
 
 def learning(seconds: float = 600.0, **settings: Any) -> dict[str, Any]:
     return {"mechanism": {"name": "learn", "settings": {"rule": "parity", "oracle": "cp-sat", "oracle_seconds": seconds} | settings}}
+
+
+def game() -> dict[str, Any]:
+    """FEM with more searches than anyone waits for; its solvers never see a record."""
+    settings = {"choice_error": 10.0, "rounds": 5000, "records": 1000}
+    return {"mechanism": {"name": "fem", "settings": settings}, "workload": {"kind": "all", "k": 3}}
+
+
+BOTH = pytest.mark.parametrize("fields", [learning(), game()], ids=["learn", "fem"])
 
 
 def kinds(run: str) -> list[str]:
@@ -42,25 +52,33 @@ def children(pid: int) -> list[int]:
 
 
 def searching(run: str) -> list[int]:
-    """The solver processes, once the records are with them."""
+    """The solver processes, once they have something to look for."""
     wait_for(lambda: runs.get("ann", run).touched and len(children(worker_of(run))) > 0)
+    if runs.get("ann", run).spec["mechanism"]["name"] == "fem":
+        wait_for(lambda: len(runs.measurements("ann", run)) > 0)  # of the number of people, right before the first round
     return children(worker_of(run))
 
 
+@BOTH
 def test_a_run_that_is_cancelled_in_the_middle_of_a_search_stops_at_once_and_stays_charged(
-    make_spec: Make, project: str, coins: dict[str, Any]
+    make_spec: Make, project: str, coins: dict[str, Any], fields: dict[str, Any]
 ) -> None:
-    run = runs.submit("ann", project, make_spec(**coins, **learning()))
+    run = runs.submit("ann", project, make_spec(**coins, **fields))
     solvers = searching(run)
+    told = len(runs.measurements("ann", run))
     runs.cancel("ann", run)
     wait_for(lambda: not runs.get("ann", run).active)
     assert runs.get("ann", run).state == "cancelled"
     assert kinds(run) == ["reserve", "touch"]
+    assert len(runs.measurements("ann", run)) == told
     wait_for(lambda: all(processes.birth(solver) is None for solver in solvers))
 
 
-def test_a_solver_that_is_killed_ends_the_run_with_a_message_and_the_charge(make_spec: Make, project: str, coins: dict[str, Any]) -> None:
-    run = runs.submit("ann", project, make_spec(**coins, **learning()))
+@BOTH
+def test_a_solver_that_is_killed_ends_the_run_with_a_message_and_the_charge(
+    make_spec: Make, project: str, coins: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    run = runs.submit("ann", project, make_spec(**coins, **fields))
     for solver in searching(run):
         os.kill(solver, signal.SIGKILL)
     wait_for(lambda: not runs.get("ann", run).active)
@@ -86,8 +104,13 @@ def test_plans_that_cannot_run_are_refused_and_nothing_is_reserved(make_spec: Ma
         runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma"), unit={"relation": "replace"}))
     with pytest.raises(CapacityError, match="one replaced record"):
         runs.submit("ann", project, make_spec(**coins, **learning(learner="prsma")))
+    with pytest.raises(CapacityError, match="domain: 21 columns are more than the 20 that rules can be learnt over; drop columns"):
+        runs.submit("ann", project, make_spec(**coins | {"domain": dict.fromkeys(WIDE, 2)}, **learning()))
     with pytest.raises(InputError, match="'decision_tree' is not one of conjunction"):
         runs.submit("ann", project, make_spec(**coins, **learning(rule="decision_tree")))
+    lists = {"name": "oraclequery", "settings": {"rule": "decision_list"}}
+    with pytest.raises(InputError, match="'decision_list' is not one of conjunction, disjunction, parity, halfspace"):
+        runs.submit("ann", project, make_spec(**coins, mechanism=lists))
     assert ledger.entries("ann") == ()
 
 

@@ -1,0 +1,85 @@
+"""The mechanisms that need an oracle, from the wizard's Mechanism page to Results: a knob turned, the plan sealed, charged once."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.mechanisms import query_game
+from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.release import Release
+from dpsynth_core.store import ledger, runs, worker
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.app.demo_project import open_page, project, words
+from tests.app.test_learning import HALVES
+
+NAMES = ("fem", "sepfem", "dualquery", "dqrs", "oraclequery", "learn")
+FEW = {"fem": {"records": 5}, "sepfem": {"records": 5}, "oraclequery": {"records": 5}}
+TURNED = {"dualquery": ("rounds", 9), "dqrs": ("rounds", 9), "learn": ("check_share", 0.3)}
+"""A knob and what is typed there; rounds where nothing else is said."""
+RHO = rho_from(1.0, 1e-9)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home of its own; this process is the worker, without harm to its own signals."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(worker, "signal", _NoSignals)
+    monkeypatch.setattr(runs, "_launch", worker._execute)
+
+
+class _NoSignals:
+    SIGTERM, SIG_IGN = signal.SIGTERM, signal.SIG_IGN
+
+    @staticmethod
+    def signal(*_: Any) -> None:
+        """Nobody is to be told."""
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next(b for b in app.button if label in b.label)
+
+
+def closed_form(name: str, made: Release) -> float:
+    """rho of the whole run, from what the release says of it: see each mechanism's docstring."""
+    said = made.details
+    if name == "learn":
+        (eps,) = [charge["l1"] / charge["scale"] for charge in made.charges if charge["operation"] == "PerturbedMinimum"]
+        return eps**2 / 2 / (1 - 0.3)  # the check has the other share
+    if name in ("dualquery", "dqrs"):  # at its default DQRS plays like DualQuery
+        t = said["rounds"]
+        choosing = 5 * said["eta"] ** 2 * (t - 1) * t * (2 * t - 1) / (12 * made.total**2)
+    elif name == "oraclequery":
+        eps = {charge["eps"] for charge in made.charges if charge["operation"] == "Selection"}
+        choosing = said["rounds"] * max(eps) ** 2 / 8
+    else:
+        choosing = said["choices"] * said["eps_of_a_choice"] ** 2 / 8
+    whole = choosing / (1 - query_game.TOTAL_SHARE)  # the number of people has the other share
+    return whole / (1 - made.spec["budget"]["certificate"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name: str) -> None:
+    place = project(domain=HALVES, workload={"kind": "all", "k": 2}, mechanism={"name": name, "settings": FEW.get(name, {})})
+    knob, value = TURNED.get(name, ("rounds", 3))
+    app = open_page("mechanism", place)
+    next(t for t in app.text_input if t.key.endswith(f"mechanism.settings.{knob}")).input(str(value)).run()
+    app = button(open_page("mechanism", place), "Seal the plan").click().run()
+    app = button(app, "Spend ε 1 and run").click().run()
+    assert not app.exception
+    (run,) = runs.list(LOCAL_OWNER, place)
+    assert run.state == "done", run.error
+    made = runs.release(LOCAL_OWNER, run.id)
+    assert made.spec["mechanism"]["settings"][knob] == value
+    reserved, touched = [entry for entry in ledger.entries(LOCAL_OWNER) if entry.run == run.id]
+    assert (reserved.kind, reserved.rho, reserved.own_delta, touched.kind) == ("reserve", pytest.approx(RHO), 0.0, "touch")
+    assert made.rho_spent == pytest.approx(closed_form(name, made), rel=1e-6) == pytest.approx(RHO, rel=1e-6)
+    if name != "learn":
+        assert any("proved best" in said for said in open_page("mechanism", place).dataframe[0].value["said"])
+    shown = open_page("results", place)
+    assert not shown.exception
+    assert ("What was learnt" in words(shown)) == (name == "learn")
