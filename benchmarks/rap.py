@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import figures
+from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from dpsynth_core.relaxed.rounding import rounded
@@ -173,14 +174,11 @@ _TABLES = {2: _table_of_errors, 5: _table_of_rounding, 6: _table_of_sizes}
 
 def claims(frame: pd.DataFrame) -> str:
     """What the paper claims and what was measured here, as one paragraph; a claim that nothing was measured for is left out."""
-    sentences = ["**The paper's claims.**"]
+    sentences = [f"**The paper's claims** ({DECIDED})."]
     for k, part in frame[frame["figure"] == 2].groupby("k"):
-        means = part.pivot_table(index="epsilon", columns="program", values="error", aggfunc="mean")
-        for other in [name for name in PROGRAMS if name != "rap" and {"rap", name} <= set(means.columns)]:
-            both = means[["rap", other]].dropna()
-            won = [f"{epsilon:g}" for epsilon in both.index[both["rap"] < both[other]]]
-            where = "at every epsilon measured" if len(won) == len(both) else f"at epsilon {', '.join(won)} only" if won else "nowhere"
-            sentences.append(f"RAP errs less than {PROGRAMS[other][0]} ({k}-way): {where}.")
+        for other in [name for name in PROGRAMS if name != "rap"]:
+            if told := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
+                sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({k}-way): {told}.")
     for k, part in frame[frame["figure"] == 5].groupby("k"):
         five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
         close = "close, as claimed" if five < 0.1 else "not close"
@@ -191,7 +189,7 @@ def claims(frame: pd.DataFrame) -> str:
             near = "holds" if by_size[1000] < 1.25 * min(by_size.values()) else "does not hold"
             least = f"{by_size[1000]:.4f} against {min(by_size.values()):.4f}"
             sentences.append(f"With n' = 1000 the error is near its least ({k}-way): {near} ({least}).")
-    return " ".join(sentences)
+    return "\n- ".join(sentences)
 
 
 def _chart_of_errors(frame: pd.DataFrame) -> alt.FacetChart:

@@ -80,7 +80,7 @@ def test_a_mechanism_that_does_not_use_it_says_nothing_of_it() -> None:
     assert "assumed-public" not in [brand["code"] for brand in made["brands"]]
 
 
-@pytest.mark.parametrize("mechanism", ["mwem", "pmwpub", "mixture"])
+@pytest.mark.parametrize("mechanism", ["rap", "mwem", "aim_public", "pmwpub", "mixture"])
 def test_the_ledger_is_charged_the_budget_and_the_run_spends_it(mechanism: str) -> None:
     assert synthesize(mechanism, "--public", "census.csv", "--population", "town") == 0
     made, rho = json.loads(OUT.read_text()), rho_from(1.0, 1e-9)

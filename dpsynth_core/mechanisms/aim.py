@@ -35,6 +35,7 @@ from dpsynth_core.mechanisms.graphical import (
     sigma_for,
 )
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.public_prior import Beside, Nothing
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.workload import Workload
 
@@ -94,22 +95,31 @@ class Aim:
         first_rho = kernel.rho_total / (settings["rounds_per_attribute"] * len(kernel.domain))
         budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
-        model = fit(kernel, measurements, stopping=FINAL)
+        beside = self.known(kernel, capacity, weights, measurements)
+        model = fit(kernel, measurements, stopping=FINAL, beside=beside.measurements)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, False, Record()
         while not last:
             number += 1
             budget, last = _capped(budget, kernel, share)
-            choice = _select(kernel, capacity, weights, measurements, model, budget)
+            choice = _select(kernel, capacity, weights, measurements, model, budget, beside)
             measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
-            model = fit(kernel, measurements, model, FINAL if last else BETWEEN)
+            stands = beside.learn(measurements[-1])
+            model = fit(kernel, measurements, model if stands else None, FINAL if last else BETWEEN, beside=beside.measurements)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
             if _taught_little(model, choice):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.cost(kernel.marginal_l2), settings["reserve_rounds"]))
-        details = {"rounds": number, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
+        size = capacity.used_mb(m.clique for m in (*measurements, *beside.measurements))
+        details = {"rounds": number, "model_size_mb": size, **beside.details()}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+    def known(
+        self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]  # noqa: ARG002
+    ) -> Beside:
+        """What is known besides what is measured, once the columns are. weights: of all candidates."""
+        return Nothing()
 
 
 def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Event, None, list[Measurement]]:
@@ -139,10 +149,11 @@ def _select(
     measurements: Sequence[Measurement],
     model: GraphicalModel,
     budget: RoundBudget,
+    beside: Beside,
 ) -> Choice:
     """The marginal of W+ that the model answers worst beyond the noise it would be measured with, among those the capacity allows."""
-    used = (kernel.rho_spent + budget.cost(kernel.marginal_l2)) / kernel.rho_total
-    measured = {m.clique for m in measurements}
+    used = max(beside.room, (kernel.rho_spent + budget.cost(kernel.marginal_l2)) / kernel.rho_total)
+    measured = {m.clique for m in (*measurements, *beside.measurements)}
     answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
     offsets = {r: HALF_NORMAL * budget.sigma * kernel.domain.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)

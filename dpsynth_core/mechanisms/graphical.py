@@ -148,10 +148,12 @@ def fit(
     earlier: GraphicalModel | None = None,
     stopping: Stopping = BETWEEN,
     counted: Sequence[Measurement] = (),
+    beside: Sequence[Measurement] = (),
 ) -> GraphicalModel:
-    """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any."""
+    """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
+    beside: what is known of marginals without having been measured; it says nothing of the number of rows."""
     total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total([*counted, *measurements])
-    return estimate(kernel.domain, measurements, total, earlier, stopping)
+    return estimate(kernel.domain, [*measurements, *beside], total, earlier, stopping)
 
 
 def fitted(kernel: Kernel, number: int, message: str) -> Fitted:

@@ -10,6 +10,7 @@ from typing import Any
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.aim import Aim
+from dpsynth_core.mechanisms.aim_public import AimPublic
 from dpsynth_core.mechanisms.dqrs import Dqrs
 from dpsynth_core.mechanisms.dualquery import DualQuery
 from dpsynth_core.mechanisms.fem import Fem
@@ -51,7 +52,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "public",
         "With public data",
         "You have a public table of the same columns, of people who resemble yours.",
-        (PmwPub(), Mixture()),
+        (AimPublic(), PmwPub(), Mixture()),
     ),
     Purpose(
         "large",

@@ -1,0 +1,145 @@
+"""AIM from a public table: weights that agree with the columns, what a table is worth by its own error, and what the whole comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.measurement import Measurement
+from dpsynth_core.mechanisms.aim import Aim
+from dpsynth_core.mechanisms.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical import Capacity
+from dpsynth_core.mechanisms.protocol import Finished, Mechanism
+from dpsynth_core.mechanisms.public_prior import PublicPrior, raked
+from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.public_table import PublicTable
+from dpsynth_core.workload import all_kway
+from tests.mechanisms.runs import DOMAIN, people
+
+PAIRS = all_kway(DOMAIN, 2)
+COLUMNS = [(name,) for name in DOMAIN.names]
+ALIKE = people(400, seed=6).rows
+
+
+def noisy_columns(sigma: float) -> list[Measurement]:
+    rng, counts = np.random.default_rng(7), people().counts(COLUMNS)
+    return [Measurement(r, counts[r] + rng.normal(0, sigma, counts[r].shape), sigma) for r in COLUMNS]
+
+
+def with_few_of_the_first(codes: np.ndarray) -> np.ndarray:
+    """People whose a is 0, half of them all, become rare."""
+    kept = (codes[:, 0] != 0) | (np.random.default_rng(8).random(len(codes)) < 0.2)
+    return codes[kept]
+
+
+def shuffled(codes: np.ndarray) -> np.ndarray:
+    """The same columns, nothing depending on anything, but d, which now says whether c is 0."""
+    mixed = np.stack([np.random.default_rng(i).permutation(column) for i, column in enumerate(codes.T)], axis=1)
+    mixed[:, 3] = mixed[:, 2] == 0
+    return mixed
+
+
+def prior(codes: np.ndarray, rho: float = 0.01) -> PublicPrior:
+    kernel = PrivacyKernel(people(), Unit(), rho, SeededNoise(9))
+    return PublicPrior.of(PublicTable(DOMAIN, codes, "", ""), kernel, Capacity(DOMAIN, 1.0), PAIRS.aim_weights(), noisy_columns(20.0))
+
+
+def test_rows_are_weighed_as_the_minimum_says() -> None:
+    """At the minimum log(w n / counts) is -sum_j precision_j (A_j w - y_j) / n over the row's cells, up to a constant."""
+    rows, counts = np.unique(with_few_of_the_first(ALIKE), axis=0, return_counts=True)
+    columns, n = noisy_columns(20.0), counts.sum()
+    weights = raked(DOMAIN, rows, counts, columns, 4000.0)
+    assert weights.sum() == pytest.approx(1.0)
+    pull = np.zeros(len(rows))
+    for j, measurement in enumerate(columns):
+        gap = np.bincount(rows[:, j], weights, measurement.values.size) - measurement.values / 4000
+        pull -= ((4000 / 20.0) ** 2 / n * gap)[rows[:, j]]
+    found = np.log(weights * n / counts)
+    np.testing.assert_allclose(found - found.mean(), pull - pull.mean(), atol=0.02)
+
+
+def test_weights_correct_a_table_in_which_some_people_are_rare() -> None:
+    true = people().counts([("a", "b")])["a", "b"] / 4000
+    codes = with_few_of_the_first(ALIKE)
+    rows, counts = np.unique(codes, axis=0, return_counts=True)
+    weighted = raked(DOMAIN, rows, counts, noisy_columns(20.0), 4000.0)
+
+    def error(weights: np.ndarray) -> float:
+        return float(np.abs(np.bincount(rows[:, 0] * 3 + rows[:, 1], weights, 12) - true.ravel()).sum())
+
+    assert error(counts / counts.sum()) > 0.4
+    assert error(weighted) < 0.1
+
+
+def test_without_noise_to_speak_of_weights_stay_where_noise_is_large_they_follow_the_columns() -> None:
+    rows, counts = np.unique(with_few_of_the_first(ALIKE), axis=0, return_counts=True)
+    unmoved = raked(DOMAIN, rows, counts, noisy_columns(1e6), 4000.0)
+    np.testing.assert_allclose(unmoved, counts / counts.sum(), rtol=0.05)
+
+
+def test_a_table_like_the_private_one_is_worth_its_people_and_one_that_deceives_loses_its_weight() -> None:
+    honest, deceiving = prior(ALIKE), prior(shuffled(ALIKE))
+    assert 300 < honest.people <= 400
+    pair = people().counts([("a", "b"), ("c", "d")])
+    for clique in pair:
+        for one in (honest, deceiving):
+            one.learn(Measurement(clique, pair[clique] + np.random.default_rng(10).normal(0, 20, pair[clique].shape), 20.0))
+    # two ratios around 1 that each vary by about 1, and the assumption of 1
+    assert honest.inflation < 3
+    assert deceiving.inflation > 30
+    assert all(m.sigma**2 == pytest.approx(deceiving.inflation * deceiving._sigma(m.clique) ** 2) for m in deceiving.measurements)
+
+
+def test_a_table_that_weights_cannot_bring_near_the_columns_is_not_used() -> None:
+    nobody_alike = prior(ALIKE[ALIKE[:, 0] == 3])
+    assert nobody_alike.cliques == nobody_alike.measurements == []
+    assert prior(ALIKE).cliques
+
+
+def error(mechanism: Mechanism, rho: float) -> float:
+    """Mean L1 error over the pairs, mean of 4 seeds."""
+    true, errors = people().counts(PAIRS.cliques), []
+    for seed in range(4):
+        kernel = PrivacyKernel(people(), Unit(), rho, SeededNoise(seed))
+        *_, finished = mechanism.steps(kernel, PAIRS, settings(mechanism, {}))
+        assert isinstance(finished, Finished)
+        errors.append(np.mean([np.abs(true[r] - finished.model.marginal(r)).sum() / 4000 for r in PAIRS.cliques]))
+    return float(np.mean(errors))
+
+
+def from_table(codes: np.ndarray) -> AimPublic:
+    return AimPublic(PublicTable(DOMAIN, codes, "", ""))
+
+
+def test_a_public_table_helps_most_where_the_budget_is_small() -> None:
+    """400 public people answer a pair to about 0.1; with rho = 0.00003 a count has a sigma of 500 of 4000."""
+    assert error(from_table(ALIKE), 0.00003) < 0.6 * error(Aim(), 0.00003)
+
+
+@pytest.mark.parametrize("codes", [shuffled(ALIKE), ALIKE[ALIKE[:, 0] == 3]], ids=["another dependence", "other people"])
+def test_a_public_table_that_deceives_does_little_harm(codes: np.ndarray) -> None:
+    assert error(from_table(codes), 0.01) < 1.25 * error(Aim(), 0.01)
+
+
+def test_what_is_charged_is_what_aim_is_charged() -> None:
+    def paid(mechanism: Mechanism) -> list[Any]:
+        kernel = PrivacyKernel(people(), Unit("replace"), 0.01, SeededNoise(3))
+        *_, finished = mechanism.steps(kernel, PAIRS, settings(mechanism, {}))
+        assert {"public_people", "public_inflation"} <= set(finished.details) or isinstance(mechanism, Aim)
+        assert kernel.rho_spent == pytest.approx(0.01, rel=1e-6)
+        return [type(event) for event in kernel.events]
+
+    informed, alone = paid(from_table(ALIKE)), paid(Aim())
+    assert informed[: len(COLUMNS) + 2] == alone[: len(COLUMNS) + 2]
+    assert set(informed) == set(alone)
+
+
+def test_without_a_public_table_it_is_refused() -> None:
+    mechanism = AimPublic()
+    assert "it needs a public table" in mechanism.forecast(DOMAIN, PAIRS, 0.01, settings(mechanism, {})).reason
+    assert from_table(ALIKE).forecast(DOMAIN, PAIRS, 0.01, settings(mechanism, {})).fits
