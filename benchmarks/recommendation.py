@@ -210,7 +210,7 @@ def _fitted(features: Float, errors: Float) -> dict[str, Any]:
     return {"weights": _rounded(weights), "spread": round(float(np.sqrt(np.mean(left_out**2))), 4)}
 
 
-def _rounded(values: Float) -> list[float]:
+def _rounded(values: NDArray[np.floating[Any]]) -> list[float]:
     return [round(float(value), 5) for value in values]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.report.facts import percent
 
-_BARS = 12
+_BARS = 10
 _LABEL, _BAR_WIDTH, _ROW = 300, 360, 22
 _SHADES = 5
 """Steps of the map's colours; each has its own text in the legend, so that colour is never the only sign."""
