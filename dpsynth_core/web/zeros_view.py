@@ -24,6 +24,8 @@ HELP = (
     "nothing and is not reported: it would be a fact about a person."
 )
 _SAID, _GRID = "_zeros_said", "_zeros_grid"
+_LISTED = 8
+"""Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
 
 
 def section(here: Current, rows: Sequence[Row]) -> None:
@@ -115,10 +117,14 @@ def _add(here: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
 
 
 def _values(here: Current, side: str, attribute: Attribute, label: str, shown: Literal["visible", "collapsed"] = "visible") -> list[str]:
-    """Cells of a column, by label: a range of bins for numbers, any of the listed values otherwise."""
+    """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
+    only one."""
     labels = list(attribute.cell_labels())
     key = _key(here, side, attribute.name, str(hash(attribute.cell_labels())))
-    if not attribute.is_number or attribute.values < 2:
+    if len(labels) == 1:
+        st.markdown(f"{label} **{literal(labels[0])}**, its only value")
+        return labels
+    if not attribute.is_number or attribute.values <= _LISTED:
         return st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=shown)
     bins = labels[: attribute.values]
     first, last = st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=shown)

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import demo
+from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web import document, domain_table
@@ -67,6 +68,19 @@ def test_ages_are_chosen_as_a_range_and_must_be_is_a_condition() -> None:
     app.button(key="zeros_add").click().run()
     assert stored()["domain"]["impossible"] == [{"if": {"age": ["16 to 20", "21 to 25"]}, "then": {"sex": ["male"]}}]
     assert "If age is “16 to 25”, then sex must be “male”" in plain(app)
+
+
+def test_numbers_of_few_values_are_listed_and_a_single_value_is_a_text() -> None:
+    columns = [Attribute.integer("age", 1, 1), Attribute.integer("region", 1, 3), *demo.demo_domain().keep(("sex", "health"))]
+    ready = draft(domain=Domain(tuple(columns)).to_json())
+    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in columns]
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Few", ready).id)
+    assert not app.select_slider
+    assert "is **1**, its only value" in words(app)
+    choose(app, "then", "region", ["2", "3"])
+    app.button(key="zeros_add").click().run()
+    assert not app.exception
+    assert stored()["domain"]["impossible"] == [{"never": {"age": ["1"], "region": ["2", "3"]}}]
 
 
 def test_a_rule_that_leaves_nothing_is_refused_and_not_stored() -> None:
