@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
-from dpsynth_core.evaluation.quality import BEFORE, GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, SAMPLE, SUPPORT, TRUE
+from dpsynth_core.evaluation.quality import BEFORE, GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, SAMPLE, SUPPORT, TRUE
 from dpsynth_core.zones import Zone, Zoned
 
 PAIR = "pair"
@@ -18,8 +18,8 @@ PAIR = "pair"
 
 _SHAPE_LEGEND = alt.Legend(orient="bottom", symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60)
 _ERROR = "People in a wrong cell"
-_YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "sample": SAMPLE, "bound": BEFORE}
-_SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", SAMPLE: "diamond", BEFORE: "triangle-left"}
+_YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
+_SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
@@ -30,6 +30,7 @@ _TOLD = {
     "paper": "The same as the paper bounds it",
     "independent": f"Expected of {INDEPENDENT}",
     "gaussian": f"Expected of {GAUSSIAN}",
+    "residuals": f"Expected of {RESIDUALS}",
     "sample": "Expected of a random sample that is as good on average",
     "true": TRUE,
 }
@@ -66,7 +67,7 @@ def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
     frame = _told(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
-    shown = ["limit", "independent", "gaussian", "sample", *(["true"] if "true" in frame else [])]
+    shown = ["limit", "independent", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
     reach = min(1.0, 1.05 * max(0.01, float(frame[shown].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
@@ -112,7 +113,7 @@ def _yardsticks(frame: pd.DataFrame, order: list[str], scale: alt.Scale, certifi
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """What would a simpler way have given on the same budget, on average? Columns: series, error, high (NaN where there is none)."""
-    order = [name for name in (OURS, OURS_BOUND, TRUE, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
+    order = [name for name in (OURS, OURS_BOUND, TRUE, RESIDUALS, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
     frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
     y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
     x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * float(frame["error"].max()))]))

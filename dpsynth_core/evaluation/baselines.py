@@ -1,8 +1,8 @@
 """What simpler ways to publish the same marginals would have cost in accuracy, from the plan and from released values only: yardsticks.
 
 Errors are expected L1 distances to the private table as fractions of the records, like those of a certificate. The noise of the Gaussian
-answers is exact from the plan alone. The error of Independent has a part that depends on the data, how far the marginals are from the
-product of their columns; the published marginals stand in for the private ones there, which makes it an estimate.
+answers and of ResidualPlanner's is exact from the plan alone. The error of Independent has a part that depends on the data, how far the
+marginals are from the product of their columns; the published marginals stand in for the private ones there, which makes it an estimate.
 """
 
 from __future__ import annotations
@@ -18,13 +18,18 @@ from scipy.special import ndtr
 from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.quantiles import HALF_NORMAL
 from dpsynth_core.measurement import Clique
+from dpsynth_core.mechanisms.residual_planner import cell_sigma, planned
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.privacy.residuals import sensitivity
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 
 Array = NDArray[np.float64]
 _NO_NOISE = 1e-150
 """Instead of 0 as a standard deviation, to divide by."""
 _FITTING_ROUNDS = 20
+_MOST_PARTS = 100_000
+"""Subsets of all marginals together up to which the noise of ResidualPlanner's answers is worked out: some seconds."""
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
@@ -39,6 +44,16 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
         precision = math.fsum(size / (cells[s] * variance[s]) for s in containing)
         errors[r] = HALF_NORMAL * workload.domain.possible_cells(r) / (math.sqrt(precision) * total)
     return errors
+
+
+def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -> dict[Clique, float]:
+    """Expected error of `mechanisms.residual_planner` with the whole of rho: E|noise| of every cell that is possible. Empty for a workload
+    with more than _MOST_PARTS subsets of marginals."""
+    domain = workload.domain
+    if sum(2 ** len(r) for r in workload.cliques) > _MOST_PARTS:
+        return {}
+    sigmas = planned(workload, lambda part, sigma: sensitivity(unit, domain.sizes(part), sigma), rho)
+    return {r: HALF_NORMAL * domain.possible_cells(r) * cell_sigma(domain, r, sigmas) / total for r in workload.cliques}
 
 
 def independent(

@@ -25,17 +25,19 @@ from dpsynth_core.evaluation.errors import largest_gap, row_marginals
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
 from dpsynth_core.measurement import Clique
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, combine
 
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""
 
-OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, SAMPLE, BEFORE, TRUE = (
+OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, SAMPLE, BEFORE, TRUE = (
     "This release",
     "This release, at most",
     "Columns alone (Independent)",
     "Noisy answers (Gaussian)",
+    "Noisy answers (ResidualPlanner)",
     "Random sample",
     "Bound without certificate",
     "True error",
@@ -49,7 +51,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """What a release says about itself. rho: what the mechanism had; l2: sensitivity of a marginal; mechanism: its name.
+    """What a release says about itself. rho: what the mechanism had; mechanism: its name.
 
     bounds: as `bounds.to_json` gives them.
     """
@@ -60,7 +62,7 @@ class Statements:
     certificate: Certificate | None
     mechanism: str
     rho: float
-    l2: float
+    unit: Unit
 
     def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
         """Marginals as published, as fractions: the rows', or the noisy answers where there are no rows; those there are."""
@@ -78,8 +80,8 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
     error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    independent, gaussian, sample (expected on the same budget; of a random sample that is as good on average). Shares of people, NaN
-    where there is none. With truth also true, the exact error, by which the rows are then sorted.
+    independent, gaussian, residuals, sample (expected on the same budget; of a random sample that is as good on average). Shares of
+    people, NaN where there is none. With truth also true, the exact error, by which the rows are then sorted.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -143,13 +145,14 @@ def _index(cliques: Sequence[Clique]) -> pd.Index:
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
     """Errors of the baselines, as L1. Independent says nothing about itself; a sample needs a certificate to be as good as."""
-    rho, l2, total = statements.rho, statements.l2, max(1.0, statements.evidence.total)
-    columns = _columns(statements)
+    rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
+    asked, columns = statements.workload, _columns(statements)
     whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
     sample = statements.certificate.sample if statements.certificate else None
     return {
-        "independent": baselines.independent(statements.evidence.domain, whole, columns, rho, l2, total),
-        "gaussian": baselines.gaussian(statements.workload, rho, l2, total) if statements.mechanism != "gaussian" else {},
+        "independent": baselines.independent(statements.evidence.domain, whole, columns, rho, unit.marginal_l2, total),
+        "gaussian": baselines.gaussian(asked, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
+        "residuals": baselines.residual_planner(asked, rho, unit, total) if statements.mechanism != "residual_planner" else {},
         "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }
 
@@ -176,9 +179,9 @@ class Headline:
 
     certified: whether mean and worst are measured. mean, mean_limit: on average, and at most (95 %); without a certificate the mean of the
     bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so many records is as accurate
-    (None where the certificate says nothing of it); people: records that there are. independent, gaussian: means of the baselines, NaN
-    where there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most (95 %), NaN
-    without a certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
+    (None where the certificate says nothing of it); people: records that there are. independent, gaussian, residuals: means of the
+    baselines, NaN where there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most
+    (95 %), NaN without a certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
     """
 
     tables: int
@@ -194,6 +197,7 @@ class Headline:
     people: float
     independent: float
     gaussian: float
+    residuals: float
     largest: float
     largest_limit: float
     threshold: int | None
@@ -220,6 +224,7 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
         people=statements.evidence.total,
         independent=float(table["independent"].mean()),
         gaussian=float(table["gaussian"].mean()),
+        residuals=float(table["residuals"].mean()),
         largest=_share(certificate.max_error if certificate else None),
         largest_limit=_share(certificate.max_bound95 if certificate else None),
         threshold=statements.workload.threshold,
@@ -289,7 +294,8 @@ def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFra
 
 def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
     ours = (OURS, head.mean, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, math.nan)
-    rows = [ours, (INDEPENDENT, head.independent, math.nan), (GAUSSIAN, head.gaussian, math.nan)]
+    others = {INDEPENDENT: head.independent, GAUSSIAN: head.gaussian, RESIDUALS: head.residuals}
+    rows = [ours, *((name, error, math.nan) for name, error in others.items())]
     if "true" in table:
         rows.append((TRUE, float(table["true"].mean()), math.nan))
     return pd.DataFrame([row for row in rows if not math.isnan(row[1])], columns=["series", "error", "high"])

@@ -10,7 +10,7 @@ residuals save less, each is charged for its own worst case: valid, and close to
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
@@ -63,14 +63,10 @@ class ResidualAnswers:
 
     def measurement(self, clique: Clique) -> Measurement | None:
         """The marginal with the precision of its noise; None for a number of rows that is exact."""
-        noisy = [part for part in (ROWS, *parts(self.domain, clique)) if part in self.sigmas]
-        if not noisy:
+        variance = _directions(self.domain, clique, self.sigmas)
+        if not variance:
             return None
-        # in the prod (n_i - 1) directions of a part, i in it, the noise has this variance; the directions of all parts are orthogonal
-        cells = self.domain.cells(clique)
-        variance = {part: self.sigmas[part] ** 2 * self.domain.cells(part) / cells for part in noisy}
-        sigma = math.sqrt(math.fsum(variance[part] * self.domain.cells(part) * saving(self.domain, part) / cells for part in noisy))
-        return Measurement(clique, self._combined(clique), sigma, math.sqrt(max(variance.values())))
+        return Measurement(clique, self._combined(clique), cell_sigma(self.domain, clique, self.sigmas), math.sqrt(max(variance.values())))
 
 
 class ResidualPlanner:
@@ -108,7 +104,7 @@ class ResidualPlanner:
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
         """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
-        sigmas = _affordable(kernel, least_noise(workload, _prices(kernel, workload), kernel.rho_left))
+        sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)
         residuals: dict[Clique, Residual] = {}
         answers = ResidualAnswers(domain, kernel.measure_total(sigmas.get(ROWS, 1.0)), residuals, sigmas)
         for number, clique in enumerate(marginals, start=1):
@@ -118,6 +114,29 @@ class ResidualPlanner:
             if measurement:
                 yield Measured(0, measurement, kernel.rho_spent, number / len(marginals))
         yield Finished(answers, max(1.0, answers.total), {"residuals": len(residuals)})
+
+
+def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
+    """sigma of every residual that is measured with noise, for the least expected workload error at a cost of rho.
+
+    residual_l2: sensitivity of a residual when it is measured at sigma, as `Kernel.residual_l2`.
+    """
+    prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
+    noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
+    return _affordable(residual_l2, least_noise(workload, noisy, rho), rho)
+
+
+def cell_sigma(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> float:
+    """Standard deviation of each cell of a marginal put together from residuals of noise `sigmas`; 0 if none of them is noisy."""
+    variance, cells = _directions(domain, clique, sigmas), domain.cells(clique)
+    return math.sqrt(math.fsum(variance[part] * domain.cells(part) * saving(domain, part) / cells for part in variance))
+
+
+def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Variance of the noise of a marginal in the prod (n_i - 1) directions of each noisy part, i in it; those of all parts are
+    orthogonal."""
+    cells = domain.cells(clique)
+    return {part: sigmas[part] ** 2 * domain.cells(part) / cells for part in (ROWS, *parts(domain, clique)) if part in sigmas}
 
 
 def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
@@ -175,16 +194,10 @@ def _wanted(workload: Workload) -> list[Clique]:
     return [ROWS, *(clique for clique in workload.closure() if min(workload.domain.sizes(clique)) > 1)]
 
 
-def _prices(kernel: Kernel, workload: Workload) -> dict[Clique, float]:
-    """rho of each residual at sigma = 1; without a number of rows that is public."""
-    prices = {part: kernel.residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
-    return {part: price for part, price in prices.items() if price > 0}
-
-
-def _affordable(kernel: Kernel, sigmas: Mapping[Clique, float]) -> dict[Clique, float]:
+def _affordable(residual_l2: Callable[[Clique, float], float], sigmas: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
     """The sigmas, larger where noise is so large that its lattice is coarser and the price higher than at sigma = 1."""
     while True:
-        cost = math.fsum(kernel.residual_l2(part, sigma) ** 2 / (2 * sigma**2) for part, sigma in sigmas.items())
-        if cost <= kernel.rho_left * (1 + _CLOSE_ENOUGH):
+        cost = math.fsum(residual_l2(part, sigma) ** 2 / (2 * sigma**2) for part, sigma in sigmas.items())
+        if cost <= rho * (1 + _CLOSE_ENOUGH):
             return dict(sigmas)
-        sigmas = {part: sigma * math.sqrt(cost / kernel.rho_left) for part, sigma in sigmas.items()}
+        sigmas = {part: sigma * math.sqrt(cost / rho) for part, sigma in sigmas.items()}

@@ -133,10 +133,8 @@ class PrivacyKernel:
 
     def residual_l2(self, clique: Clique, sigma: float) -> float:
         """L2 sensitivity of the residual of a marginal when it is measured at sigma, of the empty one: of the number of rows. Public."""
-        if not clique:
-            return float(self.__unit.total_l2)
-        sizes, bits = self.__domain.sizes(self.__canonical(clique)), residuals.lattice_bits(sigma)
-        return self.__unit.residual_l2(residuals.one_row(sizes, bits), residuals.one_row_elsewhere(sizes, bits))
+        sizes = self.__domain.sizes(self.__canonical(clique)) if clique else ()
+        return residuals.sensitivity(self.__unit, sizes, sigma)
 
     def measure_residual(self, clique: Clique, sigma: float) -> Residual:
         """The residual of M_r(D) + discrete Gaussian noise on a lattice in every cell. Costs residual_l2^2 / (2 sigma^2).

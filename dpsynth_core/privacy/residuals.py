@@ -33,6 +33,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.privacy.unit import Unit
+
 MOST_BITS = 24
 """Counts keep 39 bits: 2^38 people, as in `scores`."""
 NOISE_BITS = 50
@@ -62,6 +64,14 @@ def one_row_elsewhere(sizes: Sequence[int], bits: int) -> Fraction:
         reached = [product * factor for product in (smallest, largest) for factor in (equal, different)]
         smallest, largest = min(reached), max(reached)
     return 2 * (one_row(sizes, bits) - smallest)
+
+
+def sensitivity(unit: Unit, sizes: Sequence[int], sigma: float) -> float:
+    """L2 sensitivity of the residual over columns of `sizes` when it is measured at sigma; without columns, of the number of rows."""
+    if not sizes:
+        return float(unit.total_l2)
+    bits = lattice_bits(sigma)
+    return unit.residual_l2(one_row(sizes, bits), one_row_elsewhere(sizes, bits))
 
 
 def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fraction]]:

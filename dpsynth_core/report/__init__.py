@@ -51,7 +51,7 @@ def statements(release: Release) -> Zoned[Statements]:
             certificate=Certificate.from_json(release.certificate) if release.certificate else None,
             mechanism=spec["mechanism"]["name"],
             rho=divided(release.rho, 0.0 if learnt(release) else spec["budget"].get("certificate", 0.0))[0],
-            l2=Unit(unit["relation"], unit["max_rows_per_person"]).marginal_l2,
+            unit=Unit(unit["relation"], unit["max_rows_per_person"]),
         ),
         evidence(release),
     )

@@ -36,7 +36,10 @@ _MAP_CAPTION = (
     "stronger the colour, the closer. Dotted: nothing that was released says how far off it is."
 )
 _TEXTS = ("Table", "Support")
-_HEADS = ("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand", "Columns alone", "Noisy answers")
+_HEADS = (
+    *("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand"),
+    *("Columns alone", "Noisy answers", "Best noisy answers"),
+)
 
 
 def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame) -> str:
@@ -134,6 +137,7 @@ def _html_table_row(row: Any) -> str:
         f"<td class=n>{_number(row.bound, '.1%')}</td>",
         f"<td class=n>{_number(row.independent, '.1%')}</td>",
         f"<td class=n>{_number(row.gaussian, '.1%')}</td>",
+        f"<td class=n>{_number(row.residuals, '.1%')}</td>",
     )
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -137,7 +137,7 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         table.value,
         hide_index=True,
         height=380,
-        column_order=["marginal", "limit", "error", "support", "independent", "gaussian", "sample", "bound", "cells", "sigma"],
+        column_order=["marginal", "limit", "error", "support", "independent", "gaussian", "residuals", "sample", "bound", "cells", "sigma"],
         column_config={
             "marginal": st.column_config.TextColumn("Table", width="medium"),
             "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
@@ -145,6 +145,11 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
             "support": st.column_config.TextColumn("Support", help="Whether a noisy table of the mechanism contains it."),
             "independent": number("Columns alone", format="percent", help="What Independent would be expected to give on this budget."),
             "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
+            "residuals": number(
+                "Best noisy answers",
+                format="percent",
+                help="What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers.",
+            ),
             "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
             "bound": number("Bound without certificate", format="percent", help="What the noisy tables bound by themselves (95 %)."),
             "cells": number("Cells", format="localized"),

@@ -40,14 +40,14 @@ def _two_way() -> pd.DataFrame:
 
 def _marginals(**others: object) -> pd.DataFrame:
     known = [0.2] * 5 + [np.nan] * 2
-    shares = dict.fromkeys(("error", "low", "together", "bound", "paper", "limit", "independent", "gaussian", "sample"), known)
+    shares = dict.fromkeys(("error", "low", "together", "bound", "paper", "limit", "independent", "gaussian", "residuals", "sample"), known)
     support = [quality.MEASURED] * 4 + [quality.INFERRED] + [quality.GUESS] * 2
     return pd.DataFrame({"marginal": HOSTILE, "rank": range(7), "cells": 12, "support": support, **shares, **others})
 
 
 def _means() -> pd.DataFrame:
-    series = [quality.OURS, quality.GAUSSIAN, quality.TRUE]
-    return pd.DataFrame({"series": series, "error": [0.1, 0.2, 0.09], "high": [0.11, np.nan, np.nan]})
+    series = [quality.OURS, quality.GAUSSIAN, quality.RESIDUALS, quality.TRUE]
+    return pd.DataFrame({"series": series, "error": [0.1, 0.2, 0.15, 0.09], "high": [0.11, np.nan, np.nan, np.nan]})
 
 
 def _map() -> pd.DataFrame:

@@ -17,6 +17,7 @@ from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.measurement import Measurement
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload, all_kway, hand_picked
 from dpsynth_core.zones import Zone, curator_only, released
 
@@ -44,7 +45,7 @@ def statements(
     certified: Certificate | None = None, bounds: Any = (), workload: Workload = PAIRS, codes: Any = CODES, mechanism: str = "aim"
 ) -> Statements:
     measured = (Measurement(("a", "b"), counts(("a", "b"))[("a", "b")].astype(float), 2.0),)
-    return Statements(Evidence(DOMAIN, codes, measured, 600.0), workload, bounds, certified, mechanism, 0.1, 1.0)
+    return Statements(Evidence(DOMAIN, codes, measured, 600.0), workload, bounds, certified, mechanism, 0.1, Unit())
 
 
 CERTIFIED = certificate({("a", "b"): 0.02, ("a", "c"): 0.4, ("b", "c"): -0.01})
@@ -92,6 +93,17 @@ def test_a_mechanism_is_not_compared_with_itself() -> None:
     assert quality.marginal_table(released(statements(mechanism="independent"))).value["independent"].isna().all()
     table = quality.marginal_table(released(statements(mechanism="gaussian", codes=None))).value
     assert table["gaussian"].isna().all()
+    assert table["residuals"].notna().all()
+    table = quality.marginal_table(released(statements(mechanism="residual_planner", codes=None))).value
+    assert table["residuals"].isna().all()
+    assert table["gaussian"].notna().all()
+
+
+def test_the_baselines_are_among_the_means() -> None:
+    table = quality.marginal_table(released(statements(CERTIFIED)))
+    means = quality.means(quality.headline(released(statements(CERTIFIED)), table), table).value.set_index("series")["error"]
+    assert means[quality.RESIDUALS] == pytest.approx(table.value["residuals"].mean())
+    assert means[quality.RESIDUALS] < means[quality.GAUSSIAN]
 
 
 def test_answers_without_rows_are_judged_by_what_they_say() -> None:
