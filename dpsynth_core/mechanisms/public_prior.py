@@ -153,7 +153,7 @@ class PublicPrior:
         if clique not in self._shares:
             sizes = self.domain.sizes(clique)
             cells = np.ravel_multi_index(tuple(self.codes[:, self.domain.position(name)] for name in clique), sizes)
-            self._shares[clique] = np.bincount(cells, self.weights, math.prod(sizes)).reshape(sizes)
+            self._shares[clique] = np.asarray(np.bincount(cells, self.weights, math.prod(sizes)), dtype=np.float64).reshape(sizes)
         return self._shares[clique]
 
     def _apart(self, clique: Clique) -> Float:
