@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 
 LESS, MORE, UNDECIDED = "less", "more", "undecided"
-DECIDED = "less: every run of one errs less than every run of the other; more: the other way round; else undecided"
+ENOUGH = 3
+DECIDED = f"less: every run of one errs less than every run of the other, of {ENOUGH} each at least; more: the other way round; or undecided"
 
 
 def verdict(one: Sequence[float], other: Sequence[float]) -> str:
     """LESS where every run of the one erred less than every run of the other: with three runs each, chance alone does that one time in
-    twenty. MORE the other way round, else UNDECIDED."""
+    twenty. MORE the other way round, else, and with fewer runs, UNDECIDED."""
+    if min(len(one), len(other)) < ENOUGH:
+        return UNDECIDED
     if max(one) < min(other):
         return LESS
     return MORE if min(one) > max(other) else UNDECIDED
