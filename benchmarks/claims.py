@@ -8,7 +8,7 @@ import pandas as pd
 
 LESS, MORE, UNDECIDED = "less", "more", "undecided"
 ENOUGH = 3
-DECIDED = f"less: every run of one errs less than every run of the other, of {ENOUGH} each at least; more: the other way round; or undecided"
+DECIDED = f"less: every run of one errs less than every run of the other, {ENOUGH} each at least; more: the other way round; or undecided"
 
 
 def verdict(one: Sequence[float], other: Sequence[float]) -> str:
