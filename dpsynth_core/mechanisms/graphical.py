@@ -73,7 +73,8 @@ class Capacity:
         self.cells = max_size_mb * MEGABYTE / BYTES_PER_CELL
         self._domain = domain
         self._sizes = SizeOracle(domain.sizes(domain.names))
-        self._zeros = [self._mask(clique) for clique in domain.zeros]
+        self._masks: dict[Clique, int] = {}
+        self._latest: tuple[frozenset[Clique], tuple[int, ...]] = (frozenset(), tuple(self._mask(clique) for clique in domain.zeros))
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
         """Whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or is no larger than it was (a subset)."""
@@ -84,11 +85,18 @@ class Capacity:
         """JT-SIZE of a model of `measured`, in megabytes."""
         return self._sizes.cells(self._present(measured)) * BYTES_PER_CELL / MEGABYTE
 
-    def _present(self, measured: Iterable[Clique]) -> list[int]:
-        return [*self._zeros, *(self._mask(clique) for clique in measured)]
+    def _present(self, measured: Iterable[Clique]) -> tuple[int, ...]:
+        """Masks of what is in the model. Those of the last question are kept: many candidates are asked about the same model."""
+        cliques = frozenset(measured)
+        if cliques != self._latest[0]:
+            self._latest = cliques, tuple(sorted({self._mask(clique) for clique in (*self._domain.zeros, *cliques)}))
+        return self._latest[1]
 
     def _mask(self, clique: Clique) -> int:
-        return mask_of(labels_of(self._domain, clique))
+        found = self._masks.get(clique)
+        if found is None:
+            found = self._masks[clique] = mask_of(labels_of(self._domain, clique))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,17 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.inference.junction_tree import SizeOracle, adjacency, bits, eliminate, junction_tree, mask_of, maximal
+from dpsynth_core.inference.junction_tree import (
+    SizeOracle,
+    adjacency,
+    bits,
+    cells_of,
+    cells_with,
+    eliminate,
+    junction_tree,
+    mask_of,
+    maximal,
+)
 
 sizes_and_cliques = st.integers(2, 8).flatmap(
     lambda d: st.tuples(
@@ -45,12 +55,38 @@ def test_elimination_never_beats_the_best_order(case) -> None:
 
 
 def _cells_of_order(graph, order, sizes) -> int:
+    return sum(math.prod(sizes[a] for a in bits(c)) for c in maximal(_clusters_of_order(graph, order)))
+
+
+def _clusters_of_order(graph, order) -> list[int]:
     graph, clusters = list(graph), []
     for a in order:
         clusters.append(graph[a] | 1 << a)
         for b in bits(graph[a]):
             graph[b] = (graph[b] | graph[a]) & ~(1 << a) & ~(1 << b)
-    return sum(math.prod(sizes[a] for a in bits(c)) for c in maximal(clusters))
+    return clusters
+
+
+@settings(max_examples=300, deadline=None)
+@given(sizes_and_cliques, st.sets(st.integers(0, 7), min_size=1, max_size=4), st.booleans())
+def test_adding_a_clique_to_an_elimination_is_like_doing_it_again_in_the_same_order(case, candidate: set[int], by_fill: bool) -> None:
+    sizes, cliques = case
+    added = mask_of(a for a in candidate if a < len(sizes))
+    elimination = eliminate(adjacency(cliques, len(sizes)), sizes, by_fill)
+    again = _clusters_of_order(adjacency([*cliques, added], len(sizes)), elimination.order)
+    assert cells_with(elimination, added, sizes) == sum(cells_of(cluster, sizes) for cluster in again)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sizes_and_cliques, st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=3), min_size=2, max_size=6), st.integers(1, 2000))
+def test_an_oracle_that_was_asked_before_answers_like_a_new_one(case, candidates: list[set[int]], limit: int) -> None:
+    sizes, cliques = case
+    oracle, present = SizeOracle(sizes), list(cliques)
+    for candidate in candidates:
+        wanted = mask_of(a for a in candidate if a < len(sizes))
+        assert oracle.fits(present, wanted, limit) == SizeOracle(sizes).fits(present, wanted, limit)
+        assert oracle.cells(present) == SizeOracle(sizes).cells(present)
+        present.append(wanted)
 
 
 @settings(max_examples=200, deadline=None)
