@@ -21,6 +21,11 @@ Labels = tuple[int, ...]
 Table = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+WORTH_SEARCHING, WORTH_SEARCHING_ONCE = 1e6, 2e7
+"""Multiplications from which a better order pays for an exhaustive search: of a program that runs a hundred times, of one that runs a few
+times."""
+SEARCHED_INPUTS = 10
+
 
 def align(table: NDArray[Scalar], labels: Labels, target: Labels) -> NDArray[Scalar]:
     """View of `table` with axes in the order of `target`; labels it lacks become axes of length one (to be broadcast)."""
@@ -81,11 +86,13 @@ class Product:
 class Program:
     """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once.
 
-    flops: multiplications of one forward run. peak: cells of the largest table built.
+    worth_searching: multiplications of one contraction from which a better order is searched for. flops: of one forward run. peak: cells
+    of the largest table built.
     """
 
-    def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int]) -> None:
+    def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], worth_searching: float = WORTH_SEARCHING) -> None:
         self.sizes = tuple(sizes)
+        self._worth_searching = worth_searching
         self.labels: list[Labels] = list(inputs)
         self.steps: list[SumOut | Product] = []
         self.flops = 0.0
@@ -97,7 +104,7 @@ class Program:
     def contract(self, slots: Sequence[int], keep: frozenset[int]) -> int:
         """Append steps that multiply `slots` and sum out every label not in `keep`. Returns the slot of the result."""
         pending = list(slots)
-        for chosen in _path([self.labels[s] for s in pending], keep, self.sizes):
+        for chosen in _path([self.labels[s] for s in pending], keep, self.sizes, self._worth_searching):
             picked = [pending[i] for i in chosen]
             pending = [s for i, s in enumerate(pending) if i not in chosen]
             needed = keep.union(*(self.labels[s] for s in pending)) if pending else keep
@@ -212,12 +219,7 @@ def _transposed_times(left: Table, outer: Table) -> Table:
     return np.matmul(left.swapaxes(1, 2), outer)
 
 
-WORTH_SEARCHING = 1e6
-"""Multiplications from which a better order pays for an exhaustive search."""
-SEARCHED_INPUTS = 10
-
-
-def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int], worth_searching: float) -> list[tuple[int, ...]]:
     """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
 
     Exhaustive for up to four tables; greedy beyond, and dynamic programming where greed would be expensive.
@@ -230,7 +232,7 @@ def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int]) 
     if len(inputs) <= 4:
         return _pairs(opt_einsum.paths.optimal(sets, keep & found, size_of), len(inputs))
     greedy = _pairs(opt_einsum.paths.greedy(sets, keep & found, size_of), len(inputs))
-    if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < WORTH_SEARCHING:
+    if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < worth_searching:
         return greedy
     search = opt_einsum.paths.DynamicProgramming(minimize="flops")
     return _pairs(search(sets, keep & found, size_of), len(inputs))
@@ -274,12 +276,16 @@ class Contractor:
         key = (tuple(inputs), keep)
         found = self._plans.get(key)
         if found is None:
-            program = Program(inputs, self.sizes)
+            program = Program(inputs, self.sizes, WORTH_SEARCHING_ONCE)
             found = self._plans[key] = (program, program.contract(range(len(inputs)), keep))
         return found
 
     def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels) -> Table:
         """Product of the tables summed to `out`, axes in that order. Labels of `out` that no table has are broadcast."""
-        program, slot = self.plan(inputs, frozenset(out))
-        result = align(program.forward(tables)[slot], program.labels[slot], out)
-        return np.broadcast_to(result, [self.sizes[x] for x in out])
+        result, labels = self.summed(tables, inputs, frozenset(out))
+        return np.broadcast_to(align(result, labels, out), [self.sizes[x] for x in out])
+
+    def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
+        """Product of the tables summed to the labels in `keep` that any of them has, with the order in which its axes come."""
+        program, slot = self.plan(inputs, keep)
+        return program.forward(tables)[slot], program.labels[slot]

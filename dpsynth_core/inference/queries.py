@@ -7,6 +7,7 @@ on the way (engine notes: path messages). Intermediate tables are shared by all 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,22 +23,22 @@ MEMO_CELLS = 12_000_000
 
 
 class _Memo:
-    """Tables by key, the oldest dropped when they hold more than MEMO_CELLS together."""
+    """Tables and their axes by key, the oldest dropped when they hold more than MEMO_CELLS together."""
 
     def __init__(self) -> None:
-        self._tables: dict[tuple[int, ...], Table] = {}
+        self._tables: dict[tuple[int, ...], tuple[Table, Labels]] = {}
         self._cells = 0
 
     def __contains__(self, key: tuple[int, ...]) -> bool:
         return key in self._tables
 
-    def get(self, key: tuple[int, ...], make: Callable[[], Table]) -> Table:
+    def get(self, key: tuple[int, ...], make: Callable[[], tuple[Table, Labels]]) -> tuple[Table, Labels]:
         found = self._tables.get(key)
         if found is None:
             found = make()
-            self._cells += found.size
+            self._cells += found[0].size
             while self._cells > MEMO_CELLS and self._tables:
-                self._cells -= self._tables.pop(next(iter(self._tables))).size
+                self._cells -= self._tables.pop(next(iter(self._tables)))[0].size
             self._tables[key] = found
         return found
 
@@ -76,7 +77,7 @@ class Queries:
         node, direct = self._best_node(wanted)
         if cut is not None and self._cut_work(wanted, *cut) < direct:
             return self._across(wanted, *cut)
-        table = self._gather(node, None, wanted, tuple(bits(wanted)))
+        table = self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)))
         return table / table.sum()
 
     def _work(self, wanted: int) -> float:
@@ -101,9 +102,13 @@ class Queries:
 
     def _best_node(self, wanted: int) -> tuple[int, float]:
         """Where to answer without a cut, and the work it takes."""
-        costs = [self._cost(v, wanted) for v in range(len(self._neighbours))]
-        node = min(range(len(costs)), key=costs.__getitem__)
-        return node, costs[node]
+        least = [float(self._structure.program_cells(node | wanted)) for node in self._structure.tree.nodes]  # without any message
+        best = (math.inf, -1)
+        for node in sorted(range(len(least)), key=least.__getitem__):
+            if least[node] > best[0]:
+                break
+            best = min(best, (self._cost(node, wanted, best[0]), node))
+        return best[1], best[0]
 
     def _cut(self, wanted: int) -> tuple[int, int] | None:
         if wanted not in self._cuts:
@@ -126,12 +131,11 @@ class Queries:
         """Sum over the separator S of p(behind the edge | S) * p(the rest, S)."""
         separator, behind = self._separator(source, target), wanted & self._behind(source, target)
         rest = (wanted & ~behind) | separator
-        near = self._memo.get((rest,), lambda: self._table(rest))
-        far = self._memo.get((behind | separator,), lambda: self._table(behind | separator))
-        axes = tuple(k for k, a in enumerate(bits(behind | separator)) if behind >> a & 1)
-        weight = far.sum(axis=axes, keepdims=True)
+        near, near_axes = self._memo.get((rest,), lambda: (self._table(rest), tuple(bits(rest))))
+        far, far_axes = self._memo.get((behind | separator,), lambda: (self._table(behind | separator), tuple(bits(behind | separator))))
+        weight = far.sum(axis=tuple(k for k, a in enumerate(far_axes) if behind >> a & 1), keepdims=True)
         conditional = np.divide(far, weight, out=np.zeros_like(far), where=weight > 0)
-        return self._contract([near, conditional], [tuple(bits(rest)), tuple(bits(behind | separator))], tuple(bits(wanted)))
+        return self._contract([near, conditional], [near_axes, far_axes], tuple(bits(wanted)))
 
     def _separator(self, one: int, other: int) -> int:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
@@ -146,11 +150,11 @@ class Queries:
             self._sides[source, target] = mask & ~self._structure.tree.nodes[target]
         return self._sides[source, target]
 
-    def _cost(self, node: int, wanted: int) -> float:
-        """Cells of the extended messages needed to answer at `node`, and of the answer's own contraction."""
+    def _cost(self, node: int, wanted: int, limit: float) -> float:
+        """Cells of the extended messages needed to answer at `node`, and of the answer's own contraction; or only more than `limit`."""
         total = float(self._structure.program_cells(self._structure.tree.nodes[node] | wanted))
         stack = [(other, node) for other in self._neighbours[node]]
-        while stack:
+        while stack and total <= limit:
             source, target = stack.pop()
             extra = wanted & self._behind(source, target)
             if extra and (source, target, extra) not in self._memo:
@@ -158,8 +162,8 @@ class Queries:
                 stack += [(other, source) for other in self._neighbours[source] if other != target]
         return total
 
-    def _gather(self, node: int, towards: int | None, wanted: int, out: Labels) -> Table:
-        """Contract the node's potentials and the messages into it (except from `towards`) down to the axes `out`."""
+    def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
+        """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
         tables = [self._calibration.potentials[i] for i in self._factors[node]]
         labels = [self._structure.cliques[i] for i in self._factors[node]]
         for other in self._neighbours[node]:
@@ -167,7 +171,7 @@ class Queries:
                 table, axes = self._message(other, node, wanted & self._behind(other, node))
                 tables.append(table)
                 labels.append(axes)
-        return self._contract(tables, labels, out)
+        return tables, labels
 
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
         """The message along an edge, with the attributes `extra` from behind it kept as axes."""
@@ -175,9 +179,10 @@ class Queries:
             node = source if self._structure.tree.parent[source] == target else target
             side = self._calibration.inward if node == source else self._calibration.outward
             return side[node], self._structure.message_labels(node)
-        out = tuple(bits(self._separator(source, target) | extra))
-        return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra, out)), out
+        return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra))
 
-    def _extended(self, source: int, target: int, extra: int, out: Labels) -> Table:
-        table = self._gather(source, target, extra, out)
-        return np.ascontiguousarray(table / table.max())
+    def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
+        """Axes in the order in which they come: bringing them into another one costs as much as the sum itself."""
+        kept = frozenset(bits(self._separator(source, target) | extra))
+        table, labels = self._contract.summed(*self._gather(source, target, extra), kept)
+        return table / table.max(), labels

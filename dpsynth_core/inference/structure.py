@@ -44,6 +44,7 @@ class Structure:
     def __init__(self, cliques: Iterable[Labels], sizes: Sequence[int], zeros: Mapping[Labels, Impossible] | None = None) -> None:
         self.sizes = tuple(sizes)
         self.zeros = zeros or {}
+        self._cells: dict[int, int] = {}
         masks = [mask_of(c) for c in (*cliques, *self.zeros)] + [1 << a for a in range(len(sizes))]
         self.cliques: tuple[Labels, ...] = tuple(tuple(bits(m)) for m in maximal(masks))
         self.possible = tuple(self.possible_in(c) for c in self.cliques)
@@ -71,7 +72,10 @@ class Structure:
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""
-        return cells_of(mask, self.sizes)
+        found = self._cells.get(mask)
+        if found is None:
+            found = self._cells[mask] = cells_of(mask, self.sizes)
+        return found
 
     def message_labels(self, node: int) -> Labels:
         """Axes of the messages between a node and its parent."""
