@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from dpsynth_core.inference.contraction import Labels, Table
 
@@ -35,22 +36,30 @@ LEAST_GAIN = 1e-3
 
 
 @dataclass(frozen=True)
-class _Axis:
-    """Every marginal that has one attribute, laid out with that attribute last. Row i of an array below belongs to the i-th of them.
+class _Places:
+    """Positions that depend linearly on codes. first: (places, 1).  steps: (places, attributes), of which few matter to each place."""
 
-    block: where they lie in the flat tables.  start: first cell of each.
-    others: (marginals, k - 1) the other attributes.  steps: their strides, in cells.  weights: c_r.
-    away[j]: for others[:, j], the copy of the same marginal in that attribute's own layout: (start, stride of this attribute, strides of
-    `others`); start is -1 for padding.
+    first: Cells
+    steps: csr_array
+
+    def of(self, codes: Cells) -> Cells:
+        """Shape (places, rows). codes: (attributes, rows)."""
+        return self.steps @ codes + self.first
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
+
+    block: where they lie in the flat tables.  weights: c_r.  lines: from codes to the line of each marginal, counted within the block.
+    copies: from codes to the cell of each copy of each marginal, in this attribute's layout and in those of the marginal's others.
     """
 
     size: int
     block: slice
-    start: Cells
-    others: Cells
-    steps: Cells
     weights: NDArray[np.float32]
-    away: list[tuple[Cells, Cells, Cells]]
+    lines: _Places
+    copies: _Places
 
 
 @dataclass(frozen=True)
@@ -84,25 +93,25 @@ def refine(
     for labels, impossible in (zeros or {}).items():  # a marginal of weight zero asks for nothing and only forbids
         targets = {**targets, labels: np.where(impossible, 0.0, targets.get(labels, 1.0))}
         weights = {labels: 0.0, **weights}
-    # A dummy attribute with one value pads all marginals to the same number of attributes.
-    padded = np.concatenate([codes, np.zeros((len(codes), 1), dtype=codes.dtype)], axis=1).astype(np.int64).T.copy()
-    tables = _tables(padded, targets, weights, [*sizes, 1])
+    columns = codes.astype(np.int64).T.copy()
+    tables = _tables(columns, targets, weights, sizes)
     blocks = math.ceil(min(len(codes), MOST_ROWS) / BLOCK_ROWS)
     for _ in range(passes):
         for rows in np.array_split(rng.permutation(len(codes))[:MOST_ROWS], blocks):
+            held = columns[:, rows]
             for attribute in rng.permutation(len(sizes)):
                 axis = tables.axes[attribute]
                 if axis is not None and axis.size > 1:
-                    _improve(padded, rows, int(attribute), axis, tables)
-    return padded[:-1].T.astype(np.int32)
+                    _improve(held, int(attribute), axis, tables)
+            columns[:, rows] = held
+    return columns.T.astype(np.int32)
 
 
 def _tables(codes: Cells, targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
-    arity = max(2, *(len(labels) for labels in targets))
     layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> first cell
     surplus, weight, price = [], [], []
     position = 0
-    by_attribute: list[list[Labels]] = [[r for r in targets if a in r] for a in range(len(sizes) - 1)]
+    by_attribute: list[list[Labels]] = [[r for r in targets if a in r] for a in range(len(sizes))]
     for a, members in enumerate(by_attribute):
         for labels in members:
             layout[labels, a] = position
@@ -114,40 +123,31 @@ def _tables(codes: Cells, targets: Mapping[Labels, Table], weights: Mapping[Labe
             weight.append(np.full(target.size, weights[labels], dtype=np.float32))
             price.append(np.where(target.reshape(-1) == 0, np.inf, _price(surplus[-1], weight[-1])).astype(np.float32))
             position += target.size
-    axes = [_axis(a, members, layout, weights, sizes, arity) for a, members in enumerate(by_attribute)]
+    axes = [_axis(a, members, layout, weights, sizes) for a, members in enumerate(by_attribute)]
     return _Tables(np.concatenate(surplus), np.concatenate(weight), np.concatenate(price), axes)
 
 
 def _axis(
-    a: int,
-    members: Sequence[Labels],
-    layout: Mapping[tuple[Labels, int], int],
-    weights: Mapping[Labels, float],
-    sizes: Sequence[int],
-    arity: int,
+    a: int, members: Sequence[Labels], layout: Mapping[tuple[Labels, int], int], weights: Mapping[Labels, float], sizes: Sequence[int]
 ) -> _Axis | None:
     if not members:
         return None
-    dummy = len(sizes) - 1
-    others = [[b for b in r if b != a] for r in members]
-    strides = [_strides(r, a, sizes) for r in members]
-    padded = [row + [dummy] * (arity - 1 - len(row)) for row in others]
-    away = []
-    for j in range(arity - 1):
-        start, own, rest = [], [], []
-        for labels, row in zip(members, padded, strict=True):
-            b = row[j]
-            step = _strides(labels, b, sizes) if b != dummy else {}
-            start.append(layout[labels, b] if b != dummy else -1)
-            own.append(step.get(a, 0))
-            rest.append([step.get(c, 0) for c in row])
-        away.append((np.array(start), np.array(own), np.array(rest)))
-    steps = [[step.get(b, 0) for b in row] for step, row in zip(strides, padded, strict=True)]
-    starts = np.array([layout[r, a] for r in members])
-    block = slice(starts[0], starts[-1] + math.prod(sizes[b] for b in members[-1]))
-    return _Axis(
-        sizes[a], block, starts, np.array(padded), np.array(steps), np.array([weights[r] for r in members], dtype=np.float32), away
+    first, size = layout[members[0], a], sizes[a]
+    block = slice(first, layout[members[-1], a] + math.prod(sizes[b] for b in members[-1]))
+    lines = _places(
+        [((layout[r, a] - first) // size, {b: s // size for b, s in _strides(r, a, sizes).items() if b != a}) for r in members], len(sizes)
     )
+    copies = _places([(layout[r, b], _strides(r, b, sizes)) for b in range(len(sizes)) for r in members if b in r], len(sizes))
+    return _Axis(size, block, np.array([weights[r] for r in members], dtype=np.float32), lines, copies)
+
+
+def _places(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> _Places:
+    """places: the first position, and the stride of each attribute that matters."""
+    rows = [row for row, (_, strides) in enumerate(places) for _ in strides]
+    attribute = [a for _, strides in places for a in strides]
+    step = [stride for _, strides in places for stride in strides.values()]
+    steps = csr_array((step, (rows, attribute)), shape=(len(places), attributes), dtype=np.int64)
+    return _Places(np.array([[first] for first, _ in places], dtype=np.int64), steps)
 
 
 def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
@@ -169,18 +169,16 @@ def _relief(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArra
     return weight * np.clip(1 - 2 * surplus, -1, 1)
 
 
-def _improve(codes: Cells, rows: NDArray[np.intp], attribute: int, axis: _Axis, tables: _Tables) -> None:
-    """Make the good moves of one attribute within a block of rows."""
-    base = axis.start[:, None] + sum(
-        codes[axis.others[:, j][:, None], rows] * axis.steps[:, j][:, None] for j in range(axis.others.shape[1])
-    )
-    old = codes[attribute, rows]
-    gains = _gains(base, old, axis, tables)
-    everyone = np.arange(len(rows))
+def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
+    """Make the good moves of one attribute within a block of rows: `held`, shape (attributes, rows)."""
+    lines = axis.lines.of(held)
+    base = lines * axis.size + axis.block.start
+    old = held[attribute].copy()
+    gains = _gains(lines, base, old, axis, tables)
     new = gains.argmin(axis=1)
-    gain = gains[everyone, new]
-    count = max(1, int(SHORTLIST * len(rows)))
-    shortlist = np.argpartition(gain, min(count, len(rows) - 1))[:count]
+    gain = gains[np.arange(len(old)), new]
+    count = max(1, int(SHORTLIST * len(old)))
+    shortlist = np.argpartition(gain, min(count, len(old) - 1))[:count]
     shortlist = shortlist[np.argsort(gain[shortlist], kind="stable")]
     shortlist = shortlist[gain[shortlist] < -LEAST_GAIN]
     for _ in range(ATTEMPTS):
@@ -188,17 +186,22 @@ def _improve(codes: Cells, rows: NDArray[np.intp], attribute: int, axis: _Axis, 
             break
         good = _good_together(base[:, shortlist] + old[shortlist], base[:, shortlist] + new[shortlist], axis.weights[:, None], tables)
         chosen, shortlist = shortlist[good], shortlist[~good]
-        for values, step in ((old, -1.0), (new, 1.0)):
-            _change(_copies(codes, rows[chosen], base[:, chosen], values[chosen], axis), step, tables)
-        codes[attribute, rows[chosen]] = new[chosen]
+        moved = held[:, chosen]
+        _change(axis.copies.of(moved).reshape(-1), -1.0, tables)
+        moved[attribute] = new[chosen]
+        _change(axis.copies.of(moved).reshape(-1), 1.0, tables)
+        held[:, chosen] = moved
 
 
-def _gains(base: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
-    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has."""
-    gains = np.zeros((base.shape[1], axis.size), dtype=np.float32)
+def _gains(lines: Cells, base: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
+    """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has.
+
+    lines: of each marginal and row, within the axis' block.  base: first cell of that line.
+    """
+    gains = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(gains)
     by_row = tables.price[axis.block].reshape(-1, axis.size)
-    for line in (base - axis.block.start) // axis.size:
+    for line in lines:
         np.take(by_row, line, axis=0, out=fetched, mode="clip")
         gains += fetched
     gains += _relief(tables.surplus[base + old], axis.weights[:, None]).sum(axis=0)[:, None]
@@ -223,17 +226,6 @@ def _earlier(cells: Cells) -> NDArray[np.float32]:
     count = np.empty(len(flat), dtype=np.float32)
     count[order] = positions - starts
     return count.reshape(cells.shape)
-
-
-def _copies(codes: Cells, rows: NDArray[np.intp], base: Cells, values: Cells, axis: _Axis) -> Cells:
-    """Flat positions of the rows' cells in every stored copy of every marginal that has the attribute."""
-    cells = [(base + values).reshape(-1)]
-    mine = codes[axis.others[:, :, None], rows]  # (marginals, others, rows)
-    for start, own, rest in axis.away:
-        real = start >= 0
-        position = start[:, None] + own[:, None] * values + (rest[:, :, None] * mine).sum(axis=1)
-        cells.append(position[real].reshape(-1))
-    return np.concatenate(cells)
 
 
 def _change(cells: Cells, step: float, tables: _Tables) -> None:
