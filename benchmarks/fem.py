@@ -48,14 +48,15 @@ class Program:
 PROGRAMS = {
     "zero": Program("naive answer 0", "", {}),
     "fem": Program("FEM", "fem", {}),
-    "fem-skip": Program("FEM without its first quarter", "fem", {"skip": 0.25}),
+    "fem-whole": Program("FEM with its first quarter", "fem", {"skip": 0.0}),
     "sepfem": Program("sepFEM", "sepfem", {}),
+    "sepfem-whole": Program("sepFEM with its first quarter", "sepfem", {"skip": 0.0}),
     "dualquery": Program("DualQuery", "dualquery", {}),
     "dqrs": Program("DQRS", "dqrs", {}),
     "dualquery-slow": Program("DualQuery, eta 0.1", "dualquery", {"eta": 0.1}),
     "dqrs-slow": Program("DQRS, eta 0.1", "dqrs", {"eta": 0.1}),
     _NOISE: Program("Gaussian, evenly split (answers)", "", {}),
-    "residual_planner": Program("ResidualPlanner (answers)", "residual_planner", {}),
+    "residual_planner": Program("ResidualPlanner (answers, for the mean error)", "residual_planner", {}),
     "aim": Program("AIM", "aim", {}),
 }
 

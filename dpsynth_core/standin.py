@@ -24,7 +24,7 @@ MAX_ROWS = 1_000_000
 FOLLOWED = 3
 """A column follows so many earlier ones at most."""
 SKEW = 0.8
-"""Shares of unordered values fall like rank^-SKEW."""
+"""Shares of unordered values fall like rank^-SKEW, unless another skew is asked for."""
 RARE = 0.02
 """Share of the missing values, and of those that are not listed, where a column has such a cell."""
 
@@ -33,14 +33,15 @@ _BLOCK_CELLS = 4_000_000
 Float = NDArray[np.float64]
 
 
-def simulate(domain: Domain, rows: int, strength: float, seed: int = 0) -> NDArray[np.int32]:
+def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: float = SKEW) -> NDArray[np.int32]:
     """Codes, shape (rows, columns of the domain); the same arguments give the same table.
 
-    strength: 0 for columns that know nothing of each other, 1 for columns that follow from earlier ones. Raises InputError out of range.
+    strength: 0 for columns that know nothing of each other, 1 for columns that follow from earlier ones. skew: 0 for values that are
+    equally common. Raises InputError out of range.
     """
     check(rows, strength)
     rng = np.random.default_rng(seed)
-    shares = {attribute.name: _shares(attribute, rng) for attribute in domain}
+    shares = {attribute.name: _shares(attribute, skew, rng) for attribute in domain}
     scores = ndtr(_scores(len(domain), rows, strength, rng))
     tied = list(eliminated(domain.zeros, {attribute.name: attribute.size for attribute in domain}))
     possible = {name: (columns, table) for name, columns, table in tied}
@@ -60,14 +61,14 @@ def check(rows: int, strength: float) -> None:
         raise InputError("stand-in dependence", f"{strength:g} is out of range", "use a number from 0 to 1")
 
 
-def _shares(attribute: Attribute, rng: np.random.Generator) -> Float:
+def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:
     """How common each cell is: one hump for numbers, ranks in random order for values without an order, all of them positive."""
     values, extra = attribute.values, attribute.size - attribute.values
     if attribute.is_number or attribute.kind == "ordinal":
         middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
         weights = 0.05 + np.exp(-(((place - middle) / 0.25) ** 2) / 2)
     else:
-        weights = np.asarray((1.0 + rng.permutation(values)) ** -SKEW, dtype=np.float64)
+        weights = np.asarray((1.0 + rng.permutation(values)) ** -skew, dtype=np.float64)
     return np.concatenate([(1 - RARE * extra) * weights / weights.sum(), np.full(extra, RARE)])
 
 

@@ -10,13 +10,16 @@ Where this differs from the paper, none of it at a price in privacy:
 - Algorithm 1 ends by choosing a query that no one looks at. Here the records have the last word: T choices, T + 1 rounds of records.
 - The number of choices is not tuned on the private table. T is the largest number at which the choice is still accurate: the query it
   finds is with high probability within `choice_error` of the worst one, 2 ln(2|Q|) / (eps_0 N) <= choice_error.
-- `skip` leaves out the records of the first rounds, which answered few queries. Default: none, as in the paper.
+- The records of the first quarter of the rounds, which answered few queries, are left out (`skip`; 0 keeps all, as in the paper). Where a
+  few values are very common, as they are in most tables, these records are far from every one of them: on invented rows of that kind the
+  largest error falls from 0.17 to 0.11, on others it stays what it is (`benchmarks/fem_defaults.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +45,7 @@ def parameters(eta: float, eta_help: str) -> tuple[Parameter, ...]:
         Parameter("eta", "float", eta, 0.001, 100.0, eta_help),
         query_game.SOLVE_SECONDS,
         query_game.GAP,
-        query_game.SKIP,
+        replace(query_game.SKIP, default=0.25),
     )
 
 

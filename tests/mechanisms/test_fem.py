@@ -82,7 +82,7 @@ def literal(
 @pytest.mark.parametrize("seed", range(3))
 def test_choices_and_records_are_those_of_the_algorithm_word_by_word(mechanism: Any, law: str, seed: int) -> None:
     rows = np.random.default_rng(seed).integers(0, SMALL.sizes(SMALL.names), (200, 3)) // np.array([1, 1, 2])
-    workload, given = all_kway(SMALL, 2), {"rounds": 12, "records": 4, "choice_error": 10.0, "eta": 0.3}
+    workload, given = all_kway(SMALL, 2), {"rounds": 12, "records": 4, "choice_error": 10.0, "eta": 0.3, "skip": 0.0}
     kernel = PlainKernel(SMALL, rows.astype(np.int32), 0.5, seed + 10, np.random.default_rng(seed + 20))
     *_, finished = mechanism.steps(kernel, workload, settings(mechanism, given))
 
@@ -166,7 +166,7 @@ def test_thresholds_are_answered_too(name: str) -> None:
 
 @BOTH
 def test_leaving_out_the_first_rounds_changes_the_output_only(name: str) -> None:
-    whole, rest = run(name, PAIRS, 0.05), run(name, PAIRS, 0.05, skip=0.5)
+    whole, rest = run(name, PAIRS, 0.05, skip=0.0), run(name, PAIRS, 0.05, skip=0.5)
     assert rest.kernel.events == whole.kernel.events
     assert rest.finished.total == whole.finished.total == pytest.approx(rest.finished.model.marginal(("a",)).sum())
     assert not np.array_equal(rest.finished.model.marginal(("a",)), whole.finished.model.marginal(("a",)))
