@@ -173,15 +173,18 @@ def claims(frame: pd.DataFrame) -> str:
 
 
 def _verdict(claim: str, one: pd.DataFrame, other: pd.DataFrame) -> str:
-    """Means of the runs of two programs compared at every epsilon that both have; a difference within two standard errors is none."""
+    """Means of the runs of two programs compared at every epsilon of which both have two; a difference within two standard errors is
+    none."""
     told: dict[str, list[str]] = {"holds": [], "holds up to noise": [], "does not hold": []}
     for epsilon in sorted(set(one["epsilon"]) & set(other["epsilon"])):
         mine, theirs = (part.loc[part["epsilon"] == epsilon, "error"] for part in (one, other))
-        doubt = 2 * math.hypot(*(float(runs.sem()) if len(runs) > 1 else 0.0 for runs in (mine, theirs)))
+        if min(len(mine), len(theirs)) < 2:
+            continue
+        doubt = 2 * math.hypot(float(mine.sem()), float(theirs.sem()))
         gap = float(mine.mean() - theirs.mean())
         told["holds" if gap < -doubt else "holds up to noise" if gap <= doubt else "does not hold"].append(f"{epsilon:g}")
     found = [f"{verdict} at epsilon {', '.join(at)}" for verdict, at in told.items() if at]
-    return f"{claim}: {'; '.join(found)}."
+    return f"{claim}: {'; '.join(found) or 'not enough runs'}."
 
 
 def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:
