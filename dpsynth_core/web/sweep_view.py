@@ -201,7 +201,7 @@ def _drawn(stored: Stored, found: Mapping[int, Outcome], name: str, metric: Metr
 def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
     found = _public_outcomes(owner, sweep, finished)
-    made: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, found, name, METRICS[metric], chosen).to_dict()
+    made: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, found, name, METRICS[metric], chosen).to_dict(validate=False)
     return made
 
 
