@@ -128,8 +128,9 @@ class PublicPrior:
     def learn(self, measurement: Measurement) -> bool:
         """Compare a private measurement with the table, and with the table's columns as if they were independent. False when that drops it.
 
-        Dropped where the likelihood of what was measured so far is 20 times as large under the columns alone. A table that is right is
-        dropped with a probability of 1/20 at most, however many rounds there are (Ville's inequality).
+        Dropped where what was measured so far is 20 times as likely under the columns alone. A table that were exact would be dropped one
+        time in 20 at most, however many rounds there are (Ville's inequality). Sampling error speaks against it too: a small table is
+        dropped sooner, and does no harm where it would say little. Not counting it let deceiving tables stay.
         """
         self._heard.append(self._compared(measurement))
         clique = measurement.clique
