@@ -25,7 +25,7 @@ def by_epsilon(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: 
     """How does the error fall with epsilon? Columns as `tradeoffs.curves.bands` gives them; drawn are those with so many `tables`."""
     frame = _shown(zoned.value[zoned.value["tables"] == tables], chosen)
     axis = alt.Axis(format="~g", values=sorted(set(frame["epsilon"])), labelOverlap=True)
-    x = alt.X("epsilon:Q", title="ε of the release (logarithmic)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+    x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
     caption = f"Band: least and most of {repeats} repeats. " if repeats > 1 else ""
     caption += "" if zoned.zone is Zone.CURATOR else "Click a point to see its tables."

@@ -14,6 +14,8 @@ from tests.browser.conftest import Server, opened, settled
 pytestmark = pytest.mark.browser
 
 SVG = "{http://www.w3.org/2000/svg}"
+CHARTS = 3
+"""On the first view of the Results page."""
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
 
 
@@ -31,10 +33,9 @@ def done(server: Server) -> str:
 def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Server, done: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     opened(page, server, f"/results?project={done}")
-    charts = page.get_by_test_id("stVegaLiteChart")
-    expect(charts.locator("svg.marks")).to_have_count(charts.count())
+    expect(page.get_by_test_id("stVegaLiteChart").locator("svg.marks")).to_have_count(CHARTS)
     offers = page.get_by_role("button", name="Download as SVG", include_hidden=True)
-    expect(offers).to_have_count(charts.count())
+    expect(offers).to_have_count(CHARTS)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     chart = page.locator(".stElementContainer", has=page.locator("svg", has_text="How far off is each table?"))
