@@ -58,7 +58,7 @@ WITH: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "pmwpub": ("PMW^Pub", "pmwpub", {}),
     "printed": ("PMW^Pub as printed", "pmwpub", {"skip": 0.0}),
     "flipped": ("PMW^Pub by permute-and-flip", "pmwpub", {"selection": "permute-and-flip"}),
-    "aim_public": ("AIM from", "aim_public", {}),
+    "aim_public": ("AIM from a public table", "aim_public", {}),
 }
 """What uses a public table: title, mechanism, settings that are not at their default. As printed: the average is that of all iterates."""
 WITHOUT = {"aim": "AIM", "mwem_pgm": "MWEM+PGM", "dualquery": "DualQuery"}
