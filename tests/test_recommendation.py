@@ -86,6 +86,21 @@ def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) ->
     assert found[0].expected == recommendation.expected(found[0].name, situation(), measure)
 
 
+def test_what_needs_a_public_table_says_that_it_depends_on_that_table() -> None:
+    found = recommend(situation(), fitting("pmwpub", "independent")).value
+    reasons = {one.name: " ".join(one.reasons) for one in found}
+    assert "resemble" in reasons["pmwpub"]
+    assert "resemble" not in reasons["independent"]
+
+
+def test_a_plan_beyond_what_one_mechanism_was_tried_on_is_beyond_for_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = recommendation._model()
+    narrow = model["mechanisms"]["mst"] | {"low": [9.0] * 5, "high": [9.0] * 5}
+    monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": model["mechanisms"] | {"mst": narrow}})
+    beyond = {name: found.beyond for name in ("aim", "mst") if (found := recommendation.expected(name, situation()))}
+    assert beyond == {"aim": False, "mst": True}
+
+
 def test_what_answers_another_question_is_on_no_list() -> None:
     assert not {"learn", "oraclequery", "mixture"} & recommendation._model()["mechanisms"].keys()
 

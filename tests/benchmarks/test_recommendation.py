@@ -1,0 +1,35 @@
+"""The trials behind recommendations: every scenario is the same whenever it is drawn, with a public table where a mechanism needs one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks import recommendation
+from dpsynth_core import synthesis
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Learner
+from dpsynth_core.spec import MechanismSpec
+
+
+@pytest.mark.parametrize("number", [1, 5])  # a stand-in, and the demo's people
+def test_a_public_table_is_of_people_more_or_less_alike(number: int, tmp_path: Path) -> None:
+    spec, about = recommendation.beside_public(number, tmp_path)
+    plan, _, _ = recommendation.scenario(number)
+    assert (spec.domain, spec.workload, spec.budget) == (plan.domain, plan.workload, plan.budget)
+    private, public = (pd.read_csv(tmp_path / f"{name}.csv", keep_default_na=False) for name in ("private", "public"))
+    assert 300 <= len(public) == about["public_rows"] <= 10_000
+    middle = private.iloc[:, 0].astype(str).sort_values().iloc[len(private) // 2]
+    shares = [(table.iloc[:, 0].astype(str) <= middle).mean() for table in (private, public)]
+    assert shares[1] > shares[0] - 0.05  # 300 rows or more: the share of either half is known to 3 %
+    found = synthesis.plan(spec.model_copy(update={"mechanism": MechanismSpec(name="pmwpub")}))
+    assert found.public is not None
+    assert found.forecast.fits
+
+
+def test_only_what_answers_tables_is_tried() -> None:
+    assert all(not isinstance(registry.get(name), Learner) for name in recommendation.TRIED)
+    assert {"pmwpub", "rap", "fem", "aim"} <= set(recommendation.TRIED)
+    assert "mixture" not in recommendation.TRIED
