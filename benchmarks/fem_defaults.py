@@ -50,6 +50,8 @@ PRIMAL: Mapping[str, Sequence[float]] = {
     "skip": (0.0, 0.25, 0.5),
 }
 DUAL: Mapping[str, Sequence[float]] = {"eta": (0.1, 0.5, 1, 2, 4), "samples": (1, 3, 5, 10, 30), "skip": (0.0, 0.25, 0.5)}
+BASES: tuple[Mapping[str, float], ...] = ({}, {"skip": 0.0})
+"""Around which knobs were turned one at a time: the defaults, and those of before a share of the rounds was left out."""
 KNOBS = {"fem": PRIMAL, "sepfem": PRIMAL, "dualquery": DUAL, "dqrs": DUAL}
 
 
@@ -129,31 +131,41 @@ def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
         numbers = f"{row['runs']:.0f} | {row['error']:.4f} | {row['rounds']:.0f} | {row['cpu']:.0f}"
         lines.append(f"| {' | '.join(map(str, key if isinstance(key, tuple) else (key,)))} | {numbers} |")
     place.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    curve = alt.Chart(_with_defaults(frame)).mark_line(point=True).encode(
-        x=alt.X("value:Q", title=None, scale=alt.Scale(type="symlog", constant=0.1)),
-        y=alt.Y("mean(error):Q", title="Largest error, mean over runs", scale=alt.Scale(zero=False)),
-        color=alt.Color("mechanism:N", title=None),
-        row=alt.Row("epsilon:N", title="epsilon"),
-        column=alt.Column("knob:N", title=None),
+    curve = (
+        alt.Chart(pd.DataFrame([row for point in points for row in _on_curves(point)]))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("value:Q", title=None, scale=alt.Scale(type="symlog", constant=0.1)),
+            y=alt.Y("mean(error):Q", title="Largest error, mean over runs", scale=alt.Scale(zero=False)),
+            color=alt.Color("line:N", title=None),
+            row=alt.Row("epsilon:N", title="epsilon"),
+            column=alt.Column("knob:N", title=None),
+        )
     )
     curve.properties(width=150, height=120).resolve_scale(x="independent").save(place.with_suffix(".vl.json"), format="json")
 
 
 def _flat(point: Mapping[str, Any]) -> dict[str, Any]:
-    """A run with what was turned away from today's defaults: in words, and as knob and value where it is one."""
-    defaults = registry.settings(registry.get(point["mechanism"]), {})
-    turned = {name: value for name, value in point["settings"].items() if value != defaults[name]}
-    words = ", ".join(f"{name} {value:g}" for name, value in turned.items()) or "nothing"
-    knob, value = next(iter(turned.items())) if len(turned) == 1 else ("", 0.0)
-    return {**point, "turned": words, "knob": knob, "value": value}
+    """A run with what was turned away from today's defaults, in words."""
+    turned = _turned(point, {})
+    return {**point, "turned": ", ".join(f"{name} {value:g}" for name, value in turned.items()) or "nothing"}
 
 
-def _with_defaults(frame: pd.DataFrame) -> pd.DataFrame:
-    """The runs of one turned knob; those at the defaults belong to every curve."""
-    parts = [frame[frame["knob"] != ""]]
-    for _, run in frame[frame["turned"] == "nothing"].iterrows():
-        parts.append(pd.DataFrame([{**run, "knob": knob, "value": value} for knob, value in run["settings"].items()]))
-    return pd.concat(parts, ignore_index=True)
+def _turned(point: Mapping[str, Any], base: Mapping[str, float]) -> dict[str, Any]:
+    """Settings that differ from the defaults, or from the base where that says otherwise."""
+    usual = {**registry.settings(registry.get(point["mechanism"]), {}), **base}
+    return {name: value for name, value in point["settings"].items() if value != usual[name]}
+
+
+def _on_curves(point: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A run as a point of the curves that it is on: of the knob that was turned, or of every knob where none was."""
+    for base in BASES:
+        turned = _turned(point, base)
+        if base and turned == _turned(point, {}):
+            continue  # this mechanism has the base as its default
+        line = ", ".join([point["table"], point["mechanism"], *(f"{name} {value:g}" for name, value in base.items())])
+        for knob, value in (turned or point["settings"]).items() if len(turned) < 2 else ():
+            yield {"line": line, "epsilon": point["epsilon"], "error": point["error"], "knob": knob, "value": value}
 
 
 def _parser() -> argparse.ArgumentParser:
