@@ -20,7 +20,7 @@ from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.evaluation.errors import row_marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import Unit
@@ -48,7 +48,7 @@ def tables(folder: Path) -> Iterator[tuple[str, ArrowSource]]:
 def error(source: ArrowSource, epsilon: float, given: dict[str, float]) -> float:
     """Workload error of one run's rows."""
     workload = all_kway(source.domain, 3)
-    kernel = PrivacyKernel(source, Unit(), rho_from(epsilon, 1e-9), OpenDPNoise())
+    kernel = PrivacyKernel(source, Unit(), GDP.rho_from(epsilon, 1e-9), OpenDPNoise(), accountant=GDP)
     aim = registry.get("aim")
     *_, finished = aim.steps(kernel, workload, registry.settings(aim, given))
     assert isinstance(finished, Finished)

@@ -26,7 +26,7 @@ from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished, Model, UsesPublic
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import in_force
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
@@ -130,7 +130,9 @@ def run(
     mechanism = registry.get(name)
     if public is not None and isinstance(mechanism, UsesPublic):
         mechanism = mechanism.informed_by(public)
-    kernel = PrivacyKernel(setting.source, Unit(relation), rho_from(epsilon, setting.delta), OpenDPNoise())
+    accountant = in_force(mechanism.accountant, epsilon, setting.delta)
+    rho = accountant.rho_from(epsilon, setting.delta)
+    kernel = PrivacyKernel(setting.source, Unit(relation), rho, OpenDPNoise(), accountant=accountant)
     kernel.prepare([*setting.workload.cliques, *((column,) for column in setting.domain.names)])
     wall, cpu = time.perf_counter(), _processor_seconds()
     *_, finished = mechanism.steps(kernel, setting.workload, registry.settings(mechanism, given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,26 +12,36 @@ from numpy.typing import NDArray
 Clique = tuple[str, ...]
 """Attribute names in domain order; the index of a marginal."""
 
+ROUNDING = 1 / 12
+"""What rounding noise to whole numbers adds to its variance, nearly: the variance of a number drawn evenly from an interval of length 1."""
+
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """`values` = M_clique(D) + noise of standard deviation `sigma` per cell. The empty clique is the number of rows.
+    """`values` = M_clique(D) + noise of parameter `sigma` per cell. The empty clique is the number of rows.
 
     values: float64 counts, one axis per attribute of `clique`, in that order (C order when flattened).
     spread: None where the noise is independent, from cell to cell and of other measurements. Otherwise the values already combine all
     that was measured about this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
+    rounding: variance that the noise of a cell has besides sigma^2: `ROUNDING` where it is normal noise rounded to whole numbers.
     """
 
     clique: Clique
     values: NDArray[np.float64]
     sigma: float
     spread: float | None = None
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         if self.values.ndim != len(self.clique):
             raise ValueError("values needs one axis per attribute of the clique")
         if not self.sigma > 0:
             raise ValueError("sigma must be positive")
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a cell's noise."""
+        return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
 
 
 def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:

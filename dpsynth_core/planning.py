@@ -20,8 +20,7 @@ from scipy.special import ndtri
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.privacy import accounting
-from dpsynth_core.privacy import attacker as attackers
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.accounting import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.spec import CERTIFIED_LARGEST, divided
@@ -74,14 +73,14 @@ def largest_margin(rho: float, unit: Unit) -> float:
     return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
-def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0) -> float:
+def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0, accountant: Accountant = ZCDP) -> float:
     """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
 
     Raises InputError where no usable epsilon is enough.
     """
     measuring, _ = divided(1.0, certificate)
     rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
-    epsilon = accounting.epsilon_from(rho, delta)
+    epsilon = accountant.epsilon_from(rho, delta)
     if epsilon > MAX_EPSILON:
         raise InputError("accuracy", f"it would need an epsilon above {MAX_EPSILON:g}", "ask for less accuracy, or for fewer tables")
     return max(epsilon, MIN_EPSILON)
@@ -129,9 +128,9 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
     return tuple((clique, cells) for cells, clique in sized[:most])
 
 
-def attacker(rho: float, slack: float = 0.0) -> Zoned[pd.DataFrame]:
+def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
     """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
-    false_positive, true_positive = attackers.zcdp_tradeoff(rho, slack)
+    false_positive, true_positive = accountant.tradeoff(rho, slack)
     return public(pd.DataFrame({"false_positive": false_positive, "true_positive": true_positive}))
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dpsynth_core import transcript as transcripts
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.private_files import private_file
 from dpsynth_core.transcript import Answer
 
@@ -76,6 +77,7 @@ class Release:
     statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
     bounds: a-priori error bounds of the workload's marginals, as `evaluation.bounds.to_json` gives them.
     certificate: the measured errors, as `evaluation.certificate.Certificate.to_json` gives them; None without one.
+    accountant: name of what rho is counted in (`privacy.accountant`).
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
     order, from which everything else follows. Both are missing in releases of the first days.
     """
@@ -104,6 +106,7 @@ class Release:
     certificate: Mapping[str, Any] | None = None
     row_seed: int | None = None
     transcript: tuple[Answer, ...] = ()
+    accountant: str = ZCDP.name
 
     @property
     def rows(self) -> int:
@@ -125,7 +128,7 @@ def to_json(release: Release) -> dict[str, Any]:
             "delta": release.spec["budget"]["delta"],
             "relation": release.spec["unit"]["relation"],
             "max_rows_per_person": release.spec["unit"]["max_rows_per_person"],
-            "accountant": "zCDP",
+            "accountant": release.accountant,
             "rho": release.rho,
             "rho_spent": release.rho_spent,
         },
@@ -172,6 +175,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         certificate=obj.get("certificate"),
         row_seed=obj["rows"].get("seed"),
         transcript=transcripts.from_json(obj.get("transcript", ()), measurements),
+        accountant=obj["budget"].get("accountant", ZCDP.name),
     )
 
 
@@ -266,13 +270,16 @@ def _numbers(values: NDArray[np.float64]) -> list[Any]:
 
 
 def _measurement_json(measurement: Measurement) -> dict[str, Any]:
-    spread = {} if measurement.spread is None else {"spread": measurement.spread}
-    return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **spread, "values": _numbers(measurement.values)}
+    more = {} if measurement.spread is None else {"spread": measurement.spread}
+    if measurement.rounding:
+        more["rounding"] = measurement.rounding
+    return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **more, "values": _numbers(measurement.values)}
 
 
 def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
     clique = tuple(item["attributes"])
-    return Measurement(clique, np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique)), item["sigma"], item.get("spread"))
+    values = np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique))
+    return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

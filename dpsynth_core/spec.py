@@ -21,7 +21,8 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast, Learner, Mechanism
-from dpsynth_core.privacy.accounting import check_budget, rho_from
+from dpsynth_core.privacy.accountant import Accountant, in_force
+from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 
@@ -110,7 +111,7 @@ class OutputSpec(_Part):
 
 
 class Resolved(NamedTuple):
-    """What the spec means. rho: the zCDP budget of (epsilon, delta)."""
+    """What the spec means. rho: the budget that (epsilon, delta) is under the accountant in force."""
 
     domain: Domain
     workload: Workload
@@ -119,7 +120,7 @@ class Resolved(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """How a budget is divided, in zCDP: rho is all of it, mechanism and certificate are its two parts.
+    """How a budget is divided, in the rho of its accountant: rho is all of it, mechanism and certificate are its two parts.
 
     delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability
     (`privacy.meter`); 0 for most. rho is what epsilon and the rest of delta allow.
@@ -129,6 +130,7 @@ class Shares(NamedTuple):
     mechanism: float
     certificate: float
     delta: float
+    accountant: Accountant
 
 
 class Spec(_Part):
@@ -201,9 +203,10 @@ class Spec(_Part):
         mechanism, budget = registry.get(self.mechanism.name), self.budget
         learner = mechanism if isinstance(mechanism, Learner) else None
         delta = budget.delta / 2 if learner is not None and learner.needs_delta(self.settings()) else 0.0
-        rho = rho_from(budget.epsilon, budget.delta - delta)
+        accountant = in_force(mechanism.accountant, budget.epsilon, budget.delta)
+        rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
         certificate = budget.certificate if learner is None or learner.publishes_tables else 0.0
-        return Shares(rho, *divided(rho, certificate), delta)
+        return Shares(rho, *divided(rho, certificate), delta, accountant)
 
     def settings(self) -> dict[str, Any]:
         """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""

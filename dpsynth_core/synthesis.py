@@ -34,6 +34,7 @@ from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Learner, Measured, Mechanism, RowModel, UsesPublic
 from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -61,7 +62,7 @@ class Plan:
     """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits.
 
     rho: the whole budget; rho_mechanism and rho_certificate: its two parts, the second 0 where there is no certificate.
-    delta: set aside for steps of the mechanism, see `spec.Shares`. public: the public table that the mechanism uses, if it uses one.
+    accountant, delta: see `spec.Shares`. public: the public table that the mechanism uses, if it uses one.
     """
 
     spec: Spec
@@ -74,6 +75,7 @@ class Plan:
     mechanism: Mechanism
     settings: Mapping[str, Any]
     forecast: Forecast
+    accountant: Accountant
     public: PublicTable | None = None
     delta: float = 0.0
 
@@ -102,7 +104,7 @@ def plan_without_records(spec: Spec) -> Plan:
     if not forecast.fits:
         raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
     of_rho = (shares.rho, shares.mechanism, shares.certificate)
-    return Plan(spec, domain, workload, unit, *of_rho, mechanism, settings, forecast, public, shares.delta)
+    return Plan(spec, domain, workload, unit, *of_rho, mechanism, settings, forecast, shares.accountant, public, shares.delta)
 
 
 def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:
@@ -153,7 +155,7 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
     seed = plan.spec.output.seed
     row_seed = secrets.randbits(63) if seed is None else seed  # published: no noise depends on it, so nothing can be taken away with it
     answers: list[Answer] = []
-    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise, plan.delta), answers)
+    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise, plan.delta, plan.accountant), answers)
     made = carry_out(plan, kernel, noise.private, row_seed, on_event)
     return replace(made, transcript=tuple(answers))
 
@@ -208,9 +210,10 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         total=float(finished.total),
         measurements=measurements,
         history=tuple(history),
-        charges=tuple(charges.to_json(event) for event in kernel.events),
+        charges=tuple(charges.to_json(event, plan.accountant) for event in kernel.events),
         rho=plan.rho,
         rho_spent=kernel.rho_spent,
+        accountant=plan.accountant.name,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
         brands=(*_brands(plan, float(finished.total), private), *_readings(finished)),
@@ -324,7 +327,7 @@ def _check_data(spec: Spec, domain: Domain) -> None:
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
-    unit, spec = plan.unit, plan.spec
+    unit, spec, accountant = plan.unit, plan.spec, plan.accountant
     m = unit.max_rows_per_person
     if spec.unit.person_column is None:
         who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
@@ -336,9 +339,9 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     )
     kept = f" (of which {plan.rho_certificate:.6g} was kept for measuring the errors of the result)" if plan.rho_certificate else ""
     promise = (
-        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of rho = {plan.rho:.6g}"
-        f"{kept} under zero-concentrated differential privacy and spent {rho_spent:.6g}; the budget implies ({spec.budget.epsilon:g},"
-        f" {spec.budget.delta:g})-differential privacy (accountant: zCDP, converted as in Canonne, Kamath and Steinke 2020)."
+        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of"
+        f" {accountant.stated(plan.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
+        f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
         f"{_own_delta(plan)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"

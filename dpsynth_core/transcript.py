@@ -18,6 +18,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.measurement import Measurement, Residual
 from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.unit import Unit
@@ -71,11 +72,18 @@ class Replay:
     something else, which happens where other versions or another machine compute other numbers."""
 
     def __init__(
-        self, domain: Domain, unit: Unit, rho: float, answers: Sequence[Answer], paid: Sequence[Mapping[str, Any]], delta: float = 0.0
+        self,
+        domain: Domain,
+        unit: Unit,
+        rho: float,
+        answers: Sequence[Answer],
+        paid: Sequence[Mapping[str, Any]],
+        delta: float = 0.0,
+        accountant: Accountant = ZCDP,
     ) -> None:
         self.domain = domain
         self.__unit = unit
-        self.__meter = Meter(rho, delta=delta)
+        self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__answers = iter(answers)
         self.__paid = iter(paid)
 
@@ -94,6 +102,10 @@ class Replay:
     @property
     def delta_total(self) -> float:
         return self.__meter.delta_total
+
+    @property
+    def selection_price(self) -> float:
+        return self.__meter.selection_price
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -197,7 +209,7 @@ def _write(value: Any, numbers: Mapping[int, int]) -> Any:
     if isinstance(value, Measurement) and id(value) in numbers:
         return {"measurement": numbers[id(value)]}
     if isinstance(value, Measurement | Residual):
-        kind, more = type(value).__name__, {"spread": value.spread} if isinstance(value, Measurement) else {}
+        kind, more = type(value).__name__, {"spread": value.spread, "rounding": value.rounding} if isinstance(value, Measurement) else {}
         return {kind: list(value.clique), "values": _write(value.values, numbers), "sigma": value.sigma} | more
     return {"unrecorded": value.type if isinstance(value, Unrecorded) else type(value).__name__}
 
@@ -216,7 +228,7 @@ def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:
     if kind == "measurement":
         return measurements[obj["measurement"]]
     if kind == "Measurement":
-        return Measurement(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"], obj["spread"])
+        return Measurement(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"], obj["spread"], obj.get("rounding", 0.0))
     if kind == "Residual":
         return Residual(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"])
     return Unrecorded(str(obj.get("unrecorded", kind)))

@@ -49,7 +49,7 @@ def _account(owner: str, account: Spent) -> None:
     with st.container(border=True, key=f"population_{ledger.populations(owner).index(account.population)}"):
         st.markdown(f"#### {literal(account.population)}")
         share = min(1.0, account.rho / account.cap_rho)
-        st.progress(share, f"{share:.0%} of the cap is used (in zCDP, where losses add up)")
+        st.progress(share, f"{share:.0%} of the cap is used (in ρ of {account.accountant.name}, where losses add up)")
         places = st.columns(4)
         places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=f"All releases together, at δ {numbers.short(account.cap_delta)}.")
         places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="Of one more release that takes all that is left.")
@@ -119,6 +119,7 @@ def _table(entries: list[Entry]) -> pd.DataFrame:
             "population": [e.population for e in entries],
             "what": [_KINDS[e.kind] for e in entries],
             "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],
+            "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
             "ε": [e.epsilon or None for e in entries],
             "δ": [e.delta or None for e in entries],
             "relation": [e.relation for e in entries],

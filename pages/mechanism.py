@@ -12,7 +12,7 @@ from dpsynth_core import feasibility, leaks, synthesis
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
-from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.ledger import Spent
@@ -58,7 +58,7 @@ def _plan(here: Current) -> None:
         frame.refused(error)
         plan_view.parameters(mechanism)
         return
-    account, people = _account(here, spec.population), document.people(here.draft)
+    account, people = _account(here, spec.population, spec.shares().accountant), document.people(here.draft)
     plan_view.verdict(feasibility.assess(workload, document.rho_parts(here.draft)[0], unit, people), people)
     elsewhere, was_private = _same_file_elsewhere(here.owner, spec), _public_was_private(here.owner, spec)
     plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private))
@@ -73,13 +73,13 @@ def _plan(here: Current) -> None:
     _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
 
 
-def _account(here: Current, population: str) -> Spent:
+def _account(here: Current, population: str, following: Accountant) -> Spent:
     """What the ledger says; for a population that it does not know yet, the cap chosen on the Data page."""
-    account = ledger.spent(here.owner, population)
+    account = ledger.spent(here.owner, population, following)
     if population in ledger.populations(here.owner):
         return account
     epsilon, delta = document.cap(here.draft)
-    rho = rho_from(epsilon, delta)
+    rho = account.accountant.rho_from(epsilon, delta)
     return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
 
 
@@ -147,11 +147,11 @@ def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) 
 @st.dialog("Spend this budget?", width="medium")
 def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
     left = max(0.0, account.remaining_rho - rho)
-    after = epsilon_from(left, account.cap_delta) if left > account.cap_rho * 1e-9 else 0.0
+    after = spec.shares().accountant.epsilon_from(left, account.cap_delta) if left > account.cap_rho * 1e-9 else 0.0
     now, cost, rest = st.columns(3)
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
-    rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in zCDP, which is why the three numbers do not simply subtract.")
+    rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in ρ, which is why the three numbers do not simply subtract.")
     st.markdown(
         f"Population {code(spec.population)} · {literal(registry.get(spec.mechanism.name).title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"

@@ -45,7 +45,7 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
     if not published.transcript:
         raise InputError("bundle", "it has no transcript of the answers", "it was made by an early version and can only be verified")
     plan = synthesis.plan_without_records(spec)
-    kernel = Replay(plan.domain, plan.unit, plan.rho, published.transcript, published.charges, plan.delta)
+    kernel = Replay(plan.domain, plan.unit, plan.rho, published.transcript, published.charges, plan.delta, plan.accountant)
     made = synthesis.carry_out(plan, kernel, published.private, published.row_seed or 0, on_event)
     made = replace(made, transcript=published.transcript, ledger=published.ledger, created=published.created)
     here = synthesis.versions()

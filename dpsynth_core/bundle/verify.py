@@ -35,7 +35,7 @@ from dpsynth_core.evaluation.errors import row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.privacy import charges
-from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.privacy.accountant import Accountant, named
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import Release
@@ -110,6 +110,11 @@ class _Opened:
     @cached_property
     def unit(self) -> Unit:
         return Unit(self.spec.unit.relation, self.spec.unit.max_rows_per_person)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """What the release says that its budget is counted in."""
+        return named(self.release.accountant)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -191,17 +196,18 @@ def _budget(opened: _Opened) -> str:
     _expect(stated["max_rows_per_person"] == opened.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
     own = float(sum(map(delta_of, opened.events)))  # of steps that keep their promise except with a probability of their own
     _expect(own < budget.delta, f"steps with a delta of their own need {own:.6g}, not less than δ = {budget.delta:g}")
-    allowed = rho_from(budget.epsilon, budget.delta - own)
-    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g}"
+    allowed = opened.accountant.rho_from(budget.epsilon, budget.delta - own)
+    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g} under {opened.accountant.name}"
     _expect(0 < rho <= allowed * (1 + _NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
-    implied = epsilon_from(rho, budget.delta - own)
-    return f"ρ = {rho:.6g} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
+    implied = opened.accountant.epsilon_from(rho, budget.delta - own)
+    return f"ρ = {rho:.6g} under {opened.accountant.name} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
 
 
 def _charged(opened: _Opened) -> str:
-    for event, stated in zip(opened.events, opened.release.charges, strict=True):
-        _expect(_near(event.rho, stated["rho"]), f"a {type(event).__name__} is charged {stated['rho']:.6g}, but costs {event.rho:.6g}")
-    release, spent = opened.release, sum((event.cost for event in opened.events), Fraction())
+    costs = [opened.accountant.cost(event) for event in opened.events]
+    for event, cost, stated in zip(opened.events, map(float, costs), opened.release.charges, strict=True):
+        _expect(_near(cost, stated["rho"]), f"a {type(event).__name__} is charged {stated['rho']:.6g}, but costs {cost:.6g}")
+    release, spent = opened.release, sum(costs, Fraction())
     _expect(spent <= Fraction(release.rho), f"the charges add up to {float(spent):.6g}, more than ρ = {release.rho:.6g}")
     _expect(_near(float(spent), release.rho_spent), f"the charges add up to {float(spent):.6g}, not to {release.rho_spent:.6g}")
     return f"{len(opened.events):,} operations cost ρ = {float(spent):.6g} together, within {opened.release.rho:.6g}"

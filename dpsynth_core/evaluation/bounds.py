@@ -203,10 +203,10 @@ def unsupported(selection: Selection, candidate: Candidate, answer: Array, confi
     def transfer(error: float, surprise: float) -> float:
         return candidate.offset + (chosen.weight * (error - chosen.offset) + slack * surprise) / candidate.weight
 
-    above = math.sqrt(2 * math.log(1 / half)) * taken.sigma * math.sqrt(taken.values.size)
+    above = math.sqrt(2 * math.log(1 / half)) * taken.deviation * math.sqrt(taken.values.size)
     paper = transfer(seen + above, math.log(selection.candidates) + math.log(1 / half))
     others = max(1, selection.candidates - 1)
-    tight = transfer(_denoised(seen, taken.values.size, taken.sigma, 1 - half), math.log(others) + math.log((1 - half) / half))
+    tight = transfer(_denoised(seen, taken.values.size, taken.deviation, 1 - half), math.log(others) + math.log((1 - half) / half))
     return max(0.0, paper) + moved, max(0.0, tight) + moved
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import Clique
+from dpsynth_core.measurement import ROUNDING, Clique
 from dpsynth_core.mechanisms.protocol import Kernel
 from dpsynth_core.queries import at_least
 from dpsynth_core.spec import CERTIFIED_LARGEST
@@ -200,7 +200,7 @@ def _measured(kernel: Kernel) -> Total:
     if kernel.total_is_public:
         return Total(kernel.measure_total(1.0), 0.0)
     sigma = kernel.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)
-    return Total(max(1.0, kernel.measure_total(sigma)), sigma)
+    return Total(max(1.0, kernel.measure_total(sigma)), math.sqrt(sigma**2 + ROUNDING))
 
 
 def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:

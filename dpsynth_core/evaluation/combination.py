@@ -40,7 +40,7 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
     precision: dict[Clique, float] = {}
     for m in measurements:
         shared = tuple(name for name in clique if name in m.clique)
-        weight = cells / (m.values.size * m.sigma**2)
+        weight = cells / (m.values.size * m.deviation**2)
         lifted[shared] = lifted.get(shared, 0.0) + weight * _lifted(m, clique, cells)
         precision[shared] = precision.get(shared, 0.0) + weight
     if clique not in precision:

@@ -46,12 +46,12 @@ def estimate(domain: Domain, measurements: Collection[Measurement], clique: Cliq
     """
     whole = final(measurements, clique)
     if whole is not None:
-        return Estimate(whole.values, whole.sigma)
+        return Estimate(whole.values, whole.deviation)
     weight, total = 0.0, np.zeros(domain.sizes(clique))
     for measurement in measurements:
         if not set(clique) <= set(measurement.clique):
             continue
-        precision = domain.cells(clique) / (domain.cells(measurement.clique) * measurement.sigma**2)
+        precision = domain.cells(clique) / (domain.cells(measurement.clique) * measurement.deviation**2)
         others = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
         total += precision * measurement.values.sum(axis=others)
         weight += precision

@@ -1,8 +1,8 @@
 """Quantiles that error bounds are made of: sums of absolute normal noise, the largest of many, and noise beside an uncertain total.
 
-Pure numerics in units of a standard deviation; nothing here knows data. The kernel's noise is discrete Gaussian: it is sub-Gaussian with
-the same sigma and its variance is no larger (Canonne, Kamath and Steinke 2020, Corollary 9 and Lemma 24), so that what follows from moments
-holds for it too; the exact quantiles of normal sums hold for it up to the rounding to whole people.
+Pure numerics in units of a standard deviation; nothing here knows data. The kernel's noise is normal noise rounded to whole numbers. Its
+standard deviation, rounding included, is `Measurement.deviation`: with it noise is sub-Gaussian (a test looks), so that what follows from
+moments holds; the exact quantiles of normal sums hold for it up to the rounding to whole people.
 """
 
 from __future__ import annotations

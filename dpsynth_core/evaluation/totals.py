@@ -47,7 +47,7 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
         return Total(public, 0.0)
     counted = final(measurements, ())
     if counted is not None:
-        return Total(max(1.0, float(counted.values)), counted.sigma)
+        return Total(max(1.0, float(counted.values)), counted.deviation)
     if not measurements:
         return None
-    return Total(estimate_total(measurements), math.sqrt(1 / math.fsum(1 / (m.values.size * m.sigma**2) for m in measurements)))
+    return Total(estimate_total(measurements), math.sqrt(1 / math.fsum(1 / (m.values.size * m.deviation**2) for m in measurements)))

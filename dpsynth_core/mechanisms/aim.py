@@ -37,6 +37,7 @@ from dpsynth_core.mechanisms.graphical import (
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
 from dpsynth_core.mechanisms.public_prior import Beside, Nothing
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.workload import Workload
 
 HALF_NORMAL = math.sqrt(2.0 / math.pi)
@@ -58,12 +59,13 @@ class Aim:
     )
     paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4"
     privacy: ClassVar[str] = (
-        "Every round selects one marginal with the exponential mechanism (rho = eps^2/8) and measures it with discrete Gaussian noise "
+        "Every round selects one marginal with the exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise "
         "(rho = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses "
         "any operation that would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
     parameters: ClassVar[Sequence[Parameter]] = (
         replace(MAX_SIZE, default=256.0),
         Parameter("rounds_per_attribute", "int", 6, 2, 100, "The first rounds are paid as if there were this many per column."),
@@ -93,7 +95,7 @@ class Aim:
         share, weights = settings["measure_share"], workload.aim_weights()
         capacity = Capacity(kernel.domain, settings["max_size_mb"])
         first_rho = kernel.rho_total / (settings["rounds_per_attribute"] * len(kernel.domain))
-        budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2)
+        budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2, kernel.selection_price)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
         beside = self.known(kernel, capacity, weights, measurements)
         model = fit(kernel, measurements, stopping=FINAL, beside=beside.measurements)
@@ -110,7 +112,7 @@ class Aim:
             model = fit(kernel, measurements, model if stands else None, FINAL if last else BETWEEN, beside=beside.measurements)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
             if _taught_little(model, choice):
-                budget = budget.sharper(_annealing(kernel.rho_left / budget.cost(kernel.marginal_l2), settings["reserve_rounds"]))
+                budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, settings["reserve_rounds"]))
         size = capacity.used_mb(m.clique for m in (*measurements, *beside.measurements))
         details = {"rounds": number, "model_size_mb": size, **beside.details()}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
@@ -137,8 +139,8 @@ def _annealing(rounds_left: float, reserve: int) -> float:
 
 def _capped(budget: RoundBudget, kernel: Kernel, share: float) -> tuple[RoundBudget, bool]:
     """When what is left is at most two such rounds, this round takes all of it and is the last."""
-    if kernel.rho_left <= 2.0 * budget.cost(kernel.marginal_l2):
-        return RoundBudget.spending(kernel.rho_left, share, kernel.marginal_l2), True
+    if kernel.rho_left <= 2.0 * budget.rho:
+        return RoundBudget.spending(kernel.rho_left, share, kernel.marginal_l2, kernel.selection_price), True
     return budget, False
 
 
@@ -152,7 +154,7 @@ def _select(
     beside: Beside,
 ) -> Choice:
     """The marginal of W+ that the model answers worst beyond the noise it would be measured with, among those the capacity allows."""
-    used = max(beside.room, (kernel.rho_spent + budget.cost(kernel.marginal_l2)) / kernel.rho_total)
+    used = max(beside.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
     measured = {m.clique for m in (*measurements, *beside.measurements)}
     answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
     offsets = {r: HALF_NORMAL * budget.sigma * kernel.domain.possible_cells(r) for r in answers}

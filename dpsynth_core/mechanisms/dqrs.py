@@ -30,6 +30,7 @@ from dpsynth_core.mechanisms import dual_game, query_game
 from dpsynth_core.mechanisms.dual_game import Schedule, Table
 from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
 from dpsynth_core.mechanisms.query_game import Codes, Signed
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.queries import SparseAnswers
 from dpsynth_core.workload import Workload
 
@@ -49,6 +50,7 @@ class Dqrs:
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = dual_game.parameters(eta=2.0, samples=5)
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

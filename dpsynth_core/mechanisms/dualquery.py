@@ -16,6 +16,7 @@ from dpsynth_core.mechanisms import dual_game, query_game
 from dpsynth_core.mechanisms.dual_game import Schedule, Table
 from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
 from dpsynth_core.mechanisms.query_game import Codes, Signed
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.queries import SparseAnswers
 from dpsynth_core.workload import Workload
 
@@ -29,12 +30,13 @@ class DualQuery:
     )
     paper: ClassVar[str] = "Gaboardi, Gallego Arias, Hsu, Roth, Wu: Dual Query: Practical Private Query Release (ICML 2014)"
     privacy: ClassVar[str] = (
-        "Measures the number of people, where it is secret, with discrete Gaussian noise; then every round draws samples of counting "
+        "Measures the number of people, where it is secret, with rounded Gaussian noise; then every round draws samples of counting "
         "queries with the exponential mechanism (rho = eps^2/8 each, eps growing with the rounds). The rows are found by a solver that "
         "sees the samples only. The rounds compose under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = dual_game.parameters(eta=2.0, samples=5)
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

@@ -15,10 +15,11 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms import primal_game, query_game
 from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
 from dpsynth_core.oracles.problem import Linear
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 PRIVACY = (
-    "Measures the number of people, where it is secret, with discrete Gaussian noise; then every round chooses one counting query or its "
+    "Measures the number of people, where it is secret, with rounded Gaussian noise; then every round chooses one counting query or its "
     "negation with the exponential mechanism (rho = eps^2/8). The records are found by a solver that sees the chosen queries only, so they "
     "cost nothing however the search ends. The rounds compose adaptively under zero-concentrated differential privacy."
 )
@@ -35,6 +36,7 @@ class Fem:
     privacy: ClassVar[str] = PRIVACY
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = primal_game.parameters(
         0.25, "Mean of the random costs that vary the rows, eta, as a multiple of the square root of the number of rounds."
     )

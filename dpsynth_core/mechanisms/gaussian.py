@@ -19,6 +19,7 @@ from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms.protocol import ASKED, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.workload import Workload
 
 _SECONDS_PER_CELL = 1.5e-5
@@ -56,11 +57,12 @@ class Gaussian:
     summary: ClassVar[str] = "Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables."
     paper: ClassVar[str] = "Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)"
     privacy: ClassVar[str] = (
-        "Measures each marginal of the workload with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
+        "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
         "under zero-concentrated differential privacy. How the budget is split depends on the workload and the domain alone."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

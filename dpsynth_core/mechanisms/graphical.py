@@ -35,22 +35,20 @@ taught anything; stopped as early, they made AIM spend its budget in too few rou
 
 @dataclass(frozen=True)
 class RoundBudget:
-    """One round's noise: sigma (counts) for the measurement, eps for the selection."""
+    """One round's noise: sigma (counts) for the measurement, eps for the selection. rho: what both cost together."""
 
     sigma: float
     eps: float
+    rho: float
 
     @staticmethod
-    def spending(rho: float, measure_share: float, l2: float) -> RoundBudget:
-        """A round that costs exactly rho, `measure_share` of it for measuring."""
-        return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho))
-
-    def cost(self, l2: float) -> float:
-        return l2**2 / (2.0 * self.sigma**2) + self.eps**2 / 8.0
+    def spending(rho: float, measure_share: float, l2: float, price: float) -> RoundBudget:
+        """A round that costs rho, `measure_share` of it for measuring. price: `Kernel.selection_price`."""
+        return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho, price), rho)
 
     def sharper(self, factor: float) -> RoundBudget:
         """`factor` times the eps, sigma divided by it: factor^2 times the cost."""
-        return RoundBudget(self.sigma / factor, self.eps * factor)
+        return RoundBudget(self.sigma / factor, self.eps * factor, self.rho * factor**2)
 
 
 def sigma_for(rho: float, l2: float) -> float:
@@ -58,9 +56,9 @@ def sigma_for(rho: float, l2: float) -> float:
     return l2 / math.sqrt(2.0 * rho)
 
 
-def eps_for(rho: float) -> float:
-    """eps of a selection that costs rho."""
-    return math.sqrt(8.0 * rho)
+def eps_for(rho: float, price: float) -> float:
+    """eps of a selection that costs rho. price: `Kernel.selection_price`."""
+    return math.sqrt(rho / price)
 
 
 class Capacity:

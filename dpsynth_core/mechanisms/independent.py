@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.protocol import SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.workload import Workload
 
 
@@ -21,11 +22,12 @@ class Independent:
     summary: ClassVar[str] = "Gets every single column right and no dependence between columns. Fast; the baseline for the others."
     paper: ClassVar[str] = "Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6"
     privacy: ClassVar[str] = (
-        "Measures one marginal per column with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
+        "Measures one marginal per column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
         "zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

@@ -17,13 +17,14 @@ import numpy as np
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.measurement import ROUNDING, Measurement
 from dpsynth_core.mechanisms import graphical, learners
 from dpsynth_core.mechanisms.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
 from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
 from dpsynth_core.oracles.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
 from dpsynth_core.oracles.task import Task
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 PREDICT, FEWEST = "predict", "fewest"
@@ -42,10 +43,11 @@ class Learn:
     privacy: ClassVar[str] = (
         "Puts discrete Laplace noise on a few invented records that tell all rules of the class apart, and returns the exact minimum "
         "(rho = eps^2/2, for it is eps-DP if the oracle proved its answer; the kernel returns no other). Gaussian noise and PRSMA are "
-        "(eps, delta)-DP, PRSMA even if its oracle fails. How good the rule is, is measured with discrete Gaussian noise."
+        "(eps, delta)-DP, PRSMA even if its oracle fails. How good the rule is, is measured with rounded Gaussian noise."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
     publishes_tables: ClassVar[bool] = False
     parameters: ClassVar[Sequence[Parameter]] = (
         Parameter.choice("rule", KINDS, "All of some columns, any of them, an odd number, more of them than of the others, a list."),
@@ -129,7 +131,7 @@ def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
     if task.target is not None:
         return kernel.measure_marginal((task.target,), graphical.sigma_for(rho, kernel.marginal_l2))
     sigma = graphical.sigma_for(rho, kernel.query_l1)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma)
+    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:

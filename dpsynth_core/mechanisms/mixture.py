@@ -32,6 +32,7 @@ from dpsynth_core.mechanisms.protocol import (
     Parameter,
     Split,
 )
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
@@ -118,10 +119,11 @@ class Mixture:
     privacy: ClassVar[str] = (
         "The least largest error that any weights on the public rows can have moves by at most the rows that one person owns (Lemma 4.2). "
         "It is found up to a stated tolerance, which is added to the sensitivity, and released with discrete Laplace noise "
-        "(rho = (sensitivity / scale)^2 / 2). Where the number of people is secret, it is measured with discrete Gaussian noise."
+        "(rho = (sensitivity / scale)^2 / 2). Where the number of people is secret, it is measured with rounded Gaussian noise."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def informed_by(self, public: PublicTable) -> Mechanism:

@@ -18,6 +18,7 @@ from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 THIRD = 1 / 3
@@ -29,12 +30,13 @@ class Mst:
     summary: ClassVar[str] = "Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload."
     paper: ClassVar[str] = "McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3"
     privacy: ClassVar[str] = (
-        "Measures each column with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
-        "exponential mechanism (rho = eps^2/8), and measures each edge with discrete Gaussian noise; a third of rho for each of the three. "
+        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
+        "exponential mechanism (rho = eps^2/8), and measures each edge with rounded Gaussian noise; a third of rho for each of the three. "
         "The costs add up under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (graphical.MAX_SIZE,)
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
@@ -86,7 +88,7 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
     answers = {pair: model.marginal(pair) for pair in _pairs(domain, capacity)}
     choices: list[Choice] = []
     while answers:
-        choices.append(graphical.choose_worst(kernel, answers, graphical.eps_for(rho / (len(domain) - 1))))
+        choices.append(graphical.choose_worst(kernel, answers, graphical.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
         a, b = choices[-1].clique
         joined = {component[a], component[b]}
         component.update((name, component[a]) for name, old in component.items() if old in joined)

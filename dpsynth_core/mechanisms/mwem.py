@@ -15,6 +15,7 @@ from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.mechanisms import graphical, reweighing
 from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter, Split
 from dpsynth_core.mechanisms.reweighing import Asked
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
 
@@ -34,11 +35,12 @@ class Mwem:
     paper: ClassVar[str] = "Hardt, Ligett, McSherry: A Simple and Practical Algorithm for Differentially Private Data Release (NIPS 2012)"
     privacy: ClassVar[str] = (
         "Measures the number of people, where it is secret; then every round selects one counting query with the exponential mechanism "
-        "(rho = eps^2/8) and measures it with discrete Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that one person owns). "
+        "(rho = eps^2/8) and measures it with rounded Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that one person owns). "
         "The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (
         reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,

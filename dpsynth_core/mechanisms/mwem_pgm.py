@@ -15,10 +15,11 @@ import numpy as np
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.inference.model import GraphicalModel, uniform
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.measurement import ROUNDING, Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice, RoundBudget
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 TOTAL_SHARE = 0.01
@@ -31,12 +32,13 @@ class MwemPgm:
     summary: ClassVar[str] = "Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. Precedes AIM."
     paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)"
     privacy: ClassVar[str] = (
-        "Measures the number of rows, where it is secret, with discrete Gaussian noise; then every round selects one marginal with the "
-        "exponential mechanism (rho = eps^2/8) and measures it with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
+        "Measures the number of rows, where it is secret, with rounded Gaussian noise; then every round selects one marginal with the "
+        "exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
         "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (
         graphical.MAX_SIZE,
         Parameter("rounds_per_attribute", "float", 1.0, 0.1, 20.0, "Number of rounds T, as a multiple of the number of columns."),
@@ -73,7 +75,8 @@ class MwemPgm:
         measurements: list[Measurement] = []
         record = graphical.Record()
         for number in range(1, rounds + 1):
-            budget = RoundBudget.spending(kernel.rho_left / (rounds + 1 - number), settings["measure_share"], kernel.marginal_l2)
+            share, rho = settings["measure_share"], kernel.rho_left / (rounds + 1 - number)
+            budget = RoundBudget.spending(rho, share, kernel.marginal_l2, kernel.selection_price)
             choice = _select(kernel, workload, capacity, measurements, model, number / rounds, budget)
             measurements += yield from graphical.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
@@ -92,7 +95,7 @@ def _rounds(domain: Domain, settings: Mapping[str, Any]) -> int:
 def _count(kernel: Kernel) -> Measurement:
     """The number of rows, as a measurement of the empty clique; exact where it is public."""
     sigma = graphical.sigma_for(TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma)
+    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
 
 
 def _select(

@@ -33,6 +33,7 @@ from dpsynth_core.oracles.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules import MAX_COLUMNS, Rule, RuleClass, check_binary, features
 from dpsynth_core.oracles.task import Rivals, Task
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 
@@ -51,6 +52,7 @@ class OracleQuery:
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
     publishes_tables: ClassVar[bool] = True
     parameters: ClassVar[Sequence[Parameter]] = (
         Parameter.choice("rule", DUALLY_SEPARABLE, "Queries: all of some columns, any of them, an odd number, more than of the others."),

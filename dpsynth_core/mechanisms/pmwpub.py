@@ -22,6 +22,7 @@ from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import graphical, mixture, reweighing
 from dpsynth_core.mechanisms.protocol import CHECKING, Event, Finished, Fitted, Forecast, Kernel, Measured, Mechanism, Parameter, Split
 from dpsynth_core.mechanisms.reweighing import Asked, Select
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass
 from dpsynth_core.workload import Workload
@@ -47,12 +48,13 @@ class PmwPub:
     privacy: ClassVar[str] = (
         "The public table is used as it is: nothing protects the people in it. Of the private one, the number of people is measured where "
         "it is secret; then every round selects one counting query with the exponential mechanism (rho = eps^2/8), or where so set with "
-        "permute-and-flip (rho = eps^2/2), and measures it with discrete Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that "
+        "permute-and-flip (rho = eps^2/2), and measures it with rounded Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that "
         "one person owns). The rounds compose adaptively under "
         "zero-concentrated differential privacy; a filter refuses what would exceed the total."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (
         reweighing.ROUNDS,
         reweighing.MEASURE_SHARE,

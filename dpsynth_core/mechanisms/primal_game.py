@@ -69,7 +69,7 @@ def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], pertur
             yield Measured(0, counted, kernel.rho_spent, done(kernel))
         total = max(1.0, float(counted.values))
         count = choices(queries.size, total / query_game.rows_per_person(kernel), kernel.rho_left, settings)
-        eps, eta = eps_for(kernel.rho_left / count), settings["eta"] * math.sqrt(count)
+        eps, eta = eps_for(kernel.rho_left / count, kernel.selection_price), settings["eta"] * math.sqrt(count)
 
         chosen, rounds = Signed.uniform(queries, 1, rng), []
         for number in range(1, count + 2):

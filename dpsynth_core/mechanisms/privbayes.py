@@ -24,6 +24,7 @@ from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 MOST_SETS = 10_000
@@ -43,12 +44,13 @@ class PrivBayes:
         "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes (TODS 2017), with the estimate of McKenna, Sheldon, Miklau (ICML 2019)"
     )
     privacy: ClassVar[str] = (
-        "Measures each column with discrete Gaussian noise (rho = sensitivity^2 / (2 sigma^2)); then every round selects a column and its "
-        "parents with the exponential mechanism (rho = eps^2/8) and measures their table with discrete Gaussian noise. Which tables are "
+        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)); then every round selects a column and its "
+        "parents with the exponential mechanism (rho = eps^2/8) and measures their table with rounded Gaussian noise. Which tables are "
         "offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (
         graphical.MAX_SIZE,
         Parameter("usefulness", "float", 4.0, 0.1, 100.0, "Tables are considered while their average count is this many times the noise."),
@@ -76,7 +78,7 @@ class PrivBayes:
         domain, columns = kernel.domain, graphical.columns_of(kernel.domain)
         rounds, share = len(columns) - 1, settings["measure_share"]
         sigma = graphical.sigma_for(share * kernel.rho_total / (len(columns) + rounds), kernel.marginal_l2)
-        eps = graphical.eps_for((1 - share) * kernel.rho_total / rounds)
+        eps = graphical.eps_for((1 - share) * kernel.rho_total / rounds, kernel.selection_price)
         measurements = yield from graphical.measure(kernel, 0, columns, sigma)
         model = graphical.fit(kernel, measurements)
         yield graphical.fitted(kernel, 0, "product of the one-way marginals")

@@ -19,13 +19,17 @@ from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.oracles.learning import Oracle
 from dpsynth_core.oracles.rules import Rule
 from dpsynth_core.oracles.task import Task
+from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.public_table import PublicTable
 from dpsynth_core.queries import QueryClass, SparseAnswers
 from dpsynth_core.workload import Workload
 
 
 class Kernel(Protocol):
-    """The operations of the privacy kernel (mechanisms are written against this, `privacy.kernel` implements it)."""
+    """The operations of the privacy kernel (mechanisms are written against this, `privacy.kernel` implements it).
+
+    The costs that operations state are zCDP's; under GDP a selection costs pi/2 times as much (`selection_price`).
+    """
 
     @property
     def domain(self) -> Domain: ...
@@ -62,6 +66,10 @@ class Kernel(Protocol):
     @property
     def delta_total(self) -> float:
         """What was set aside for steps that keep their promise except with a small probability; 0 unless the mechanism asked for it."""
+
+    @property
+    def selection_price(self) -> float:
+        """rho of one selection at eps = 1 under the accountant in force; at eps it is eps^2 times that."""
 
     def seed(self) -> int:
         """A fresh seed for randomness that protects nobody, such as the perturbations of a search. Free; part of what is released."""
@@ -302,6 +310,7 @@ class Mechanism(Protocol):
     """name: registry key. title, summary, paper, privacy: sentences for cards and reports.
 
     makes_rows: or answers only. takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`).
+    accountant: what its runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`).
     """
 
     name: ClassVar[str]
@@ -311,6 +320,7 @@ class Mechanism(Protocol):
     privacy: ClassVar[str]
     makes_rows: ClassVar[bool]
     takes_thresholds: ClassVar[bool]
+    accountant: ClassVar[Accountant]
     parameters: ClassVar[Sequence[Parameter]]
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...

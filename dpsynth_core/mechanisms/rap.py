@@ -38,6 +38,7 @@ from dpsynth_core.mechanisms.protocol import (
     Parameter,
     Split,
 )
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.queries import QueryClass, merged
 from dpsynth_core.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
 from dpsynth_core.relaxed.onehot import Columns, OneHot
@@ -76,12 +77,13 @@ class Rap:
     )
     paper: ClassVar[str] = "Aydore et al.: Differentially Private Query Release Through Adaptive Projection (ICML 2021), Algorithm 2"
     privacy: ClassVar[str] = (
-        "Measures every column with discrete Gaussian noise; then every round selects counting queries with the exponential mechanism "
-        "(rho = eps^2/8 each) and measures them with discrete Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). The table is "
+        "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
+        "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). The table is "
         "fitted to released answers only. The rounds compose adaptively under zero-concentrated differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = (
         Parameter("rounds", "int", 0, 0, 200, "Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once."),
         Parameter("queries", "int", 0, 0, 10_000, "Counts that each round selects and measures, K; 0: what suits the budget."),
@@ -200,7 +202,7 @@ class _Run:
     def round(self, number: int, measure_share: float) -> Iterator[Event]:
         """Select K queries, measure them, project. Every round left costs the same."""
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
-        eps = graphical.eps_for((1 - measure_share) * rho / count)
+        eps = graphical.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
         sigma = graphical.sigma_for(measure_share * rho / count, self.kernel.query_l1)
         excluded = merged(self._out_of_reach(2 * self.kernel.query_l1 / eps), np.sort(self.chosen))
         chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)

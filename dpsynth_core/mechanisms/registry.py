@@ -129,6 +129,7 @@ def describe() -> list[dict[str, Any]]:
             "summary": mechanism.summary,
             "paper": mechanism.paper,
             "privacy": mechanism.privacy,
+            "accountant": mechanism.accountant.name,
             "makes_rows": mechanism.makes_rows,
             "takes_thresholds": mechanism.takes_thresholds,
             "parameters": [asdict(parameter) for parameter in mechanism.parameters],

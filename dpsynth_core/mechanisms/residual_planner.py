@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 from dpsynth_core.domain import Domain
 from dpsynth_core.measurement import Clique, Measurement, Residual
 from dpsynth_core.mechanisms.protocol import ASKED, COUNTING, SINGLE, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.workload import Workload
 
 _SECONDS_PER_CELL = 4e-5
@@ -76,12 +77,13 @@ class ResidualPlanner:
     paper: ClassVar[str] = "Xiao, He, Zhang, Kifer: An Optimal and Scalable Matrix Mechanism for Noisy Marginals (NeurIPS 2023)"
     privacy: ClassVar[str] = (
         "Measures, for each table of the workload and each smaller table inside one, only what it says beyond the tables inside it, with "
-        "discrete Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a whole "
+        "rounded Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a whole "
         "table's). The costs add up under zero-concentrated differential privacy. How the budget is split depends on the workload and the "
         "domain alone."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
     parameters: ClassVar[Sequence[Parameter]] = ()
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002

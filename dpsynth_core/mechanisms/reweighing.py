@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.measurement import ROUNDING, Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import RoundBudget
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Fitted, Kernel, Parameter, Split
@@ -106,7 +106,8 @@ def rounds(
     """
     rng = np.random.default_rng(kernel.seed())
     for number in range(1, count + 1):
-        budget = RoundBudget.spending(kernel.rho_left / (count + 1 - number), settings["measure_share"], kernel.query_l1)
+        share, rho = settings["measure_share"], kernel.rho_left / (count + 1 - number)
+        budget = RoundBudget.spending(rho, share, kernel.query_l1, kernel.selection_price)
         if number > settings["skip"] * count:
             weights.remember()
         chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
@@ -129,7 +130,7 @@ def _replay(weights: Weights, asked: Sequence[Asked], rng: np.random.Generator) 
 def count_people(kernel: Kernel, share: float = TOTAL_SHARE) -> Measurement:
     """The number of people, as a measurement of the empty clique: exact where it is public, else for a share of the budget."""
     sigma = graphical.sigma_for(share * kernel.rho_total, kernel.query_l1)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma)
+    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
 
 
 def people(counted: Measurement) -> float:

@@ -16,6 +16,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms import fem, primal_game, query_game
 from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
 from dpsynth_core.oracles.problem import Linear
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.workload import Workload
 
 
@@ -27,6 +28,7 @@ class SepFem:
     privacy: ClassVar[str] = fem.PRIVACY
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
     parameters: ClassVar[Sequence[Parameter]] = primal_game.parameters(
         0.12, "Scale of the random weights that vary the rows, eta, as a multiple of the square root of the number of rounds."
     )

@@ -4,9 +4,7 @@ positives) and others wrongly accused (false positives).
 Pure functions of public numbers. All curves are upper bounds: no test does better, whatever the attacker knows and computes. They hold
 for an attacker who knows every other record; someone who knows less does worse.
 
-Why the curve of a run is that of its rho-zCDP and not that of Gaussian DP, even where all noise is Gaussian: mu-GDP is proved for
-continuous noise, ours is discrete (and the budget is spent adaptively, under a filter). For the noise levels used here the two noises
-are indistinguishable in practice, but only what is proved is shown.
+A run is accounted by zCDP or by GDP (`accountant`); each has its own curves here.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 """False-positive and true-positive rates, both increasing from 0 to 1."""
@@ -26,16 +25,21 @@ _ORDERS = 1 + np.geomspace(1e-4, 1e6, 400)
 _SLACK = 1e-12
 """Relative rounding allowed to a divergence before it counts as too large."""
 _HALVINGS = 45
+RATES = np.unique(np.concatenate([np.linspace(0, 1, 101), np.geomspace(1e-6, 1, 100), [0.01, 0.1]]))
+"""False-positive rates at which curves are drawn, 1 % and 10 % among them. Shared: do not write to it."""
+RATES.flags.writeable = False
 _ALL = 1 - 1e-9
 """From this rate on, everyone is taken to be found: between it and 1 there is little room for floating point."""
 
 
-@lru_cache(maxsize=32)
-def zcdp_tradeoff(rho: float, slack: float = 0.0, points: int = 100) -> Curve:
-    """The best rates of any test under slack-approximate rho-zCDP, 1 % and 10 % false positives among them. The arrays are shared: do not
-    write to them."""
-    fpr = np.unique(np.concatenate([np.linspace(0, 1, points + 1), np.geomspace(1e-6, 1, points), [0.01, 0.1]]))
-    return fpr, zcdp_power(rho, fpr, slack)
+@dataclass(frozen=True)
+class Reading:
+    """A budget as an attacker's odds. at_1, at_10: members found when 1 % or 10 % of others are wrongly accused. guess: how often a guess
+    about one person, 50:50 before, is right afterwards. All of them at most."""
+
+    at_1: float
+    at_10: float
+    guess: float
 
 
 def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
@@ -78,6 +82,25 @@ def _divergences(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.f
     return np.logaddexp(yes, no) / (_ORDERS - 1)
 
 
+def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
+    """The same under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022, section 2.2).
+
+    distance: total variation between what is released and what satisfies mu-GDP, at most, whatever the table. It moves both rates of a
+    test by no more than itself.
+    """
+    if not 0 < mu < math.inf or not 0 <= distance < 1:
+        raise ValueError("mu must be positive, distance a probability below 1")
+    reached = ndtr(ndtri(np.minimum(1.0, fpr + distance)) + mu)
+    return np.minimum(1.0, reached * (1 + _SLACK) + distance)
+
+
+@lru_cache(maxsize=128)
+def gdp_reading(mu: float, distance: float = 0.0) -> Reading:
+    """What mu-GDP means in three numbers. The best guess is at tpr = 1 - fpr = Phi(mu / 2)."""
+    at_1, at_10 = gdp_power(mu, np.array([0.01, 0.1]), distance).tolist()
+    return Reading(at_1, at_10, min(1.0, float(ndtr(mu / 2)) * (1 + _SLACK) + distance))
+
+
 def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
     """The best rates of any test under (epsilon, delta)-DP.
 
@@ -105,18 +128,8 @@ def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
     return float(np.max(prior * tpr + (1 - prior) * (1 - fpr)))
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A budget as an attacker's odds. at_1, at_10: members found when 1 % or 10 % of others are wrongly accused. guess: how often a guess
-    about one person, 50:50 before, is right afterwards. All of them at most."""
-
-    at_1: float
-    at_10: float
-    guess: float
-
-
 @lru_cache(maxsize=128)
-def reading(rho: float, slack: float = 0.0) -> Reading:
+def zcdp_reading(rho: float, slack: float = 0.0) -> Reading:
     """What slack-approximate rho-zCDP means in three numbers."""
     at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1]), slack).tolist()
     return Reading(at_1, at_10, min(1.0, slack + (1 - slack) * _guess(rho)))

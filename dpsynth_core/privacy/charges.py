@@ -7,14 +7,15 @@ from dataclasses import asdict, fields
 from typing import Any, get_args
 
 from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.events import Event
 
 _KINDS = {kind.__name__: kind for kind in get_args(Event)}
 
 
-def to_json(event: Event) -> dict[str, Any]:
+def to_json(event: Event, accountant: Accountant) -> dict[str, Any]:
     """The operation, what its cost is computed from, and the cost as rho."""
-    return {"operation": type(event).__name__, **asdict(event), "rho": event.rho}
+    return {"operation": type(event).__name__, **asdict(event), "rho": float(accountant.cost(event))}
 
 
 def read(charge: Mapping[str, Any]) -> Event:

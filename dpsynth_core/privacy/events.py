@@ -1,7 +1,8 @@
-"""What an operation costs, as data. The kernel records one of these for every operation it charges; zCDP is one reading of the list.
+"""What an operation costs, as data. The kernel records one of these for every operation it charges; zCDP and GDP read the same list.
 
-`cost` is exact (a fraction of the very floats the noise was drawn with), so that adding up thousands of rounds loses nothing;
-`rho` is the same as a float, for showing.
+`cost` is that under zCDP, exact (a fraction of the very floats the noise was drawn with), so that adding up thousands of rounds loses
+nothing; `rho` is the same as a float. For anything but Gaussian noise it is the number of draws times r^2/8, r being the range of the
+privacy loss of each: that is what `accountant` relies on.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Discrete Gaussian noise of parameter `sigma` per cell on counts of L2 sensitivity `l2`.
+    """Rounded normal noise of `sigma` per cell on counts of L2 sensitivity `l2`.
 
-    rho = l2^2 / (2 sigma^2): Canonne, Kamath and Steinke 2020, Theorem 14.
+    rho = l2^2 / (2 sigma^2) in every accountant: `lattice`.
     """
 
     sigma: float
@@ -35,7 +36,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Residual(Gaussian):
-    """Discrete Gaussian noise of `sigma` people per cell on a fine lattice, of which only the residual is released.
+    """Rounded normal noise of `sigma` people per cell on a fine lattice, of which only the residual is released.
 
     The cost is Gaussian noise's; l2 is the sensitivity of the residual, smaller than the marginal's: `privacy.residuals`, Proposition.
     """
@@ -91,7 +92,7 @@ class PermuteAndFlip:
 class Laplace:
     """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
 
-    rho = (l1/scale)^2 / 2: Bun and Steinke 2016, Proposition 1.4.
+    rho = (l1/scale)^2 / 2: Bun and Steinke 2016, Proposition 1.4. (The privacy loss has a range of twice l1/scale.)
     """
 
     scale: float

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import CapacityError
 from dpsynth_core.incidence import Incidence
-from dpsynth_core.measurement import Clique, Measurement, Residual
+from dpsynth_core.measurement import ROUNDING, Clique, Measurement, Residual
 from dpsynth_core.oracles.learning import Learning, Oracle
 from dpsynth_core.oracles.rules import Rule
 from dpsynth_core.oracles.task import Task
 from dpsynth_core.privacy import events, flipping, groups, learning, mixture, residuals, retention, selection
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection
 from dpsynth_core.privacy.groups import Groups, Tally
 from dpsynth_core.privacy.meter import Meter
@@ -45,16 +46,19 @@ if TYPE_CHECKING:
     from dpsynth_core.sources.protocol import MarginalSource
 
 class PrivacyKernel:
-    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` (zCDP) sealed at construction.
+    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` sealed at construction.
 
-    delta: set aside for steps that keep their promise except with a small probability (see `meter`).
+    delta: set aside for steps that keep their promise except with a small probability (see `meter`). accountant: what operations cost.
+    The costs that operations state here are zCDP's; under GDP selections cost pi/2 times as much (`accountant`).
     """
 
-    def __init__(self, source: MarginalSource, unit: Unit, rho: float, noise: Noise, delta: float = 0.0) -> None:
+    def __init__(
+        self, source: MarginalSource, unit: Unit, rho: float, noise: Noise, delta: float = 0.0, accountant: Accountant = ZCDP
+    ) -> None:
         self.__source = source
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], Tally] = {}
-        self.__meter = Meter(rho, delta=delta)
+        self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
         self.__unit = unit
         self.__domain = source.domain
@@ -100,6 +104,10 @@ class PrivacyKernel:
         return self.__meter.delta_total
 
     @property
+    def selection_price(self) -> float:
+        return self.__meter.selection_price
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """Every charge so far, in order."""
         return self.__meter.events
@@ -125,11 +133,11 @@ class PrivacyKernel:
         return self.__noise.uniform(2**63)
 
     def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
-        """M_r(D) + discrete Gaussian noise in every cell. Costs marginal_l2^2 / (2 sigma^2)."""
+        """M_r(D) + rounded normal noise in every cell. Costs marginal_l2^2 / (2 sigma^2)."""
         clique = self.__canonical(clique)
         self.__meter.charge(Gaussian(sigma, self.__unit.marginal_l2))
-        noisy = self.__noise.discrete_gaussian(self.__read([clique])[clique], sigma)
-        return Measurement(clique, noisy.astype(np.float64), float(sigma))
+        noisy = self.__noise.gaussian(self.__read([clique])[clique], sigma)
+        return Measurement(clique, noisy.astype(np.float64), float(sigma), rounding=ROUNDING)
 
     def residual_l2(self, clique: Clique, sigma: float) -> float:
         """L2 sensitivity of the residual of a marginal when it is measured at sigma, of the empty one: of the number of rows. Public."""
@@ -137,7 +145,7 @@ class PrivacyKernel:
         return residuals.sensitivity(self.__unit, sizes, sigma)
 
     def measure_residual(self, clique: Clique, sigma: float) -> Residual:
-        """The residual of M_r(D) + discrete Gaussian noise on a lattice in every cell. Costs residual_l2^2 / (2 sigma^2).
+        """The residual of M_r(D) + rounded normal noise on a lattice in every cell. Costs residual_l2^2 / (2 sigma^2).
 
         Proof, and why noise is drawn apart from the counts, in `privacy.residuals`.
         """
@@ -145,16 +153,16 @@ class PrivacyKernel:
         bits = residuals.lattice_bits(sigma)
         self.__meter.charge(events.Residual(sigma, self.residual_l2(clique, sigma)))
         counts = self.__read([clique])[clique]
-        noise = self.__noise.discrete_gaussian(np.zeros_like(counts), math.ldexp(sigma, bits))
+        noise = self.__noise.gaussian(np.zeros_like(counts), math.ldexp(sigma, bits))
         released = residuals.differences((counts << bits) + noise)
         return Residual(clique, residuals.centred(released / 2**bits), float(sigma))
 
     def measure_total(self, sigma: float) -> float:
-        """Number of rows + discrete Gaussian noise. Costs total_l2^2 / (2 sigma^2); exact and free where it is public."""
+        """Number of rows + rounded normal noise. Costs total_l2^2 / (2 sigma^2); exact and free where it is public."""
         if self.__unit.total_is_public:
             return float(self.__total()[0])
         self.__meter.charge(Gaussian(sigma, float(self.__unit.total_l2)))
-        return float(self.__noise.discrete_gaussian(self.__total(), sigma)[0])
+        return float(self.__noise.gaussian(self.__total(), sigma)[0])
 
     def select_worst_marginal(
         self,
@@ -182,7 +190,7 @@ class PrivacyKernel:
         return candidates[winner]
 
     def measure_errors(self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float) -> dict[Clique, float]:
-        """||M_r(D) - answers_r||_1 + discrete Gaussian noise for each of k marginals. Costs k * marginal_l1^2 / (2 sigma^2).
+        """||M_r(D) - answers_r||_1 + rounded normal noise for each of k marginals. Costs k * marginal_l1^2 / (2 sigma^2).
 
         answers: counts, public, shaped like the marginals. One person changes each error by marginal_l1 at most, the k errors together
         by sqrt(k) times that in L2 norm. As for scores, that holds exactly: answers are rounded to the grid of `scores`, errors are whole
@@ -194,7 +202,7 @@ class PrivacyKernel:
         self.__meter.charge(Gaussian(sigma, self.__unit.errors_l2(len(cliques))))
         counts = self.__read(cliques)
         steps = np.array([distance(counts[r], answers[r]) for r in cliques], dtype=np.int64)
-        noisy = self.__noise.discrete_gaussian(steps, sigma * COUNT_STEPS)  # a power of two: exact
+        noisy = self.__noise.gaussian(steps, sigma * COUNT_STEPS)  # a power of two: exact
         return dict(zip(cliques, (noisy / COUNT_STEPS).tolist(), strict=True))
 
     def select_signed_query(
@@ -236,10 +244,10 @@ class PrivacyKernel:
         return flipping.worst(Groups(self.__tally(queries), answers), b, self.__noise)
 
     def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
-        """q(D) + discrete Gaussian noise for each of k queries. Costs k * query_l1^2 / (2 sigma^2): each moves by query_l1 at most."""
+        """q(D) + rounded normal noise for each of k queries. Costs k * query_l1^2 / (2 sigma^2): each moves by query_l1 at most."""
         self.__check(queries, numbers)
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(numbers))))
-        return self.__noise.discrete_gaussian(self.__tally(queries).at(numbers), sigma).astype(np.float64)
+        return self.__noise.gaussian(self.__tally(queries).at(numbers), sigma).astype(np.float64)
 
     def keep_queries(
         self,
@@ -266,7 +274,7 @@ class PrivacyKernel:
     def measure_largest_error(
         self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float, threshold: int | None = None
     ) -> float:
-        """The largest |q(D) - answer_q| over all cells, + discrete Gaussian noise. Costs query_l1^2 / (2 sigma^2).
+        """The largest |q(D) - answer_q| over all cells, + rounded normal noise. Costs query_l1^2 / (2 sigma^2).
 
         Each difference moves by query_l1 at most, and so does the largest. Exact on the grid of `scores`, as `measure_errors` is.
         """
@@ -278,7 +286,7 @@ class PrivacyKernel:
         largest = max(
             int(np.abs(at_least(counts[r], threshold or len(r)) * COUNT_STEPS - groups.steps(answers[r])).max()) for r in queries.cliques
         )
-        return float(self.__noise.discrete_gaussian(np.array([largest]), sigma * COUNT_STEPS)[0] / COUNT_STEPS)
+        return float(self.__noise.gaussian(np.array([largest]), sigma * COUNT_STEPS)[0] / COUNT_STEPS)
 
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
@@ -323,10 +331,10 @@ class PrivacyKernel:
         return learning.exponential(self.__problem(task), b, self.__noise).written()
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
-        """What each of k rules costs, in records, + discrete Gaussian noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""
+        """What each of k rules costs, in records, + rounded normal noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(rules))))
         costs = task.costs(rules, self.__read([task.columns])[task.columns])
-        return self.__noise.discrete_gaussian(costs, sigma).astype(np.float64)
+        return self.__noise.gaussian(costs, sigma).astype(np.float64)
 
     def __problem(self, task: Task) -> Learning:
         return task.problem(self.__read([task.columns])[task.columns])

@@ -19,8 +19,9 @@ the difference could end at 0, and the tie be broken the other way. A test shows
 *Gaussian noise* (the paper's Theorem 7 has its constant in an appendix). The same map has L2 norm D = (change + g) sqrt(m). For one output
 q, Pr[eta] <= e^eps Pr[f(eta)] unless the noise in the direction of the shift is above t = eps sigma^2/D - D/2. That direction depends on q:
 over all outputs, delta is at most |Q| times the probability of one. Discrete Gaussian noise is sub-Gaussian (Canonne, Kamath, Steinke
-2020, Corollary 17), so that is at most exp(-u^2/2) with u = t/sigma, and |Q| exp(-u^2/2) <= delta decides sigma. Conservative: with
-|Q| = 2^m it is usually no better than Laplace noise. The promise is (eps, delta)-DP.
+2020, Corollary 17), so that is at most exp(-u^2/2) with u = t/sigma, and |Q| exp(-u^2/2) <= delta decides sigma. Ours is discrete Gaussian
+on a finer lattice and then rounded (`lattice`); f shifts by whole steps and so commutes with rounding, and all of this is said of the noise
+before it. Conservative: with |Q| = 2^m it is usually no better than Laplace noise. The promise is (eps, delta)-DP.
 
 *Exactness.* All of that needs the true minimum: what an oracle did not prove is never returned, but raised as an OracleError. That it was
 raised depends on the records, and so does how long it took: this is what PRSMA is for (`robustness`), and why an oracle that goes through
@@ -88,7 +89,7 @@ def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) 
 
 def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
     """In steps, one number a separator. sigma: in records."""
-    return noise.discrete_gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
+    return noise.gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
 
 
 def exponential(problem: Learning, b: float, noise: Noise) -> Rule:

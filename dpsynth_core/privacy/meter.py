@@ -1,7 +1,7 @@
-"""The privacy meter: a zCDP filter that adds exact costs and refuses what would exceed the sealed budget.
+"""The privacy meter: a filter that adds exact costs and refuses what would exceed the sealed budget.
 
 A filter in the sense of Rogers et al. 2016: mechanisms may choose every cost adaptively, as long as the sum stays within a bound
-fixed beforehand (fully adaptive composition of zCDP: Whitehouse et al. 2023, Theorem 1).
+fixed beforehand. What costs are, and why they add up so, is the accountant's (`accountant`).
 
 Floating point. Costs are added as whole multiples of 2^-256, each rounded up, and the sealed rho is rounded down, so that the meter
 never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is smaller than the sealed budget by a relative 2^-30: a
@@ -20,6 +20,7 @@ import math
 from fractions import Fraction
 
 from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Event, delta_of
 
 _UNIT = 2**256
@@ -30,12 +31,13 @@ _HEADROOM = Fraction(1, 2**30)
 class Meter:
     """Counts what has been spent of `rho` and `delta`; `events` lists every charge in order. within: the meter that this is a part of."""
 
-    def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0) -> None:
+    def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0, accountant: Accountant = ZCDP) -> None:
         if not 0 < rho < math.inf or not 0 <= delta < 1:
             raise ValueError("rho must be a positive number, delta a probability below 1")
         self._delta, self._delta_spent = Fraction(delta), Fraction(0)
         self._sealed = math.floor(Fraction(rho) * _UNIT)
         self._advertised = math.floor(Fraction(rho) * (1 - _HEADROOM) * _UNIT)
+        self._accountant = accountant
         self._within = within
         self._spent = 0
         self._events: list[Event] = []
@@ -64,15 +66,21 @@ class Meter:
     def delta_spent(self) -> float:
         return float(self._delta_spent)
 
+    @property
+    def selection_price(self) -> float:
+        """rho of one selection at eps = 1; at eps it is eps^2 times that."""
+        return float(self._accountant.price)
+
     def part(self, rho: float) -> Meter:
         """A meter that seals `rho` of this one's budget for one stage; of delta, the stage may use all that is left."""
-        return Meter(rho, within=self, delta=float(self._delta))
+        return Meter(rho, within=self, delta=float(self._delta), accountant=self._accountant)
 
     def charge(self, event: Event) -> None:
         """Raises BudgetExceeded, and charges nothing, if the sealed budget, or that of the whole, does not cover the event."""
-        cost = math.ceil(event.cost * _UNIT)
+        price = self._accountant.cost(event)
+        cost = math.ceil(price * _UNIT)
         if self._spent + cost > self._sealed:
-            raise BudgetExceeded(f"this step would cost rho = {event.rho:.6g}, but {self.rho_left:.6g} of {self.rho_total:.6g} is left")
+            raise BudgetExceeded(f"this step would cost rho = {float(price):.6g}, but {self.rho_left:.6g} of {self.rho_total:.6g} is left")
         delta = delta_of(event)
         if self._delta_spent + delta > self._delta:
             raise BudgetExceeded(f"this step would cost delta = {float(delta):.6g} on its own, which was not set aside for it")

@@ -17,6 +17,9 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
+from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.privacy import lattice
+
 dp.enable_features("contrib")
 
 Integers = NDArray[np.int64]
@@ -30,8 +33,8 @@ class Noise(Protocol):
 
     private: bool
 
-    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
-        """values + noise with Pr[x] proportional to exp(-x^2 / (2 sigma^2)) on the integers, independently per entry."""
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
+        """values + normal noise of standard deviation sigma, rounded to whole numbers (see `lattice`), independently per entry."""
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
         """values + noise with Pr[x] proportional to exp(-|x| / scale) on the integers, independently per entry."""
@@ -50,12 +53,21 @@ class Noise(Protocol):
 
 
 class OpenDPNoise:
-    """Exact samplers on the operating system's randomness (OpenDP). About 10 microseconds a draw."""
+    """Exact samplers on the operating system's randomness (OpenDP). About 10 microseconds a draw. One for each run: see `gaussian`."""
 
     private = True
 
-    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
-        return _drawn(dp.m.make_gaussian(_vectors(), dp.l2_distance(T="f64"), scale=sigma), values)
+    def __init__(self) -> None:
+        self._draws = 0
+
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
+        """BudgetExceeded beyond `lattice.MOST_DRAWS` numbers: so many are as good as normal noise."""
+        self._draws += values.size
+        if self._draws > lattice.MOST_DRAWS:
+            raise BudgetExceeded(f"more than {lattice.MOST_DRAWS:,} noisy numbers were asked for, and the guarantee is for fewer")
+        b = lattice.bits(sigma)
+        fine = dp.m.make_gaussian(_vectors(), dp.l2_distance(T="f64"), scale=math.ldexp(sigma, b))
+        return np.asarray(values + lattice.rounded(_drawn(fine, np.zeros(values.shape, dtype=np.int64)), b))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
         return _drawn(dp.m.make_laplace(_vectors(), dp.l1_distance(T="i64"), scale=scale), values)
@@ -85,22 +97,11 @@ class SeededNoise:
 
     private = False
 
-    _TABLE_SIGMA = 1000.0
-    """Above this a rounded normal is used instead of a table; its density differs by a relative 1 / (24 sigma^2) at most in the bulk."""
-    _TABLE_REACH = 12
-    """The table ends at 12 sigma; beyond lies less than 1e-31 of the probability."""
-
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
 
-    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
-        if sigma > self._TABLE_SIGMA:
-            return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
-        reach = math.ceil(self._TABLE_REACH * sigma) + 1
-        support = np.arange(-reach, reach + 1)
-        cumulative = np.cumsum(np.exp(-((support / sigma) ** 2) / 2))
-        drawn = np.searchsorted(cumulative, self._rng.random(values.shape) * cumulative[-1], side="right")
-        return np.asarray(values + support[drawn])
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
+        return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
         # the difference of two geometric variables; -expm1(-1/scale) is the probability of a success

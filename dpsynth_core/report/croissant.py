@@ -12,10 +12,9 @@ from typing import Any
 
 from dpsynth_core.domain import Attribute
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.privacy.attacker import reading
 from dpsynth_core.release import ROWS_CSV, ROWS_PARQUET, Release, plain
 from dpsynth_core.report.facts import sample_reading, sentence
-from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, protected, slack
+from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
@@ -92,7 +91,7 @@ def _field(number: int, attribute: Attribute) -> dict[str, Any]:
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
-    budget, unit, odds = release.spec["budget"], release.spec["unit"], reading(release.rho, slack(release))
+    budget, unit, found = release.spec["budget"], release.spec["unit"], odds(release)
     return {
         "version": GUARANTEE_VERSION,
         "private": release.private,
@@ -100,10 +99,10 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
         "epsilon": budget["epsilon"],
         "delta": budget["delta"],
         "rho": release.rho,
-        "accountant": "zCDP",
+        "accountant": release.accountant,
         "relation": unit["relation"],
         "maxRowsPerPerson": unit["max_rows_per_person"],
-        "attacker": {"truePositivesAt1Percent": odds.at_1, "truePositivesAt10Percent": odds.at_10, "guessOfOneInTwo": odds.guess},
+        "attacker": {"truePositivesAt1Percent": found.at_1, "truePositivesAt10Percent": found.at_10, "guessOfOneInTwo": found.guess},
         "assumptions": assumptions(release),
         "warnings": [brand.sentence for brand in release.brands],
         "quality": {"tables": headline.tables, "bounded": headline.bounded, "reading": sample_reading(headline) or None},

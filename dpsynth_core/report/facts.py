@@ -94,7 +94,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("Columns", f"{len(release.domain)}"),
         (
             "Privacy budget",
-            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g} (zCDP rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
+            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}"
+            f" ({release.accountant} rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
         ),
         ("Neighbouring tables", f"{unit['relation']}; rows of one person: {unit['max_rows_per_person']:,} at most"),
         ("Mechanism", f"{_mechanism(release).title} ({_mechanism(release).paper})"),

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpsynth_core.domain import Domain, outside_rule
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.privacy.attacker import reading, zcdp_tradeoff
+from dpsynth_core.privacy.accountant import named
 from dpsynth_core.release import Release
 from dpsynth_core.report import drawing, words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
@@ -78,9 +78,9 @@ def _warnings(sentences: Sequence[str]) -> str:
 
 
 def _tradeoff(release: Release) -> str:
-    accounted = release.rho, words.slack(release)
-    odds = reading(*accounted)
-    return drawing.tradeoff(*zcdp_tradeoff(*accounted), [(0.01, odds.at_1), (0.1, odds.at_10)])
+    odds = words.odds(release)
+    curve = named(release.accountant).tradeoff(release.rho, words.slack(release))
+    return drawing.tradeoff(*curve, [(0.01, odds.at_1), (0.1, odds.at_10)])
 
 
 def _trusted(table: pd.DataFrame) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from dpsynth_core import zeros
 from dpsynth_core.evaluation.quantiles import normal
-from dpsynth_core.privacy.attacker import reading
+from dpsynth_core.privacy.accountant import named
+from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release import Release
 
@@ -52,7 +53,7 @@ ORIGIN = {
 def protected(release: Release) -> list[str]:
     """What was protected and how strongly, in plain words: who, against whom, and in odds."""
     unit, budget = release.spec["unit"], release.spec["budget"]
-    odds, rows = reading(release.rho, slack(release)), unit["max_rows_per_person"]
+    found, rows = odds(release), unit["max_rows_per_person"]
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
     if unit["relation"] == REPLACE:
         what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
@@ -63,12 +64,17 @@ def protected(release: Release) -> list[str]:
     return [
         what,
         f"Against anyone, whatever they know and compute, now or later. Someone who is 50:50 about {question} guesses right with this "
-        f"release at most {odds.guess:.1%} of the time.",
-        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {odds.at_1:.1%} of those who are; at 10 %, at most "
-        f"{odds.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
+        f"release at most {found.guess:.1%} of the time.",
+        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {found.at_1:.1%} of those who are; at 10 %, at most "
+        f"{found.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget['epsilon']:g} and δ = {budget['delta']:g}, by way of "
-        f"ρ = {release.rho:.6g} in zero-concentrated differential privacy, which the odds above are computed from.",
+        f"ρ = {release.rho:.6g} in {named(release.accountant).title}, which the odds above are computed from.",
     ]
+
+
+def odds(release: Release) -> Reading:
+    """The budget as an attacker's odds."""
+    return named(release.accountant).reading(release.rho, slack(release))
 
 
 def slack(release: Release) -> float:
@@ -84,8 +90,7 @@ def symbols(release: Release) -> list[str]:
     by = "replacing the rows of one person" if unit["relation"] == REPLACE else "adding or removing the rows of one person"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
-        "D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1"
-        + (", but for parts of weight δ/2 (approximate zCDP)" if slack(release) else ""),
+        named(release.accountant).symbols(slack(release) > 0),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
         f"ε = {budget['epsilon']:g},   δ = {budget['delta']:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
     ]
@@ -93,7 +98,7 @@ def symbols(release: Release) -> list[str]:
 
 def noise(release: Release) -> str:
     """How far off the noisy tables are, in people."""
-    widths = sorted(normal(0.975) * m.sigma for m in release.measurements)
+    widths = sorted(normal(0.975) * m.deviation for m in release.measurements)
     if not widths:
         return "No noisy tables were released: the rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))

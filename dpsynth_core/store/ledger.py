@@ -5,11 +5,12 @@ later entries change the cap, reserve budget for a run, mark that the run touche
 never did. Nothing is ever altered: the triggers of `database` refuse it, and `verify` finds what was changed around them. A chain
 cannot show that its newest entries were cut off; a release names the hash of its own reservation, which then is missing.
 
-Composition is in zCDP: rho adds up, and the cap in rho is the largest that gives (epsilon, delta). Runs with steps that keep their promise
-except with a probability of their own (`spec.Shares.delta`) add those up as well, and the cap's rho is for what they leave of its delta
-(approximate zCDP: Bun & Steinke 2016, section 8). Runs under both relations
-are combined for replace-one, where an add-remove charge counts four times: replacing is one removal and one addition, and
-k-fold neighbours cost k^2 rho (Bun & Steinke 2016, Proposition 1.9); their own delta counts 1 + e^epsilon times, epsilon = sqrt(2 rho).
+Composition: rho adds up, and the cap in rho is the largest that gives (epsilon, delta). Each charge names what its rho is counted in; if
+all of them are GDP's, so is their sum, and otherwise it is zCDP's, which holds for them all (`privacy.accountant`). Runs with steps that
+keep their promise except with a probability of their own (`spec.Shares.delta`) add those up as well, and the cap's rho is for what they
+leave of its delta (approximate zCDP: Bun & Steinke 2016, section 8). Runs under both relations are combined for replace-one, where an
+add-remove charge counts four times: replacing is one removal and one addition, and k-fold neighbours cost k^2 rho (Bun & Steinke 2016,
+Proposition 1.9); their own delta counts 1 + e^epsilon times, epsilon = sqrt(2 rho).
 
 This module never sees data; budgets, names and fingerprints only.
 """
@@ -21,13 +22,15 @@ import io
 import json
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from typing import NamedTuple
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.privacy.accounting import check_budget, epsilon_from, rho_from
+from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant, common, named
+from dpsynth_core.privacy.accounting import check_budget
 from dpsynth_core.spec import Spec
 from dpsynth_core.store.database import GENESIS, reading, transaction
 from dpsynth_core.store.home import now
@@ -39,6 +42,10 @@ _SLACK = 1e-9
 """Relative slack when comparing sums of rho with the cap: ten tenths of a budget must fit it."""
 
 
+_LATER = {"own_delta": 0.0, "accountant": ZCDP.name}
+"""Fields that older entries do not have, and what they would say."""
+
+
 class CapExceeded(InputError):
     """The population's cap leaves less than the run asks for; nothing was reserved."""
 
@@ -47,7 +54,8 @@ class CapExceeded(InputError):
 class Entry:
     """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1 of the same owner.
 
-    own_delta: of steps that need one of their own, signed like rho; where it is 0 it is not part of the hash, as in older entries.
+    own_delta: of steps that need one of their own, signed like rho. accountant: what rho is counted in. Where they are 0 and zCDP they are
+    not part of the hash, as in older entries.
 
     kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho signed; epsilon, delta: the run's).
     spec: digest of the sealed spec. fingerprint: keyed hash of the data file.
@@ -67,12 +75,14 @@ class Entry:
     fingerprint: str = ""
     note: str = ""
     own_delta: float = 0.0
+    accountant: str = ZCDP.name
     previous: str = GENESIS
     hash: str = ""
 
     def digest(self) -> str:
         """What `hash` must be."""
-        content = {key: value for key, value in asdict(self).items() if key != "hash" and (key != "own_delta" or value)}
+        unsaid = {"hash", *(key for key, plain in _LATER.items() if getattr(self, key) == plain)}
+        content = {key: value for key, value in asdict(self).items() if key not in unsaid}
         return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -90,12 +100,13 @@ class Charge:
     fingerprint: str
     note: str = ""
     own_delta: float = 0.0
+    accountant: str = ZCDP.name
 
 
 @dataclass(frozen=True)
 class Spent:
     """The account of one population. epsilon: of everything charged, at the cap's delta; remaining_epsilon: of one more release
-    that takes all of `remaining_rho`, at the same delta."""
+    that takes all of `remaining_rho`, at the same delta. accountant: what the rho here are counted in."""
 
     population: str
     cap_epsilon: float
@@ -107,6 +118,7 @@ class Spent:
     remaining_epsilon: float
     relations: tuple[str, ...]
     releases: int
+    accountant: Accountant
 
     @property
     def delta(self) -> float:
@@ -152,10 +164,13 @@ def populations(owner: str) -> tuple[str, ...]:
         return tuple(row[0] for row in rows)
 
 
-def spent(owner: str, population: str) -> Spent:
-    """The account of a population; of one that nobody opened yet, an empty account with the default cap."""
+def spent(owner: str, population: str, following: Accountant = GDP) -> Spent:
+    """The account of a population; of one that nobody opened yet, an empty account with the default cap.
+
+    following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
+    """
     with reading() as db:
-        return _account(db, owner, population)
+        return _account(db, owner, population, following)
 
 
 def entries(owner: str) -> tuple[Entry, ...]:
@@ -221,8 +236,9 @@ def export_csv(owner: str) -> str:
 def charge_of(spec: Spec, run: str, rho: float, fingerprint: str) -> Charge:
     """What a run of `spec` costs its population."""
     budget = spec.budget
-    own = spec.shares().delta
-    return Charge(spec.population, run, spec.digest(), spec.unit.relation, rho, budget.epsilon, budget.delta, fingerprint, spec.name, own)
+    *_, own, accountant = spec.shares()
+    about = (spec.population, run, spec.digest(), spec.unit.relation, rho, budget.epsilon, budget.delta, fingerprint, spec.name)
+    return Charge(*about, own, accountant.name)
 
 
 def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
@@ -233,18 +249,18 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     if not _cap(db, owner, charge.population):
         _open(db, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap")
     account = _account(db, owner, charge.population)
-    charges = [*_charges(db, owner, charge.population), _Standing(charge.relation, charge.rho, charge.own_delta)]
-    after, left = _combined(charges), account.cap_delta - _own_delta(charges)
+    charges = [*_charges(db, owner, charge.population), _Standing(charge.relation, charge.rho, charge.own_delta, charge.accountant)]
+    after, left, accountant = _combined(charges), account.cap_delta - _own_delta(charges), _counted_in(charges)
     if left <= 0:
         raise CapExceeded(
             f"population {charge.population!r}",
             f"this run has steps that need a delta of their own, which would use up the cap's {account.cap_delta:g}",
             "choose a learner without one, lower the run's delta, or raise the cap's on the ledger page and give the reason there",
         )
-    if after > rho_from(account.cap_epsilon, left) * (1 + _SLACK):
+    if after > accountant.rho_from(account.cap_epsilon, left) * (1 + _SLACK):
         raise CapExceeded(
             f"population {charge.population!r}",
-            f"this run would bring its privacy loss to epsilon {epsilon_from(after, left):.4g},"
+            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(after, left):.4g},"
             f" above its cap of {account.cap_epsilon:g} (delta {account.cap_delta:g})",
             "lower epsilon, or raise the cap on the ledger page and give the reason there",
         )
@@ -318,15 +334,24 @@ class _Standing(NamedTuple):
     relation: str
     rho: float
     own_delta: float
+    accountant: str
 
 
 def _charges(db: sqlite3.Connection, owner: str, population: str) -> list[_Standing]:
     """Of every reservation and return; a returned one appears twice, with both signs."""
     rows = db.execute(
-        "SELECT relation, rho, own_delta FROM ledger WHERE owner = ? AND population = ? AND kind IN ('reserve', 'return')",
+        "SELECT relation, rho, own_delta, accountant FROM ledger WHERE owner = ? AND population = ? AND kind IN ('reserve', 'return')",
         (owner, population),
     )
     return [_Standing(*row) for row in rows]
+
+
+def _counted_in(charges: Iterable[_Standing], following: Sequence[Accountant] = ()) -> Accountant:
+    """What charges that stand add up in, and runs that follow. GDP's may be counted in zCDP, but not the other way round."""
+    standing: Counter[str] = Counter()
+    for charge in charges:
+        standing[charge.accountant] += 1 if charge.rho > 0 else -1
+    return common([*map(named, standing.elements()), *following])
 
 
 def _combined(charges: Iterable[_Standing]) -> float:
@@ -347,11 +372,12 @@ def _totals(charges: Iterable[_Standing]) -> dict[str, float]:
     return {relation: math.fsum(c.rho for c in standing if c.relation == relation) for relation in ("add-remove", "replace")}
 
 
-def _account(db: sqlite3.Connection, owner: str, population: str) -> Spent:
+def _account(db: sqlite3.Connection, owner: str, population: str, following: Accountant = GDP) -> Spent:
     epsilon, delta = _cap(db, owner, population) or DEFAULT_CAP
     charges = _charges(db, owner, population)
     usable = max(delta - _own_delta(charges), _SLACK * delta)
-    cap_rho, rho = rho_from(epsilon, usable), _combined(charges)
+    accountant = _counted_in(charges, [following])
+    cap_rho, rho = accountant.rho_from(epsilon, usable), _combined(charges)
     left = max(cap_rho - rho, 0.0)
     standing = {relation for relation, total in _totals(charges).items() if total > 0}
     return Spent(
@@ -360,11 +386,12 @@ def _account(db: sqlite3.Connection, owner: str, population: str) -> Spent:
         cap_delta=delta,
         cap_rho=cap_rho,
         rho=rho,
-        epsilon=epsilon_from(rho, usable) if rho > 0 else 0.0,
+        epsilon=accountant.epsilon_from(rho, usable) if rho > 0 else 0.0,
         remaining_rho=left,
-        remaining_epsilon=epsilon_from(left, usable) if left > cap_rho * _SLACK else 0.0,
+        remaining_epsilon=following.epsilon_from(left, usable) if left > cap_rho * _SLACK else 0.0,
         relations=tuple(sorted(standing)),
         releases=sum(1 if charge.rho > 0 else -1 for charge in charges),
+        accountant=accountant,
     )
 
 

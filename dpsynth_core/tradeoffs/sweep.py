@@ -91,7 +91,7 @@ class Sweep:
 
     @property
     def rho(self) -> float:
-        """What all trials cost together when the table is private, in zCDP."""
+        """What all trials cost together when the table is private, in zCDP, which holds for what any of them is accounted in."""
         return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
 
     @property

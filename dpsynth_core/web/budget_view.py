@@ -14,6 +14,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import Sharing
 from dpsynth_core.privacy import accounting, attacker
+from dpsynth_core.privacy.accountant import in_force
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers
@@ -39,7 +40,10 @@ FOUND_HELP = (
     "An attacker tests who is in the table, and accuses so many of those who are not. Of those who are, no test finds more than this; "
     "guessing would find as many as it accuses wrongly."
 )
-RHO_HELP = "The same budget in zero-concentrated differential privacy, the currency in which the pieces of a run add up."
+RHO_HELP = (
+    "The same budget in the currency in which the pieces of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
+    "Gaussian differential privacy (GDP) where nearly all of the noise is Gaussian."
+)
 
 
 def amount(here: Current) -> None:
@@ -88,12 +92,14 @@ def set_epsilon(epsilon: float | None) -> None:
 
 
 def _meaning(here: Current, epsilon: float, delta: float) -> None:
-    odds = attacker.reading(accounting.rho_from(epsilon, delta))
+    counted = in_force(registry.get(here.draft["mechanism"]["name"]).accountant, epsilon, delta)
+    odds = counted.reading(counted.rho_from(epsilon, delta))
     question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
+    alone = _at_most(attacker.posterior_odds(epsilon, delta))
     st.markdown(
         f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
         "however much else they know and whatever they compute from the release.",
-        help=f"By the accounting of a run (zCDP). ε and δ alone promise only: {_at_most(attacker.posterior_odds(epsilon, delta))}.",
+        help=f"By the accounting of a run ({counted.name}). ε and δ alone promise only: {alone}.",
     )
     found = st.columns(2)
     for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
@@ -122,7 +128,8 @@ def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
         if wanted is None or delta is None:
             return
         try:
-            epsilon = planning.round_up(planning.epsilon_for(wanted, delta, unit, tables, fields.value(CERTIFICATE, 0.0)))
+            counted = registry.get(here.draft["mechanism"]["name"]).accountant
+            epsilon = planning.round_up(planning.epsilon_for(wanted, delta, unit, tables, fields.value(CERTIFICATE, 0.0), counted))
         except InputError as error:
             fields.problem(error)
             return
@@ -185,19 +192,19 @@ def _plus_minus(people: float) -> str:
 
 def account(here: Current, relation: str, rho: float) -> InputError | None:
     """What this population's account says; an error if the budget does not fit it."""
-    name = here.draft["population"]
-    spent = ledger.spent(here.owner, name)
+    name, counted = here.draft["population"], document.accountant(here.draft)
+    spent = ledger.spent(here.owner, name, counted)
     known = name in ledger.populations(here.owner)
     cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
-    left_over = accounting.rho_from(cap_epsilon, cap_delta) - spent.rho - rho
+    left_over = spent.accountant.rho_from(cap_epsilon, cap_delta) - spent.rho - rho
     mixed = bool(set(spent.relations) - {relation})
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
     ):
         before, now, after = st.columns(3)
         before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
-        now.metric("This release", f"ε {accounting.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
-        remains = accounting.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
+        now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
+        remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
         why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
         after.metric("Left afterwards", "?" if mixed else f"ε {remains:.2f}", help=why)
         st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}.")
@@ -213,8 +220,8 @@ def account(here: Current, relation: str, rho: float) -> InputError | None:
 
 def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
     """The attacker's trade-off, and how the budget is divided when this plan runs."""
-    budget, mechanism = draft["budget"], draft["mechanism"]
-    show(charts.tradeoff, planning.attacker(rho))
+    budget, mechanism, counted = draft["budget"], draft["mechanism"], document.accountant(draft)
+    show(charts.tradeoff, planning.attacker(rho, accountant=counted))
     share = budget.get("certificate", 0.0)
     show(charts.split, planning.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit))
-    st.caption(f"In all ρ = {rho:.4g}. Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)
+    st.caption(f"In all ρ = {rho:.4g} ({counted.name}). Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)

@@ -24,7 +24,9 @@ from typing import Any
 from dpsynth_core import workload as workloads
 from dpsynth_core.domain import Domain, column_field
 from dpsynth_core.errors import InputError
+from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy import accounting
+from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec, divided
 from dpsynth_core.store import ledger
@@ -99,15 +101,21 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
 
 
-def rho(draft: Mapping[str, Any]) -> float:
-    """The budget in zCDP. Raises InputError for a budget that cannot be used."""
+def accountant(draft: Mapping[str, Any]) -> Accountant:
+    """What a run of the chosen mechanism is accounted in. Raises InputError for a budget that cannot be used."""
     budget = draft.get("budget", {})
     accounting.check_budget(budget.get("epsilon"), budget.get("delta"))
-    return accounting.rho_from(budget["epsilon"], budget["delta"])
+    return in_force(registry.get(draft["mechanism"]["name"]).accountant, budget["epsilon"], budget["delta"])
+
+
+def rho(draft: Mapping[str, Any]) -> float:
+    """The budget as `accountant` counts it. Raises InputError for a budget that cannot be used."""
+    counted = accountant(draft)
+    return counted.rho_from(draft["budget"]["epsilon"], draft["budget"]["delta"])
 
 
 def rho_parts(draft: Mapping[str, Any]) -> tuple[float, float]:
-    """The budget in zCDP as the mechanism and the certificate get it. Raises InputError for a budget that cannot be used."""
+    """The budget as the mechanism and the certificate get it. Raises InputError for a budget that cannot be used."""
     return divided(rho(draft), draft["budget"].get("certificate", 0.0))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -13,8 +14,10 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.report import percent
+from dpsynth_core.spec import divided
 from dpsynth_core.web import document, fields, frame
 from dpsynth_core.web.history import in_words
 from dpsynth_core.web.session import Current
@@ -43,7 +46,7 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
             frame.link("data", "Say how many")
             return
         workload, unit = document.workload(here.draft), document.unit(here.draft)
-        rho = document.rho_parts(here.draft)[0]
+        rho = _budget(here.draft)
         fitting = {name: found for name, found in (forecasts or _forecasts(here, rho)).items() if isinstance(found, Forecast)}
         told = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
         names = {measure: name for measure, (name, _) in _MEASURES.items()}
@@ -55,6 +58,12 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
             with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
                 _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
         st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
+
+
+def _budget(draft: Mapping[str, Any]) -> float:
+    """What a mechanism would get, whichever it is, counted as in the trials that the recommendation rests on: in zCDP."""
+    budget = draft["budget"]
+    return divided(ZCDP.rho_from(budget["epsilon"], budget["delta"]), budget.get("certificate", 0.0))[0]
 
 
 def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:

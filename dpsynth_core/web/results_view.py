@@ -15,6 +15,7 @@ from dpsynth_core.domain import Attribute
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.evaluation.grouping import is_ordered
+from dpsynth_core.privacy.accountant import named
 from dpsynth_core.store import runs
 from dpsynth_core.web import frame, rows_filter
 from dpsynth_core.web.drawing import show, specification
@@ -224,7 +225,7 @@ def about(shown: Shown) -> None:
                 st.markdown(f"- {literal(line, 600)}")
             st.markdown(f"- {literal(report.noise(release), 600)}")
         with right:
-            curve = planning.attacker(release.rho, report.slack(release))
+            curve = planning.attacker(release.rho, report.slack(release), named(release.accountant))
             show(charts.tradeoff, curve, name="attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.spec import DEMO, STANDIN
 from dpsynth_core.store import ledger, sweeps
 from dpsynth_core.tradeoffs import trial
@@ -140,11 +140,11 @@ def _start(here: Current) -> None:
 
 @st.dialog("Charge the private table?", width="medium")
 def _confirm(here: Current, sweep: Sweep) -> None:
-    account = ledger.spent(here.owner, sweep.base.population)
+    account = ledger.spent(here.owner, sweep.base.population, ZCDP)
     rho_left = account.remaining_rho
     if sweep.base.population not in ledger.populations(here.owner):
-        rho_left = rho_from(*document.cap(here.draft))
-    left = epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
+        rho_left = ZCDP.rho_from(*document.cap(here.draft))
+    left = ZCDP.epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
     (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
     first.metric("Left now", f"ε {left:.3g}")
     second.metric("These trials", f"ε {epsilon:.3g}", help=f"{len(sweep.points):,} trials add up, in ρ.")

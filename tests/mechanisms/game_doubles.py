@@ -26,6 +26,7 @@ class PlainKernel:
     relation: str = "replace"
     marginal_l1: float = 2.0
     total_is_public: bool = True
+    selection_price: float = 1 / 8
 
     @property
     def rho_left(self) -> float:

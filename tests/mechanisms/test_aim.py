@@ -13,6 +13,7 @@ from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.graphical import RoundBudget
 from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -59,11 +60,13 @@ def test_every_selection_is_told_with_all_that_error_bounds_need(relation: str) 
 @RELATIONS
 def test_a_round_costs_what_it_was_given(relation: str) -> None:
     l2 = {"add-remove": 1.0, "replace": math.sqrt(2)}[relation]
-    budget = RoundBudget.spending(0.01, 0.9, l2)
-    assert budget.cost(l2) == pytest.approx(0.01)
-    assert Gaussian(budget.sigma, l2).rho == pytest.approx(0.009)
-    assert Selection(budget.eps).rho == pytest.approx(0.001)
-    assert budget.sharper(2.0).cost(l2) == pytest.approx(0.04)
+    for accountant in (ZCDP, GDP):
+        budget = RoundBudget.spending(0.01, 0.9, l2, float(accountant.price))
+        for factor in (1.0, 2.0):
+            sharper = budget.sharper(factor)
+            assert sharper.rho == pytest.approx(0.01 * factor**2)
+            assert float(accountant.cost(Gaussian(sharper.sigma, l2))) == pytest.approx(0.009 * factor**2)
+            assert float(accountant.cost(Selection(sharper.eps))) == pytest.approx(0.001 * factor**2)
 
 
 def test_the_columns_together_cost_what_the_paper_gives_them() -> None:

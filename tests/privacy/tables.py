@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 from scipy.stats import chisquare
 
 from dpsynth_core.domain import Domain
@@ -42,7 +43,7 @@ class GlassNoise:
     seen: list[tuple[Integers, float]] = field(default_factory=list)
     exponents: list[Fraction] = field(default_factory=list)
 
-    def discrete_gaussian(self, values: Integers, sigma: float) -> Integers:
+    def gaussian(self, values: Integers, sigma: float) -> Integers:
         self.seen.append((values.copy(), sigma))
         return values
 
@@ -82,6 +83,11 @@ def p_value(drawn: Integers, mass: Callable[[NDArray[np.float64]], NDArray[np.fl
     bins = np.minimum(np.floor(np.cumsum(expected) / 10), math.floor(drawn.size / 10) - 1).astype(int)
     _, bins = np.unique(bins, return_inverse=True)
     return float(chisquare(np.bincount(bins, observed), np.bincount(bins, expected)).pvalue)
+
+
+def rounded_normal(sigma: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """The mass function of normal noise rounded to whole numbers."""
+    return lambda x: ndtr((0.5 - np.abs(x)) / sigma) - ndtr((-0.5 - np.abs(x)) / sigma)
 
 
 def frequency_p_value(drawn: Collection[int], probabilities: NDArray[np.float64]) -> float:

@@ -20,7 +20,7 @@ from dpsynth_core.privacy.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.queries import QueryClass, SparseAnswers
 from dpsynth_core.workload import all_kway
-from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, table
+from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(30)], ids=["opendp", "seeded"])
@@ -122,7 +122,7 @@ def test_an_operation_whose_noise_fails_stays_charged(operate, rho: float) -> No
         raise RuntimeError("no randomness")
 
     noise = GlassNoise()
-    noise.discrete_gaussian = noise.noisy_max = noise.bernoulli_exp = noise.uniform = fail
+    noise.gaussian = noise.noisy_max = noise.bernoulli_exp = noise.uniform = fail
     kernel = kernel_of(people(), noise=noise)
     with pytest.raises(RuntimeError, match="randomness"):
         operate(kernel)
@@ -238,19 +238,19 @@ def test_measuring_again_draws_fresh_noise_around_the_same_counts() -> None:
 
 @SOURCES
 @RELATIONS
-def test_measured_marginals_have_discrete_gaussian_noise_of_sigma(noise: Noise, relation: str) -> None:
+def test_measured_marginals_have_rounded_normal_noise_of_sigma(noise: Noise, relation: str) -> None:
     source = people()
     exact = source.counts([("a", "b", "c")])[("a", "b", "c")]
     kernel = kernel_of(source, relation=relation, noise=noise)
     drawn = np.concatenate([(kernel.measure_marginal(("a", "b", "c"), 4.0).values - exact).ravel() for _ in range(500)])
-    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 4.0) ** 2) / 2), 50) > FALSE_ALARM
+    assert p_value(drawn.astype(np.int64), rounded_normal(4.0), 50) > FALSE_ALARM
 
 
 @SOURCES
-def test_measured_totals_have_discrete_gaussian_noise_of_sigma(noise: Noise) -> None:
+def test_measured_totals_have_rounded_normal_noise_of_sigma(noise: Noise) -> None:
     kernel = kernel_of(people(500), noise=noise)
     drawn = np.array([kernel.measure_total(3.0) - 500 for _ in range(8_000)])
-    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 3.0) ** 2) / 2), 40) > FALSE_ALARM
+    assert p_value(drawn.astype(np.int64), rounded_normal(3.0), 40) > FALSE_ALARM
 
 
 @SOURCES
@@ -299,7 +299,7 @@ def test_measured_errors_are_l1_distances_plus_noise() -> None:
 
 
 @SOURCES
-def test_measured_errors_have_independent_discrete_gaussian_noise_of_sigma_on_their_grid(noise: Noise) -> None:
+def test_measured_errors_have_independent_rounded_normal_noise_of_sigma_on_their_grid(noise: Noise) -> None:
     source = people(60)
     kernel = kernel_of(source, rho=1e12, noise=noise)
     exact = np.array([source.counts([clique])[clique].sum() for clique in PAIRS])
@@ -307,7 +307,7 @@ def test_measured_errors_have_independent_discrete_gaussian_noise_of_sigma_on_th
     drawn = np.array([list(kernel.measure_errors(zeros(), sigma).values()) for _ in range(3_000)]) - exact
     steps = drawn * COUNT_STEPS
     assert np.array_equal(steps, np.rint(steps))
-    assert p_value(steps.ravel().astype(np.int64), lambda x: np.exp(-((x / 4.0) ** 2) / 2), 50) > FALSE_ALARM
+    assert p_value(steps.ravel().astype(np.int64), rounded_normal(4.0), 50) > FALSE_ALARM
     # Correlations of 3,000 independent pairs are normal with standard deviation 1/sqrt(3000); 5 of them are exceeded once in 1.7e6.
     assert np.abs(np.corrcoef(steps.T)[np.triu_indices(3, 1)]).max() < 5 / math.sqrt(3_000)
 

@@ -25,7 +25,7 @@ from dpsynth_core.privacy.selection import SLACK
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
 from dpsynth_core.workload import all_kway
-from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, table
+from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
 
 CELLS = QueryClass.of(all_kway(DOMAIN, 1))
@@ -163,11 +163,11 @@ def test_a_million_queries_are_selected_from_in_a_fraction_of_a_second() -> None
 
 @RELATIONS
 @SOURCES
-def test_measured_queries_have_discrete_gaussian_noise_of_sigma(noise: Noise, relation: str, rows: int) -> None:
+def test_measured_queries_have_rounded_normal_noise_of_sigma(noise: Noise, relation: str, rows: int) -> None:
     numbers = np.array([5, 0, 3, 3])
     kernel = kernel_of(PEOPLE, relation, rows, noise)
     drawn = np.concatenate([kernel.measure_queries(PAIRS, numbers, 3.0) - counts(PAIRS)[numbers] for _ in range(1_000)])
-    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 3.0) ** 2) / 2), 40) > FALSE_ALARM
+    assert p_value(drawn.astype(np.int64), rounded_normal(3.0), 40) > FALSE_ALARM
     assert kernel.events[0].rho == pytest.approx(4 * rows**2 / (2 * 9), rel=1e-12)
 
 
@@ -205,11 +205,11 @@ def test_the_largest_error_is_that_of_the_worst_cell(threshold: int | None) -> N
 
 
 @SOURCES
-def test_the_measured_largest_error_has_discrete_gaussian_noise_of_sigma_on_its_grid(noise: Noise) -> None:
+def test_the_measured_largest_error_has_rounded_normal_noise_of_sigma_on_its_grid(noise: Noise) -> None:
     kernel = kernel_of(PEOPLE, noise=noise)
     answers = {clique: np.zeros(DOMAIN.sizes(clique)) for clique in PAIRS.cliques}
     drawn = np.array([kernel.measure_largest_error(answers, 4 / COUNT_STEPS) - 3 for _ in range(3_000)]) * COUNT_STEPS
-    assert p_value(drawn.astype(np.int64), lambda x: np.exp(-((x / 4.0) ** 2) / 2), 50) > FALSE_ALARM
+    assert p_value(drawn.astype(np.int64), rounded_normal(4.0), 50) > FALSE_ALARM
 
 
 # Keep-or-drop bits

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsynth_core.privacy.attacker import reading
+from dpsynth_core.privacy.accountant import named
 from dpsynth_core.release import Release
 from dpsynth_core.report import words
 from tests.bundle.bundles import made, run, spec
@@ -18,7 +18,7 @@ def release() -> Release:
 
 
 def test_protection_is_told_in_the_odds_of_the_runs_own_accounting(release: Release) -> None:
-    text, odds = " ".join(words.protected(release)), reading(release.rho)
+    text, odds = " ".join(words.protected(release)), named(release.accountant).reading(release.rho)
     for number in (odds.guess, odds.at_1, odds.at_10):
         assert f"{number:.1%}" in text
     assert "ε = 2 and δ = 1e-09" in text

@@ -1,0 +1,214 @@
+"""Accountants: what operations cost, how costs add up to (epsilon, delta), and what they leave to an attacker. There are two.
+
+The currency of both is rho. Gaussian noise of sigma on answers of L2 sensitivity l2 costs l2^2 / (2 sigma^2), and costs add up, chosen
+adaptively as long as their sum stays within a bound fixed beforehand (zCDP: Whitehouse et al. 2023, Theorem 1; mu-GDP with sums of mu^2:
+Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
+
+`ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) has to hold for whatever satisfies zCDP, and so is loose for Gaussian noise.
+`GDP`: mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is
+larger by a factor of 1.106. Everything else costs pi/2 times as much as under zCDP. It is for mechanisms that spend nearly all on Gaussian
+noise. What rho allows under GDP is rho-zCDP as well, for no cost is lower there and mu-GDP implies mu^2/2-zCDP; so runs of both add up
+under zCDP.
+
+*Steps whose privacy loss has range r* cost r^2/8 under zCDP (Cesar and Rogers 2021): the exponential mechanism at r = eps; and a step that
+is eps-DP has r = 2 eps. *Proposition.* Under GDP they cost at most pi r^2 / 16.
+
+*Proof.* Let P and Q be the distributions of the answer on two neighbouring tables, P/Q between e^(t-r) and e^t. Of all distributions of P/Q
+under Q on that interval, whose mean is 1, the one on its two ends is largest in convex order; so the pair is a post-processing of two
+coins, heads with p and q, p/q = e^t and (1-p)/(1-q) = e^(t-r) (Blackwell 1953; Dong, Durfee and Rogers 2020). The trade-off curve of two
+coins is made of straight lines from (0, 1) to (q, 1-p) to (1, 0), and that of mu-GDP is convex: the coins are mu-GDP if and only if the
+middle point is on it or above, mu >= Phi^-1(p) - Phi^-1(q). The log-odds of p and q differ by r, whatever t. So mu is the increase of u(x)
+= Phi^-1(1 / (1 + e^-x)) over some interval of length r. Its inverse x(u) = ln Phi(u) - ln Phi(-u) has the slope h(u) + h(-u) with h = phi /
+(1 - Phi), which is convex (Sampford 1953); the slope is smallest at u = 0, where it is 4 phi(0). So u grows by at most r / (4 phi(0)) = r
+sqrt(2 pi) / 4, and mu^2 / 2 <= pi r^2 / 16. QED (The exact mu is 2 u(r/2); at r = 0.2 its cost is lower by 0.04 %.)
+
+*Whole numbers.* GDP is proved for continuous noise and ours is discrete: what a run releases is within `lattice.DISTANCE` of what Gaussian
+mechanisms would have released, whatever the table. So (epsilon, delta') of these is (epsilon, delta' + (1 + e^epsilon) DISTANCE) of ours.
+For that, a 1024th of delta is set aside, and 2^10 runs may add up. Where it does not suffice (a large epsilon or a tiny delta), zCDP is in
+force.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy import accounting, attacker, lattice
+from dpsynth_core.privacy.attacker import Curve, Reading
+from dpsynth_core.privacy.events import Event, Gaussian, delta_of
+
+RUNS = 2**10
+"""So many runs at most may be added up under GDP."""
+_DISTANCE = RUNS * lattice.DISTANCE
+_KEPT = 2.0**-10
+"""Share of delta that pays for the distance from continuous noise."""
+
+
+class Accountant(ABC):
+    """name: as releases state it. title, conversion: in words, the second how rho becomes (epsilon, delta).
+
+    price: rho of one selection at eps = 1, never rounded down; at eps it is eps^2 times that.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    conversion: ClassVar[str]
+    price: ClassVar[Fraction]
+
+    def cost(self, event: Event) -> Fraction:
+        """rho of an operation. ValueError where it cannot be accounted in this way."""
+        return event.cost if isinstance(event, Gaussian) else event.cost * self.price * 8
+
+    @abstractmethod
+    def covers(self, epsilon: float, delta: float) -> bool:
+        """Whether it can account for a budget of this size."""
+
+    @abstractmethod
+    def rho_from(self, epsilon: float, delta: float) -> float:
+        """Largest known rho that implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+
+    @abstractmethod
+    def epsilon_from(self, rho: float, delta: float) -> float:
+        """Smallest known epsilon such that rho implies (epsilon, delta)-DP."""
+
+    @abstractmethod
+    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        """The largest true-positive rates of any test with these false-positive rates. slack: delta of steps that keep their promise
+        except with a small probability."""
+
+    @abstractmethod
+    def reading(self, rho: float, slack: float = 0.0) -> Reading:
+        """What a budget means in three numbers."""
+
+    def tradeoff(self, rho: float, slack: float = 0.0) -> Curve:
+        """False- and true-positive rates of the best tests."""
+        return _curve(self, rho, slack)
+
+    @abstractmethod
+    def stated(self, rho: float) -> str:
+        """A budget in words."""
+
+    @abstractmethod
+    def symbols(self, slack: bool) -> str:
+        """The promise of rho in symbols, for distributions M(D) and M(D′)."""
+
+
+class _Zcdp(Accountant):
+    name: ClassVar[str] = "zCDP"
+    title: ClassVar[str] = "zero-concentrated differential privacy"
+    conversion: ClassVar[str] = "converted as in Canonne, Kamath and Steinke 2020"
+    price: ClassVar[Fraction] = Fraction(1, 8)
+
+    def covers(self, epsilon: float, delta: float) -> bool:  # noqa: ARG002
+        return True
+
+    def rho_from(self, epsilon: float, delta: float) -> float:
+        return accounting.rho_from(epsilon, delta)
+
+    def epsilon_from(self, rho: float, delta: float) -> float:
+        return accounting.epsilon_from(rho, delta)
+
+    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        return attacker.zcdp_power(rho, fpr, slack)
+
+    def reading(self, rho: float, slack: float = 0.0) -> Reading:
+        return attacker.zcdp_reading(rho, slack)
+
+    def stated(self, rho: float) -> str:
+        return f"rho = {rho:.6g}"
+
+    def symbols(self, slack: bool) -> str:
+        except_for = ", but for parts of weight δ/2 (approximate zCDP)" if slack else ""
+        return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for}"
+
+
+class _Gdp(Accountant):
+    name: ClassVar[str] = "GDP"
+    title: ClassVar[str] = "Gaussian differential privacy"
+    conversion: ClassVar[str] = (
+        "converted as in Dong, Roth and Su 2022; a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
+    )
+    price: ClassVar[Fraction] = Fraction(355, 113) / 16
+    """355/113 is above pi, by less than a ten-millionth of it."""
+
+    def cost(self, event: Event) -> Fraction:
+        """ValueError for a step that keeps its promise only up to a delta of its own."""
+        if delta_of(event):
+            raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
+        return super().cost(event)
+
+    def covers(self, epsilon: float, delta: float) -> bool:
+        """(1 + e^epsilon) times the distance is at most half of what is kept of delta, so that rounding here does not matter."""
+        return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * _DISTANCE / _KEPT) <= math.log(delta)
+
+    def rho_from(self, epsilon: float, delta: float) -> float:
+        return _rho_from(epsilon, delta) if self.covers(epsilon, delta) else accounting.rho_from(epsilon, delta)
+
+    def epsilon_from(self, rho: float, delta: float) -> float:
+        found = _epsilon_from(rho, delta)
+        return found if self.covers(found, delta) else accounting.epsilon_from(rho, delta)
+
+    def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        return attacker.gdp_power(_mu(rho), fpr, slack + _DISTANCE)
+
+    def reading(self, rho: float, slack: float = 0.0) -> Reading:
+        return attacker.gdp_reading(_mu(rho), slack + _DISTANCE)
+
+    def stated(self, rho: float) -> str:
+        return f"mu = {_mu(rho):.6g}, that is rho = mu^2/2 = {rho:.6g},"
+
+    def symbols(self, slack: bool) -> str:  # noqa: ARG002
+        return (
+            "T( M(D), M(D′) )(α) ≥ Φ( Φ⁻¹(1 − α) − μ )   for all D ~ D′ and all levels α, T being the least error of the second kind; "
+            "but for 2⁻⁷² of total variation, as noise is in whole numbers;   μ = √(2ρ)"
+        )
+
+
+ZCDP: Accountant = _Zcdp()
+GDP: Accountant = _Gdp()
+_KNOWN = {accountant.name: accountant for accountant in (ZCDP, GDP)}
+
+
+def named(name: str) -> Accountant:
+    """InputError for a name that is unknown."""
+    if name not in _KNOWN:
+        raise InputError("budget.accountant", f"{name[:40]!r} is unknown", f"use one of {', '.join(_KNOWN)}")
+    return _KNOWN[name]
+
+
+def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
+    """The accountant of a run that would have `wanted`: zCDP where that does not cover the budget."""
+    return wanted if wanted.covers(epsilon, delta) else ZCDP
+
+
+def common(accountants: list[Accountant]) -> Accountant:
+    """What runs with these accountants add up in: GDP if all have it and they are not too many, or else zCDP, which holds for all."""
+    return GDP if all(accountant is GDP for accountant in accountants) and len(accountants) <= RUNS else ZCDP
+
+
+def _mu(rho: float) -> float:
+    """sqrt(2 rho), not rounded down."""
+    return math.nextafter(math.sqrt(2 * rho), math.inf)
+
+
+@lru_cache(maxsize=32)
+def _curve(accountant: Accountant, rho: float, slack: float) -> Curve:
+    return attacker.RATES, accountant.power(rho, attacker.RATES, slack)
+
+
+@lru_cache(maxsize=4096)
+def _rho_from(epsilon: float, delta: float) -> float:
+    mu = accounting.gdp_mu_from(epsilon, delta * (1 - _KEPT))
+    return math.nextafter(mu * mu / 2, 0.0)
+
+
+@lru_cache(maxsize=4096)
+def _epsilon_from(rho: float, delta: float) -> float:
+    return accounting.gdp_epsilon_from(_mu(rho), delta * (1 - _KEPT))
