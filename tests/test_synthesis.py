@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from dpsynth_core.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.evaluation.errors import largest_error, row_marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import Progress, Release
 from dpsynth_core.spec import Spec
@@ -203,13 +207,33 @@ def test_no_path_and_no_name_of_this_machine_is_in_the_release(make_spec: Make) 
 
 def test_the_statement_names_relation_unit_epsilon_delta_rho_and_accountant(make_spec: Make) -> None:
     plain = run(make_spec(output={})).statement
-    for part in ("add-remove", "owns one row", "(2, 1e-09)-differential privacy", "rho = 0.0", "zCDP"):
+    for part in ("add-remove", "owns one row", "(2, 1e-09)-differential privacy", "mu = 0.", "rho = mu^2/2 = 0.0", "GDP"):
         assert part in plain
     several = run(make_spec(unit={"relation": "replace", "person_column": "person", "max_rows_per_person": 2})).statement
     for part in ("replace", "'person'", "at most 2 rows"):
         assert part in several
     assert "number of rows is public" not in several
     assert "number of rows is public" in run(make_spec(unit={"relation": "replace"})).statement
+
+
+def test_a_run_under_gdp_has_more_rho_and_charges_selections_as_gdp_does(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    events = [charges.read(charge) for charge in made.charges]
+    assert made.accountant == "GDP"
+    assert made.rho == GDP.rho_from(2.0, 1e-9) > ZCDP.rho_from(2.0, 1e-9)
+    assert {type(event) for event in events} == {Gaussian, Selection}
+    spent = sum(map(GDP.cost, events), Fraction())
+    assert spent <= Fraction(made.rho)
+    assert float(spent) == pytest.approx(made.rho, rel=1e-6)
+    assert sum(map(ZCDP.cost, events), Fraction()) <= spent  # so it is zCDP of the same rho as well
+
+
+@pytest.mark.parametrize(("mechanism", "epsilon"), [("mst", 2.0), ("aim", 40.0)])
+def test_zcdp_is_in_force_where_gdp_is_not_asked_for_or_does_not_reach(make_spec: Make, mechanism: str, epsilon: float) -> None:
+    plan = synthesis.plan(make_spec(mechanism={"name": mechanism}, budget={"epsilon": epsilon, "delta": 1e-9}))
+    assert plan.accountant is ZCDP
+    assert plan.rho == ZCDP.rho_from(epsilon, 1e-9)
+    assert "zero-concentrated" in synthesis.statement(plan, 0.1, True)
 
 
 def test_a_domain_read_from_the_data_brands_the_release_with_the_reason(make_spec: Make) -> None:

@@ -2,7 +2,7 @@
 
 Measures all one-way marginals, then round by round selects the marginal that the model answers worst, measures it, re-estimates, and
 spends more per round when the last measurement taught little. Reads the private table only through the kernel, so its cost is what the
-kernel charges: an adaptive composition under a zCDP filter.
+kernel charges: an adaptive composition under a filter.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Aim:
     )
     paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4"
     privacy: ClassVar[str] = (
-        "Every round selects one marginal with the exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise "
-        "(rho = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses "
-        "any operation that would exceed the total."
+        "Every round selects one marginal with the exponential mechanism (rho = pi eps^2/16) and measures it with rounded Gaussian noise "
+        "(rho = mu^2/2 = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under Gaussian differential privacy; a filter refuses "
+        "any operation that would exceed the total. Beyond epsilon 20 or so the accountant is zCDP, and a selection costs eps^2/8."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False

@@ -58,7 +58,7 @@ class Gaussian:
     paper: ClassVar[str] = "Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)"
     privacy: ClassVar[str] = (
         "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
-        "under zero-concentrated differential privacy. How the budget is split depends on the workload and the domain alone."
+        "under Gaussian differential privacy. How the budget is split depends on the workload and the domain alone."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = False

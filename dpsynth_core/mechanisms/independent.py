@@ -23,7 +23,7 @@ class Independent:
     paper: ClassVar[str] = "Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6"
     privacy: ClassVar[str] = (
         "Measures one marginal per column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
-        "zero-concentrated differential privacy."
+        "Gaussian differential privacy."
     )
     makes_rows: ClassVar[bool] = True
     takes_thresholds: ClassVar[bool] = False

@@ -78,7 +78,7 @@ class ResidualPlanner:
     privacy: ClassVar[str] = (
         "Measures, for each table of the workload and each smaller table inside one, only what it says beyond the tables inside it, with "
         "rounded Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a whole "
-        "table's). The costs add up under zero-concentrated differential privacy. How the budget is split depends on the workload and the "
+        "table's). The costs add up under Gaussian differential privacy. How the budget is split depends on the workload and the "
         "domain alone."
     )
     makes_rows: ClassVar[bool] = False

@@ -14,11 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import release as releases
+from dpsynth_core import synthesis
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.spec import divided
 from tests.bundle.bundles import edited, made, packed, repacked, run, spec
 from tests.mechanisms.offered import TABLES
 
@@ -54,6 +57,17 @@ def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_c
     assert report.sound
     skipped = {check.question for check in report.checks if check.verdict == SKIPPED}
     assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
+
+
+def test_a_release_of_a_version_that_knew_zcdp_only_is_still_sound() -> None:
+    rho = ZCDP.rho_from(2.0, 1e-9)
+    mechanism, certificate = divided(rho, 0.1)
+    now = synthesis.plan(spec())
+    plan = replace(now, rho=rho, rho_mechanism=mechanism, rho_certificate=certificate, accountant=ZCDP)
+    release = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+    old = pack.pack(replace(release, versions={**release.versions, "dpsynth_core": "1.0"}))
+    assert failed(old) == []
+    assert "under zCDP implies" in next(check.detail for check in verified(old).checks if check.question == "Does ρ imply ε and δ?")
 
 
 def test_predictable_noise_is_not_sound() -> None:
@@ -170,6 +184,8 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "number of rows": (lambda document: document["rows"].update(count=401), "Do the rows keep to the domain?"),
     "spent": (lambda document: document["budget"].update(rho_spent=0.001), "Do the charges stay within ρ?"),
     "rho": (lambda document: document["budget"].update(rho=1.0), "Does ρ imply ε and δ?"),
+    "accountant": (lambda document: document["budget"].update(accountant="zCDP"), "Does ρ imply ε and δ?"),
+    "unknown accountant": (lambda document: document["budget"].update(accountant="PLD"), "Does ρ imply ε and δ?"),
     "an unknown charge": (lambda document: document["charges"][0].update(operation="Free"), "Do the charges stay within ρ?"),
     "a charge less": (lambda document: document["charges"].pop(), "Do the charges stay within ρ?"),
 }

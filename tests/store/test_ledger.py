@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -17,9 +18,11 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.accounting import epsilon_from, rho_from
 from dpsynth_core.store import ledger
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.home import home
 from dpsynth_core.store.ledger import CapExceeded, Charge
 
 
@@ -153,7 +156,7 @@ def test_a_charge_beyond_the_cap_is_refused_and_leaves_no_entry() -> None:
 
 def test_ten_tenths_fit_the_cap_and_nothing_more() -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
-    cap = ledger.spent("ann", "people").cap_rho
+    cap = ledger.spent("ann", "people", following=ZCDP).cap_rho
     for i in range(10):
         reserve(f"r{i}", cap / 10)
     with pytest.raises(CapExceeded):
@@ -252,9 +255,66 @@ def test_their_delta_counts_for_both_removal_and_addition_beside_replace_charges
 def test_entries_without_a_delta_of_their_own_have_the_hash_they_always_had() -> None:
     reserve("r1", 0.01)
     entry = ledger.entries("ann")[-1]
-    old = {key: value for key, value in vars(entry).items() if key not in ("hash", "own_delta")}
+    old = {key: value for key, value in vars(entry).items() if key not in ("hash", "own_delta", "accountant")}
     assert entry.hash == sha256(json.dumps(old, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     assert replace(entry, own_delta=1e-10).digest() != entry.digest()
+    assert replace(entry, accountant="GDP").digest() != entry.digest()
+
+
+def gaussian(run: str, epsilon: float) -> None:
+    with transaction() as db:
+        ledger.reserve(db, "ann", replace(charge(run, GDP.rho_from(epsilon, 1e-9)), accountant="GDP"))
+
+
+def test_a_run_of_epsilon_one_under_gdp_fits_an_empty_account_of_epsilon_one_and_nothing_more_does() -> None:
+    ledger.open_population("ann", "people", (1.0, 1e-9))
+    assert ledger.spent("ann", "people", GDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
+    assert ledger.spent("ann", "people", ZCDP).remaining_epsilon == pytest.approx(1.0, rel=1e-9)
+    gaussian("r1", 1.0)
+    account = ledger.spent("ann", "people")
+    assert account.accountant is GDP
+    assert account.epsilon == pytest.approx(1.0, rel=1e-9)
+    with pytest.raises(CapExceeded):
+        gaussian("r2", 0.01)
+    assert ledger.verify("ann").ok
+
+
+def test_charges_of_both_accountants_are_added_up_in_zcdp() -> None:
+    gaussian("r1", 1.0)
+    in_gdp = ledger.spent("ann", "people")
+    assert ledger.spent("ann", "people", following=ZCDP).epsilon == pytest.approx(epsilon_from(in_gdp.rho, 1e-9))
+    reserve("r2", 0.01)
+    account = ledger.spent("ann", "people")
+    assert account.accountant is ZCDP
+    assert account.rho == pytest.approx(in_gdp.rho + 0.01)
+    assert account.epsilon == pytest.approx(epsilon_from(in_gdp.rho + 0.01, 1e-9))
+    assert account.remaining_epsilon == pytest.approx(GDP.epsilon_from(account.remaining_rho, 1e-9))  # of a run under GDP
+    give_back("r2")
+    assert ledger.spent("ann", "people") == in_gdp
+
+
+def test_a_run_under_zcdp_has_to_fit_the_cap_with_all_of_the_others_in_zcdp() -> None:
+    ledger.open_population("ann", "people", (1.0, 1e-9))
+    gaussian("r1", 0.97)
+    assert ledger.spent("ann", "people", following=ZCDP).remaining_epsilon == 0.0
+    with pytest.raises(CapExceeded):
+        reserve("r2", 1e-9)
+    gaussian("r3", 0.1)
+
+
+def test_a_ledger_of_an_older_version_goes_on_in_zcdp() -> None:
+    reserve("r1", 0.01)
+    path = home() / "dpsynth.sqlite"
+    before = ledger.entries("ann")
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("ALTER TABLE ledger DROP COLUMN accountant")
+        old.execute("PRAGMA user_version = 3")
+        old.commit()
+    assert ledger.entries("ann") == before
+    assert ledger.verify("ann").ok
+    gaussian("r2", 1.0)
+    assert ledger.spent("ann", "people").accountant is ZCDP
+    assert [entry.accountant for entry in ledger.entries("ann")] == ["zCDP", "zCDP", "GDP"]
 
 
 def test_the_same_file_under_another_name_is_noticed_by_its_owner_only() -> None:
@@ -271,6 +331,7 @@ RACER = """
 import sys, time
 from dpsynth_core.store import ledger
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.home import home
 me, rho, gate = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 time.sleep(max(0.0, gate - time.time()))
 won = 0
