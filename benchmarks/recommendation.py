@@ -35,6 +35,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.recommendation import Situation
 from dpsynth_core.spec import Spec
 from dpsynth_core.tradeoffs import trial
@@ -146,7 +147,8 @@ def _measured(
     rows = base.data.standin.rows if base.data.standin else DEMO_ROWS
     facts: dict[str, Any] = {"scenario": number, "rows": rows, "epsilon": spec.budget.epsilon, "delta": DELTA} | about
     facts |= {"columns": len(whole.domain), "tables": len(whole.workload.cliques), "cells": whole.workload.cells}
-    situation = Situation.of(whole.workload, whole.rho, whole.unit, rows)
+    rho = ZCDP.rho_from(spec.budget.epsilon, spec.budget.delta)  # of every trial alike, whatever it is accounted in
+    situation = Situation.of(whole.workload, rho, whole.unit, rows)
     facts |= {"features": [round(f, 5) for f in situation.features()], "day": datetime.now(UTC).date().isoformat()}
     for point in sweep.points:
         row = facts | {"mechanism": point.mechanism}

@@ -14,7 +14,7 @@ from dpsynth_core.errors import InputError
 from dpsynth_core.evaluation.certificate import ROWS, certify
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -45,14 +45,17 @@ def test_the_half_width_holds_95_percent_of_gaussian_noise() -> None:
     delta=st.sampled_from([1e-12, 1e-9, 1e-6]),
     relation=st.sampled_from(["add-remove", "replace"]),
     tables=st.integers(1, 500),
+    accountant=st.sampled_from([ZCDP, GDP]),
 )
-def test_the_epsilon_for_an_accuracy_gives_that_accuracy(wanted: float, delta: float, relation: str, tables: int) -> None:
+def test_the_epsilon_for_an_accuracy_gives_that_accuracy(
+    wanted: float, delta: float, relation: str, tables: int, accountant: Accountant
+) -> None:
     unit = Unit(relation)
     try:
-        epsilon = planning.epsilon_for(wanted, delta, unit, tables)
+        epsilon = planning.epsilon_for(wanted, delta, unit, tables, accountant=accountant)
     except InputError:
         return
-    reached = planning.half_width(rho_from(epsilon, delta), unit, tables)
+    reached = planning.half_width(accountant.rho_from(epsilon, delta), unit, tables)
     # at the smallest epsilon that is allowed, more accuracy than asked for
     assert reached == pytest.approx(wanted, rel=1e-6) if epsilon > 1e-6 else reached <= wanted
 

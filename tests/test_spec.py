@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.spec import Spec, divided, load_spec
 
 GOOD: dict[str, Any] = {
@@ -81,7 +81,7 @@ def test_a_good_spec_resolves_to_what_it_says() -> None:
     assert domain.names == ("a", "b", "c")
     assert workload.cliques == (("a", "b"), ("a", "c"), ("b", "c"))
     assert (unit.relation, unit.max_rows_per_person) == ("add-remove", 1)
-    assert rho == rho_from(1.0, 1e-9)
+    assert rho == GDP.rho_from(1.0, 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def replayed(made: Release, plan_of: Spec) -> Release:
     """Through the document, as a recipient has it."""
     read = releases.from_json(json.loads(releases.document(made)), made.codes, made.table)
     plan = synthesis.plan_without_records(plan_of)
-    kernel = Replay(plan.domain, plan.unit, plan.rho, read.transcript, read.charges, plan.delta)
+    kernel = Replay(plan.domain, plan.unit, plan.rho, read.transcript, read.charges, plan.delta, plan.accountant)
     return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, processes, projects, runs
 from dpsynth_core.store.database import reading, transaction
@@ -42,7 +42,7 @@ def ended(run: str) -> bool:
 def test_submit_charges_and_queues_at_once(make_spec: Make, project: str) -> None:
     spec = make_spec()
     run = runs.get("ann", runs.submit("ann", project, spec))
-    assert run.rho == rho_from(1.0, 1e-9)
+    assert run.rho == GDP.rho_from(1.0, 1e-9)
     assert run.digest == spec.digest()
     entry = ledger.entries("ann")[-1]
     assert (entry.kind, entry.run, entry.spec, entry.rho) == ("reserve", run.id, spec.digest(), run.rho)
@@ -90,7 +90,7 @@ def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, p
     """Three processes try nine runs where five fit."""
     ledger.open_population("ann", "people", (1.0, 1e-9))
     eps = 0.0
-    while rho_from(eps + 0.01, 1e-9) * 5 <= rho_from(1.0, 1e-9):
+    while GDP.rho_from(eps + 0.01, 1e-9) * 5 <= GDP.rho_from(1.0, 1e-9):
         eps += 0.01
     spec = make_spec(budget={"epsilon": eps, "delta": 1e-9})
     command = [sys.executable, "-c", SUBMITTER, project, str(time.time() + 3), spec.model_dump_json()]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.web import document
 from dpsynth_core.zones import Zone
 from tests.web import drafts
@@ -75,8 +75,11 @@ def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change:
         document.spec(draft, "Trial")
 
 
-def test_the_budget_is_read_in_zcdp() -> None:
-    assert document.rho(drafts.complete()) == rho_from(1.0, 1e-9)
+@pytest.mark.parametrize(("mechanism", "accountant"), [("aim", GDP), ("mst", ZCDP)])
+def test_the_budget_is_counted_as_runs_of_the_mechanism_are(mechanism: str, accountant: Accountant) -> None:
+    draft = drafts.complete() | {"mechanism": {"name": mechanism, "settings": {}}}
+    assert document.accountant(draft) is accountant
+    assert document.rho(draft) == accountant.rho_from(1.0, 1e-9)
 
 
 def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:
