@@ -126,7 +126,7 @@ class _Zcdp(Accountant):
 
     def symbols(self, slack: bool) -> str:
         except_for = ", but for parts of weight δ/2 (approximate zCDP)" if slack else ""
-        return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for}"
+        return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for};   D_α: Rényi divergence of order α"
 
 
 class _Gdp(Accountant):

@@ -56,6 +56,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
         tradeoff=_tradeoff(release),
+        accountant=escape(named(release.accountant).name),
         statement=escape(release.statement),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
