@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from dpsynth_core.errors import BudgetExceeded, InputError
 from dpsynth_core.privacy import accounting, lattice
 from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, common, in_force, named
-from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PerturbedMinimum, Residual, Retention, Selection
+from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, PerturbedMinimum, Residual, Retention, Selection
 from dpsynth_core.privacy.meter import Meter
 
 BUDGETS = pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-9), (1.0, 1e-6), (10.0, 1e-9), (10.0, 1e-12), (20.0, 1e-9)])
@@ -28,6 +28,7 @@ HALF_PI = math.pi / 2
         (Residual(3.0, 0.5), 0.25 / 18, 1),
         (Selection(0.3), 0.09 / 8, HALF_PI),
         (Selection(0.3, 7), 7 * 0.09 / 8, HALF_PI),
+        (PermuteAndFlip(0.25), 1 / 32, HALF_PI),
         (Laplace(4.0, 1.0), 1 / 32, HALF_PI),
         (PerturbedMinimum(4.0, 1.0), 1 / 32, HALF_PI),
         (Retention(0.5, 2.0, 100.0, 1, 3), 3 * (0.005 * (1 + 1 / math.expm1(2))) ** 2 / 8, HALF_PI),

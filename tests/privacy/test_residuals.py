@@ -6,7 +6,7 @@ The brute force knows the definition only: Kronecker products written out as mat
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import kstest
 
@@ -25,7 +26,7 @@ from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, table
+from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, rounded_normal, table
 
 SIZES = [(2,), (3,), (5,), (2, 2), (2, 3), (4, 3), (2, 2, 2), (3, 2, 4)]
 BITS = [0, 1, 3, 6, 24]
@@ -120,14 +121,21 @@ def test_the_centred_table_is_the_projection(sizes: tuple[int, ...], seed: int) 
     assert np.allclose(centred.ravel(), projection(sizes) @ counts.ravel(), atol=1e-9)  # rounding of numbers up to 16,000
 
 
-def divergence(sigma: float, bits: int, alpha: float) -> float:
+Mass = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def discrete_gaussian(sigma: float) -> Mass:
+    return lambda x: np.exp(-((x / sigma) ** 2) / 2)
+
+
+def divergence(sigma: float, bits: int, alpha: float, noise: Callable[[float], Mass] = rounded_normal) -> float:
     """The exact Renyi divergence between what is released of a two-valued column with and without one row in its first cell.
 
-    It is a difference of two discrete Gaussians of parameter sigma * 2^bits, and the same moved by 2^bits.
+    It is a difference of two noises of sigma * 2^bits, and the same moved by 2^bits.
     """
     tau, move = sigma * 2**bits, 2**bits
     reach = math.ceil(40 * tau) + move
-    mass = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
+    mass = noise(tau)(np.arange(-reach, reach + 1.0))
     law = np.convolve(mass, mass)
     law /= law.sum()
     here, there = law[move:], law[:-move]
@@ -145,10 +153,10 @@ def test_the_exact_privacy_loss_is_within_what_is_charged(sigma: float, bits: in
     assert divergence(sigma, bits, alpha) <= charged * (1 + 1e-9)  # sums of floats
 
 
-def test_noise_on_whole_people_would_lose_more_than_that() -> None:
+def test_discrete_gaussian_noise_on_whole_people_would_lose_more_than_that() -> None:
     """Why there is a lattice: half the price of a marginal is right for continuous noise and wrong for whole numbers."""
     assert residuals.one_row((2,), 0) == 1
-    assert divergence(0.2, 0, 1.1) > 1.5 * 1.1 * 0.5 / (2 * 0.2**2)
+    assert divergence(0.2, 0, 1.1, discrete_gaussian) > 1.5 * 1.1 * 0.5 / (2 * 0.2**2)
 
 
 # The kernel's operation
