@@ -14,7 +14,27 @@ from scipy.special import ndtri
 from dpsynth_core.errors import BudgetExceeded, InputError
 from dpsynth_core.privacy import accounting, lattice
 from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, common, in_force, named
-from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, PerturbedMinimum, Residual, Retention, Selection
+from dpsynth_core.privacy.events import (
+    Approximate,
+    Event,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    PerturbedMinimum,
+    Residual,
+    Retention,
+    Selection,
+)
+    Approximate,
+    Event,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    PerturbedMinimum,
+    Residual,
+    Retention,
+    Selection,
+)
 from dpsynth_core.privacy.meter import Meter
 
 BUDGETS = pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-9), (1.0, 1e-6), (10.0, 1e-9), (10.0, 1e-12), (20.0, 1e-9)])
