@@ -25,16 +25,6 @@ from dpsynth_core.privacy.events import (
     Retention,
     Selection,
 )
-    Approximate,
-    Event,
-    Gaussian,
-    Laplace,
-    PermuteAndFlip,
-    PerturbedMinimum,
-    Residual,
-    Retention,
-    Selection,
-)
 from dpsynth_core.privacy.meter import Meter
 
 BUDGETS = pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-9), (1.0, 1e-6), (10.0, 1e-9), (10.0, 1e-12), (20.0, 1e-9)])
