@@ -73,8 +73,9 @@ def test_residual_planner_is_left_out_where_working_out_its_noise_would_take_lon
 def test_columns_alone_are_as_far_off_as_expected_from_exact_marginals(workload: Workload) -> None:
     columns = {name: truth(all_kway(DOMAIN, 1))[(name,)] for name in DOMAIN.names}
     expected = baselines.independent(DOMAIN, truth(workload), columns, RHO, Unit("replace").marginal_l2, 2000)
-    # single columns: as above, with 2 cells at least (7 %); the model also keeps its counts from being negative, which helps a little
-    assert realised("independent", workload, Unit("replace"), 60) == pytest.approx(expected, rel=0.25)
+    # two cells that add up to a public number are one number, of a relative deviation of 0.76: 6 % over 150 runs, four of them;
+    # the model also keeps its counts from being negative, which helps a little
+    assert realised("independent", workload, Unit("replace"), 150) == pytest.approx(expected, rel=0.25)
 
 
 def test_a_table_that_is_no_product_costs_independent_its_distance_whatever_the_budget() -> None:
