@@ -76,7 +76,7 @@ def test_the_release_document_says_how_it_was_made() -> None:
     assert said["spec"]["unit"]["relation"] == "replace"
     assert said["rows"]["count"] == 300
     assert 0 < said["budget"]["rho_spent"] <= said["budget"]["rho"]
-    assert said["measurements"][0].keys() == {"attributes", "sigma", "values"}
+    assert said["measurements"][0].keys() == {"attributes", "sigma", "rounding", "values"}
     assert said["timings"]["total"] > 0
     assert said["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert said["ledger"] == {}

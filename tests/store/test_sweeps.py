@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from dpsynth_core.errors import InputError, OracleError
-from dpsynth_core.privacy.accounting import epsilon_from, rho_from
+from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.privacy.accounting import epsilon_from
 from dpsynth_core.spec import Spec
 from dpsynth_core.store import ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
 from dpsynth_core.store.database import reading, transaction
@@ -300,7 +301,7 @@ def test_a_learner_that_takes_its_own_delta_in_private_trials_is_charged_that_de
     assert len(no_workers) > 0
     charge = ledger.reservation("ann", sweep_life.charge_name(sweep))
     assert charge.own_delta == pytest.approx(6 * 0.5e-10)
-    assert charge.rho == pytest.approx(3 * sum(rho_from(e, d) for e in (0.5, 1.0) for d in (0.5e-10, 1e-10)))
+    assert charge.rho == pytest.approx(3 * sum(ZCDP.rho_from(e, 0.5e-10) + GDP.rho_from(e, 1e-10) for e in (0.5, 1.0)))
     assert (charge.epsilon, charge.delta) == pytest.approx((epsilon_from(charge.rho, 1e-10), 4e-10))
     left = 1e-9 - charge.own_delta
     assert ledger.spent("ann", "people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
