@@ -26,7 +26,7 @@ from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished, Model, UsesPublic
-from dpsynth_core.privacy.accountant import in_force
+from dpsynth_core.privacy.accountant import ZCDP, in_force
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
@@ -71,8 +71,11 @@ class Setting:
         return max(float(true.max()) for true in self._true.values())
 
     def noise_error(self, epsilon: float) -> float:
-        """Of Gaussian noise on every marginal, the same on every cell: the simplest unbiased answers, and a small largest error."""
-        sigma = math.sqrt(len(self.workload.cliques) / (2 * rho_from(epsilon, self.delta)))
+        """Of Gaussian noise on every marginal, the same on every cell: the simplest unbiased answers, and a small largest error.
+
+        Accounted in zCDP, as what it is compared with.
+        """
+        sigma = math.sqrt(len(self.workload.cliques) / (2 * ZCDP.rho_from(epsilon, self.delta)))
         return float(np.abs(np.random.default_rng().normal(0.0, sigma, self.workload.cells)).max()) / self.rows
 
     def rows_error(self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None) -> float:
