@@ -62,8 +62,9 @@ def independent(
     """Expected error of `mechanisms.independent` with the whole of rho.
 
     published, columns: marginals and single columns as fractions. A cell's error is normal around its distance from the product, with the
-    noise of the columns to first order; E|.| of that is a folded normal mean. Impossible cells have none, and the product is then the
-    distribution nearest to it without them that has the same columns.
+    noise of the columns to first order; E|.| of that is a folded normal mean. Columns agree in the number of rows, which takes an n-th of
+    the variance of each of n cells. Impossible cells have none, and the product is then the distribution nearest to it without them that
+    has the same columns.
     """
     sigma = l2 * math.sqrt(len(columns) / (2 * rho)) / total
     return {r: _folded_sum(table, [columns[name] for name in r], sigma, domain.impossible_cells(r)) for r, table in published.items()}
@@ -73,7 +74,7 @@ def _folded_sum(table: Array, columns: list[Array], sigma: float, impossible: ND
     distance = table - _product(columns, impossible)
     spread = np.zeros(table.shape)
     for axis in range(len(columns)):
-        others = [np.ones_like(c) if i == axis else c**2 for i, c in enumerate(columns)]
+        others = [np.full_like(c, 1 - 1 / c.size) if i == axis else c**2 for i, c in enumerate(columns)]
         spread += reduce(np.multiply.outer, others)
     if impossible is not None:
         spread[impossible] = 0.0
