@@ -50,7 +50,12 @@ class Aim:
     built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the columns of
     many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the paper's
     rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
-    benchmarks/aim_defaults.py measures them against the paper's."""
+    benchmarks/aim_defaults.py measures them against the paper's.
+
+    Under GDP, where a selection costs pi/2 times as much as under zCDP, a tenth of each round still selects: with 0.934 measuring, which
+    divides the noise as zCDP's 0.9 does, or 0.95, some of Adult, Titanic and the demo had a lower error and some a higher one, by 1 or 2 %.
+    The paper's all-Gaussian variant, which would select by noisy errors, costs more: with as much noise as the exponential mechanism's, the
+    errors of k candidates cost k / 2.6 times what one selection does, 6 times for the 16 most promising."""
 
     name: ClassVar[str] = "aim"
     title: ClassVar[str] = "AIM"
