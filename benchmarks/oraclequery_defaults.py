@@ -10,6 +10,7 @@ A setting that is in the record is not measured again: interrupt it, and go on.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.domain import Domain
@@ -87,12 +87,14 @@ def main(rounds: Sequence[int] = ROUNDS) -> None:
 
 def table(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each rounds, perturbation and skip: the largest error of each budget and learner, and the mean over those columns."""
-    frame = pd.DataFrame(found)
-    wide = frame.pivot_table(index=["rounds", "perturbation", "skip"], columns=["rho", "learner"], values="largest")
-    yield f"| {' | '.join([*map(str, wide.index.names), *(f'{learner}, rho {rho:g}' for rho, learner in wide.columns), 'mean'])} |"
-    yield "|---" * (len(wide.index.names) + len(wide.columns) + 1) + "|"
-    for (t, perturbation, skip), row in wide.iterrows():
-        yield f"| {t} | {perturbation:g} | {skip:g} | {' | '.join(f'{error:.4f}' for error in [*row, row.mean()])} |"
+    asked = list(product(RHOS, LEARNERS))
+    yield f"| rounds | perturbation | skip | {' | '.join(f'{learner}, rho {rho:g}' for rho, learner in asked)} | mean |"
+    yield "|---" * (4 + len(asked)) + "|"
+    largest = {tuple(run[name] for name in ("rounds", "perturbation", "skip", "rho", "learner")): run["largest"] for run in found}
+    for t, perturbation, skip in sorted({key[:3] for key in largest}):
+        those = [largest.get((t, perturbation, skip, rho, learner), math.nan) for rho, learner in asked]
+        told = " | ".join(f"{error:.4f}" for error in [*those, sum(those) / len(those)])
+        yield f"| {t} | {perturbation:g} | {skip:g} | {told} |"
 
 
 if __name__ == "__main__":
