@@ -8,6 +8,7 @@ Darwiche 2003, "A differential approach to inference in Bayesian networks"). Kno
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +22,22 @@ Labels = tuple[int, ...]
 Table = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-WORTH_SEARCHING, WORTH_SEARCHING_ONCE = 1e6, 2e7
-"""Multiplications from which a better order pays for an exhaustive search: of a program that runs a hundred times, of one that runs a few
-times."""
 SEARCHED_INPUTS = 10
+KEPT_ORDERS = 4096
+
+
+@dataclass(frozen=True)
+class Search:
+    """How far to look for a good order. worth: multiplications of one contraction from which an exhaustive search pays.  outer: whether
+    tables without a common label may be multiplied first, which takes much longer to search, and spares passes over the largest tables."""
+
+    worth: float
+    outer: bool
+
+
+OFTEN, ONCE = Search(2e6, outer=True), Search(2e7, outer=False)
+"""For a program that runs a hundred times, and for one that runs a few times."""
+
 
 
 def align(table: NDArray[Scalar], labels: Labels, target: Labels) -> NDArray[Scalar]:
@@ -86,13 +99,12 @@ class Product:
 class Program:
     """Straight-line plan: inputs are slots 0..n-1, every step fills one more slot, each slot is used at most once.
 
-    worth_searching: multiplications of one contraction from which a better order is searched for. flops: of one forward run. peak: cells
-    of the largest table built.
+    flops: multiplications of one forward run. peak: cells of the largest table built.
     """
 
-    def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], worth_searching: float = WORTH_SEARCHING) -> None:
+    def __init__(self, inputs: Sequence[Labels], sizes: Sequence[int], search: Search = OFTEN) -> None:
         self.sizes = tuple(sizes)
-        self._worth_searching = worth_searching
+        self._search = search
         self.labels: list[Labels] = list(inputs)
         self.steps: list[SumOut | Product] = []
         self.flops = 0.0
@@ -104,7 +116,7 @@ class Program:
     def contract(self, slots: Sequence[int], keep: frozenset[int]) -> int:
         """Append steps that multiply `slots` and sum out every label not in `keep`. Returns the slot of the result."""
         pending = list(slots)
-        for chosen in _path([self.labels[s] for s in pending], keep, self.sizes, self._worth_searching):
+        for chosen in _path(tuple(self.labels[s] for s in pending), keep, self.sizes, self._search):
             picked = [pending[i] for i in chosen]
             pending = [s for i, s in enumerate(pending) if i not in chosen]
             needed = keep.union(*(self.labels[s] for s in pending)) if pending else keep
@@ -219,10 +231,12 @@ def _transposed_times(left: Table, outer: Table) -> Table:
     return np.matmul(left.swapaxes(1, 2), outer)
 
 
-def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int], worth_searching: float) -> list[tuple[int, ...]]:
+@functools.lru_cache(KEPT_ORDERS)
+def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ...], search: Search) -> Sequence[tuple[int, ...]]:
     """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
 
-    Exhaustive for up to four tables; greedy beyond, and dynamic programming where greed would be expensive.
+    Exhaustive for up to four tables; greedy beyond, and dynamic programming where greed would be expensive. Kept, for a model that grows
+    by a clique has most of its nodes as before.
     """
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]
@@ -232,10 +246,10 @@ def _path(inputs: Sequence[Labels], keep: frozenset[int], sizes: Sequence[int], 
     if len(inputs) <= 4:
         return _pairs(opt_einsum.paths.optimal(sets, keep & found, size_of), len(inputs))
     greedy = _pairs(opt_einsum.paths.greedy(sets, keep & found, size_of), len(inputs))
-    if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < worth_searching:
+    if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < search.worth:
         return greedy
-    search = opt_einsum.paths.DynamicProgramming(minimize="flops")
-    return _pairs(search(sets, keep & found, size_of), len(inputs))
+    searched = opt_einsum.paths.DynamicProgramming(minimize="flops", search_outer=search.outer)
+    return _pairs(searched(sets, keep & found, size_of), len(inputs))
 
 
 def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
@@ -276,7 +290,7 @@ class Contractor:
         key = (tuple(inputs), keep)
         found = self._plans.get(key)
         if found is None:
-            program = Program(inputs, self.sizes, WORTH_SEARCHING_ONCE)
+            program = Program(inputs, self.sizes, ONCE)
             found = self._plans[key] = (program, program.contract(range(len(inputs)), keep))
         return found
 

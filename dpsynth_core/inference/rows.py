@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.contraction import Labels, Program, Table
+from dpsynth_core.inference.contraction import ONCE, Labels, Program, Table
 from dpsynth_core.inference.structure import Structure
 
 _Bucket = tuple[int, list[tuple[Table, Labels]]]
@@ -61,7 +61,7 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
         bucket = [entry for entry in pool if attribute in entry[1]]
         pool = [entry for entry in pool if attribute not in entry[1]]
         buckets.append((attribute, bucket))
-        program = Program([labels for _, labels in bucket], structure.sizes)
+        program = Program([labels for _, labels in bucket], structure.sizes, ONCE)
         keep = frozenset(a for _, labels in bucket for a in labels) - {attribute}
         slot = program.contract(range(len(bucket)), keep)
         message = program.forward([table for table, _ in bucket])[slot]

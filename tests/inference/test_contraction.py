@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.inference.contraction import Contractor, Program, align
+from dpsynth_core.inference.contraction import Contractor, Program, Search, align
 
 SIZES = (2, 3, 4, 2, 3)
 
@@ -32,6 +32,15 @@ def test_a_program_equals_einsum(network) -> None:
     inputs, keep, tables = network
     out = tuple(sorted(keep))
     np.testing.assert_allclose(Contractor(SIZES)(tables, inputs, out), einsum(inputs, tables, out), rtol=1e-10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(networks(), st.booleans())
+def test_an_order_that_was_searched_for_gives_the_same_sums(network, outer: bool) -> None:
+    inputs, keep, tables = network
+    program = Program(inputs, SIZES, Search(0.0, outer))
+    slot = program.contract(range(len(inputs)), keep)
+    np.testing.assert_allclose(program.forward(tables)[slot], einsum(inputs, tables, program.labels[slot]), rtol=1e-10)
 
 
 @settings(max_examples=100, deadline=None)
