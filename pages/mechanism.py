@@ -37,9 +37,8 @@ def main() -> None:
         _plan(here)
     elif active is None:
         last = listed[0]
-        again = st.expander(
-            "Plan another run", last.state != "done", key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun"
-        )
+        undecided = last.state != "done" or check_view.was_check(last)
+        again = st.expander("Plan another run", undecided, key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun")
         if again.open:  # else nobody waits for what nobody sees
             with again:
                 _plan(here)

@@ -46,9 +46,14 @@ def _last(here: Current) -> dict[str, Any] | None:
     """The reading of the project's newest check with the present public table."""
     for run in runs.list(here.owner, here.project):
         same = (run.spec.get("public") or {}).get("sha256") == here.draft["public"]["sha256"]
-        if run.state == "done" and run.spec["mechanism"]["name"] == Mixture.name and same:
+        if run.state == "done" and was_check(run) and same:
             return dict(runs.release(here.owner, run.id).details["best_mixture"])
     return None
+
+
+def was_check(run: runs.Run) -> bool:
+    """Whether a run only checked the public table, so that the plan is still to be decided on."""
+    return bool(run.spec["mechanism"]["name"] == Mixture.name)
 
 
 @st.dialog("Spend this on a check?", width="medium")

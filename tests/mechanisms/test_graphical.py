@@ -12,14 +12,18 @@ from dpsynth_core.evaluation.errors import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.graphical import Capacity
-from dpsynth_core.mechanisms.protocol import Measured
+from dpsynth_core.mechanisms.protocol import Measured, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, get, settings
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 
 PAIRS = all_kway(DOMAIN, 2)
-NAMES = [name for name, mechanism in MECHANISMS.items() if any(p.name == "max_size_mb" for p in mechanism.parameters)]
+NAMES = [
+    name
+    for name, mechanism in MECHANISMS.items()
+    if any(p.name == "max_size_mb" for p in mechanism.parameters) and not isinstance(mechanism, UsesPublic)
+]
 ADAPTIVE = pytest.mark.parametrize("name", NAMES)
 RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace"])
 
