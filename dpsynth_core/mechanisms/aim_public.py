@@ -28,7 +28,7 @@ class AimPublic(Aim):
     title: ClassVar[str] = "AIM from a public table"
     summary: ClassVar[str] = (
         "AIM, but its model starts from a public table of the same columns, which counts for less the more your own noisy tables "
-        "contradict it. Best for small budgets; hardly worse than AIM where the public people are quite different."
+        "contradict it. Better than AIM where the public people resemble yours, at times a little worse where they do not."
     )
     privacy: ClassVar[str] = "The public table is used as it is: nothing protects the people in it. " + Aim.privacy
 
