@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.domain import Attribute, Domain
 
+ROWS = 50_000
+
 SEX = ("female", "male")
 REGION = ("capital", "coast", "highlands", "north", "south")
 EDUCATION = ("primary", "secondary", "vocational", "bachelor", "master or more")
@@ -50,7 +52,7 @@ def _income_edges() -> list[int]:
     return [0, 1, 5_000, *range(10_000, 60_000, 5_000), 60_000, 70_000, 80_000, 100_000, 150_000]
 
 
-def simulate(rows: int = 50_000, seed: int = 7) -> pd.DataFrame:
+def simulate(rows: int = ROWS, seed: int = 7) -> pd.DataFrame:
     """A table of invented people, one row each; the same seed gives the same table."""
     rng = np.random.default_rng(seed)
     age = np.clip(np.where(rng.random(rows) < 0.75, rng.normal(42, 15, rows), rng.normal(70, 10, rows)), 16, 95).astype(np.int64)

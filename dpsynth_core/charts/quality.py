@@ -16,7 +16,9 @@ from dpsynth_core.zones import Zone, Zoned
 PAIR = "pair"
 """Name of the selection of the map of pairs."""
 
-_SHAPE_LEGEND = alt.Legend(orient="bottom", symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60)
+_SHAPE_LEGEND = alt.Legend(
+    orient="bottom", columns=3, symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60
+)
 _ERROR = "People in a wrong cell"
 _YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
 _SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}

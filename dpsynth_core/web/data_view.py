@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core import demo
 from dpsynth_core.errors import InputError
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.store import ledger
@@ -63,14 +64,13 @@ def _take_path() -> None:
 
 
 def _demo(here: Current) -> None:
-    st.caption("50,000 invented people with 12 columns that depend on each other. No one's privacy is at stake: look at everything.")
+    st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. Nobody's privacy is at stake: look at everything.")
     look = "secondary" if table.is_simulated(here.draft) else "primary"
     st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
 
 
 def _take_demo() -> None:
     _take(table.simulated)
-    session.edit(lambda draft: draft.update(population=draft.get("population") or table.DEMO_LABEL))
 
 
 def _take(find: Callable[[], Table]) -> None:

@@ -87,16 +87,34 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 
 def adopt(draft: Draft, table: Table) -> None:
-    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page."""
+    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page.
+
+    Who the simulated people are, and how many, is known; when they make way for real ones, nothing of it is left.
+    """
+    wizard = draft.setdefault("wizard", {})
+    if table.source == DEMO:
+        draft["population"] = draft.get("population") or DEMO_LABEL
+        wizard["people"] = demo.ROWS
+    else:
+        _forget_simulated(draft)
     draft["data"] = table.section
-    draft.setdefault("wizard", {}).update(source=table.source, label=table.label, columns=list(table.columns))
+    wizard.update(source=table.source, label=table.label, columns=list(table.columns))
 
 
 def disown(draft: Draft) -> None:
     """The draft without a table."""
+    _forget_simulated(draft)
     draft.pop("data", None)
     for name in ("source", "label", "columns"):
         draft.get("wizard", {}).pop(name, None)
+
+
+def _forget_simulated(draft: Draft) -> None:
+    """Take out what was said of the simulated people, if they are the draft's table."""
+    if is_simulated(draft):
+        draft["wizard"]["people"] = None
+        if draft.get("population") == DEMO_LABEL:
+            del draft["population"]
 
 
 def is_simulated(draft: Draft) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import io
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from dpsynth_core.demo import demo_domain
+from dpsynth_core.demo import ROWS, demo_domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.store import projects
 from dpsynth_core.web import document, table
@@ -119,6 +120,24 @@ def test_simulated_people_are_public() -> None:
     looked = table.look(draft)
     assert looked.zone is Zone.PUBLIC
     assert [guess.attribute for guess in looked.value] == list(demo_domain())
+
+
+def test_what_is_known_of_the_simulated_people_goes_with_them(project: str) -> None:
+    simulated = draft_with(table.simulated())
+    assert (simulated["population"], document.people(simulated)) == (table.DEMO_LABEL, ROWS)
+    replaced = copy.deepcopy(simulated)
+    table.adopt(replaced, uploaded(project, CSV))
+    table.disown(simulated)
+    for draft in (replaced, simulated):
+        assert "population" not in draft
+        assert document.people(draft) is None
+
+
+def test_what_was_said_of_real_people_stays(project: str) -> None:
+    draft = draft_with(uploaded(project, CSV))
+    draft["population"], draft["wizard"]["people"] = "Our patients", 900
+    table.adopt(draft, uploaded(project, CSV, "newer.csv"))
+    assert (draft["population"], document.people(draft)) == ("Our patients", 900)
 
 
 def test_looking_at_the_private_table_is_curator_only(project: str) -> None:
