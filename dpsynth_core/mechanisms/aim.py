@@ -84,7 +84,7 @@ class Aim:
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
         closure_cells = sum(domain.cells(c) for c in workload.closure())
-        memory = 250.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 3 * settings["max_size_mb"] * min(1.0, 2 * rho)
+        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * settings["max_size_mb"] * min(1.0, 2 * rho)
         rounds = min(settings["rounds_per_attribute"] * len(domain), 3 * len(domain))
         seconds = rounds * (0.15 + 6e-8 * closure_cells + settings["max_size_mb"] / 256.0 * min(1.0, rho))
         return Forecast(True, seconds, memory)
