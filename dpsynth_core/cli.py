@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # each command imports what it needs, so that --help and mist
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
 BUNDLE = "release.zip"
-UNNAMED = "not in the ledger"
-"""Population of a release that was made without --population."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +85,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.domain import load_domain
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.sources.files import column_names, sniff
-    from dpsynth_core.spec import Spec
+    from dpsynth_core.spec import UNNAMED, Spec
 
     form = sniff(options.data)
     domain = load_domain(options.domain).ordered_like(column_names(options.data, form))

@@ -32,6 +32,8 @@ DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 CERTIFIED_LARGEST = 0.1
 """Share of the certificate that measures the largest error of all cells; the rest measures the error of each marginal."""
+UNNAMED = "not in the ledger"
+"""Population of a release that no ledger was charged for."""
 DEMO = "demo"
 """`data.kind` of the simulated people that this project makes itself; it has no path."""
 STANDIN = "standin"

@@ -337,7 +337,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
         "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
     )
-    kept = f" (of which {plan.rho_certificate:.6g} was kept for measuring the errors of the result)" if plan.rho_certificate else ""
+    kept = f", of which rho = {plan.rho_certificate:.6g} was kept for measuring the errors of the result," if plan.rho_certificate else ""
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of"
         f" {accountant.stated(plan.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"

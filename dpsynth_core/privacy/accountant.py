@@ -162,7 +162,7 @@ class _Gdp(Accountant):
         return attacker.gdp_reading(_mu(rho), slack + _DISTANCE)
 
     def stated(self, rho: float) -> str:
-        return f"mu = {_mu(rho):.6g}, that is rho = mu^2/2 = {rho:.6g},"
+        return f"mu = {_mu(rho):.6g} (rho = mu^2/2 = {rho:.6g})"
 
     def symbols(self, slack: bool) -> str:  # noqa: ARG002
         return (

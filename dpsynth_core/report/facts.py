@@ -11,6 +11,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Mechanism
 from dpsynth_core.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
+from dpsynth_core.spec import UNNAMED
 
 _ORIGIN = {
     "typed": "typed by the curator",
@@ -75,7 +76,8 @@ def trusted(found: Trust) -> str:
 
 def byline(release: Release) -> str:
     """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
-    about = f"{len(release.domain):,} columns about “{release.spec['population']}”"
+    population = release.spec["population"]
+    about = f"{len(release.domain):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
     what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
     return f"{what}, made by {_mechanism(release).title} on {release.created[:10]}."
 
