@@ -15,7 +15,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import ROUNDING, Clique, Measurement
 from dpsynth_core.mechanisms.protocol import Candidate, Event, Fitted, Kernel, Measured, Parameter, Selection
 
 MAX_SIZE = Parameter(
@@ -160,6 +160,12 @@ def fit(
     beside: what is known of marginals without having been measured; it says nothing of the number of rows."""
     total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total([*counted, *measurements])
     return estimate(kernel.domain, [*measurements, *beside], total, earlier, stopping)
+
+
+def count(kernel: Kernel, rho: float, l2: float) -> Measurement:
+    """The number of rows, as a measurement of the empty clique: exact where it is public, else for rho, with noise for l2."""
+    sigma = sigma_for(rho, l2)
+    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
 
 
 def fitted(kernel: Kernel, number: int, message: str) -> Fitted:

@@ -13,11 +13,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import ROUNDING, Measurement
+from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical, learners
 from dpsynth_core.mechanisms.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
@@ -130,8 +128,7 @@ def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
     """The target's own table; without a target, the number of records."""
     if task.target is not None:
         return kernel.measure_marginal((task.target,), graphical.sigma_for(rho, kernel.marginal_l2))
-    sigma = graphical.sigma_for(rho, kernel.query_l1)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
+    return graphical.count(kernel, rho, kernel.query_l1)
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dpsynth_core.domain import Domain
 from dpsynth_core.inference.model import GraphicalModel, uniform
-from dpsynth_core.measurement import ROUNDING, Measurement
+from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity, Choice, RoundBudget
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
@@ -94,8 +92,7 @@ def _rounds(domain: Domain, settings: Mapping[str, Any]) -> int:
 
 def _count(kernel: Kernel) -> Measurement:
     """The number of rows, as a measurement of the empty clique; exact where it is public."""
-    sigma = graphical.sigma_for(TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
+    return graphical.count(kernel, TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
 
 
 def _select(

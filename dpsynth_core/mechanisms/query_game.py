@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpsynth_core.domain import Domain
 from dpsynth_core.errors import OracleError
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.measurement import ROUNDING, Measurement
+from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.protocol import CHOOSING, COUNTING, Fitted, Forecast, Kernel, Parameter, Split
 from dpsynth_core.oracles import exhaustion
@@ -174,8 +174,7 @@ def _any_record(queries: QueryClass, oracle: Oracle, limit: Limit) -> Codes:
 
 def count_people(kernel: Kernel) -> Measurement:
     """The number of rows, as a measurement of the empty clique: exact where it is public, else for TOTAL_SHARE of the budget."""
-    sigma = graphical.sigma_for(TOTAL_SHARE * kernel.rho_total, rows_per_person(kernel))
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
+    return graphical.count(kernel, TOTAL_SHARE * kernel.rho_total, rows_per_person(kernel))
 
 
 def rows_per_person(kernel: Kernel) -> float:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import ROUNDING, Measurement
+from dpsynth_core.measurement import Measurement
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import RoundBudget
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Fitted, Kernel, Parameter, Split
@@ -129,8 +129,7 @@ def _replay(weights: Weights, asked: Sequence[Asked], rng: np.random.Generator) 
 
 def count_people(kernel: Kernel, share: float = TOTAL_SHARE) -> Measurement:
     """The number of people, as a measurement of the empty clique: exact where it is public, else for a share of the budget."""
-    sigma = graphical.sigma_for(share * kernel.rho_total, kernel.query_l1)
-    return Measurement((), np.array(kernel.measure_total(sigma)), sigma, rounding=ROUNDING)
+    return graphical.count(kernel, share * kernel.rho_total, kernel.query_l1)
 
 
 def people(counted: Measurement) -> float:
