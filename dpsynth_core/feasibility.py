@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique
+from dpsynth_core.measurement import HALF_NORMAL, Clique
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zoned, public
@@ -23,8 +23,6 @@ from dpsynth_core.zones import Zoned, public
 MEASUREMENTS_PER_COLUMN = 2
 READABLE, NOISE_ONLY = 0.1, 0.5
 """Share of people in a wrong cell: up to the first a table is good; from the second on it is mostly noise."""
-
-_MEAN_ABS = math.sqrt(2 / math.pi)
 
 
 class Level(StrEnum):
@@ -76,7 +74,7 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None) -> Zo
     """The verdict on a plan. people: publicly known or declared, never counted in the private table."""
     domain = workload.domain
     sigma = unit.marginal_l2 * math.sqrt(MEASUREMENTS_PER_COLUMN * len(domain) / (2 * rho))
-    noise = _MEAN_ABS * sigma
+    noise = HALF_NORMAL * sigma
     used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
     columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
     tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Clique = tuple[str, ...]
 """Attribute names in domain order; the index of a marginal."""
 
+HALF_NORMAL = math.sqrt(2 / math.pi)
+"""E|X| of a standard normal X: the expected absolute noise of a cell, in units of its standard deviation."""
 ROUNDING = 1 / 12
 """What rounding noise to whole numbers adds to its variance, nearly: the variance of a number drawn evenly from an interval of length 1."""
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.quantiles import HALF_NORMAL
-from dpsynth_core.measurement import Clique
+from dpsynth_core.measurement import HALF_NORMAL, Clique
 from dpsynth_core.mechanisms.residual_planner import cell_sigma, planned
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity

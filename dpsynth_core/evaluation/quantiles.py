@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, wofz
 
-HALF_NORMAL = math.sqrt(2 / math.pi)
-"""E|X| of a standard normal X."""
+from dpsynth_core.measurement import HALF_NORMAL
+
 _HALF_NORMAL_DEVIATION = math.sqrt(1 - 2 / math.pi)
 _FEW = 16
 """Below so many terms the characteristic function of their sum has a long tail, and the integral over it goes further."""

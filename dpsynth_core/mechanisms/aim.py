@@ -16,7 +16,7 @@ import numpy as np
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.mechanisms.graphical import (
     BETWEEN,
     BYTES_PER_CELL,
@@ -39,9 +39,6 @@ from dpsynth_core.mechanisms.public_prior import Beside, Nothing
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.workload import Workload
-
-HALF_NORMAL = math.sqrt(2.0 / math.pi)
-"""E|X| for a standard normal X: expected absolute noise of a measured cell, in units of sigma."""
 
 
 class Aim:

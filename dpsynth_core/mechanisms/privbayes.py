@@ -20,7 +20,7 @@ from itertools import accumulate, combinations
 from typing import Any, ClassVar
 
 from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique
+from dpsynth_core.measurement import HALF_NORMAL, Clique
 from dpsynth_core.mechanisms import graphical
 from dpsynth_core.mechanisms.graphical import Capacity
 from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
@@ -32,8 +32,6 @@ MOST_SETS = 10_000
 
 MOST_CELLS = 40_000_000
 """Cells of all tables compared in all rounds together: bounds memory."""
-
-HALF_NORMAL = math.sqrt(2.0 / math.pi)
 
 
 class PrivBayes:

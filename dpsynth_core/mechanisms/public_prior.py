@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 
 from dpsynth_core.domain import Domain
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.mechanisms.graphical import FINAL, Capacity, columns_of, fit
 from dpsynth_core.mechanisms.protocol import Kernel
 from dpsynth_core.public_table import PublicTable
@@ -42,7 +42,6 @@ HOPELESS = 50.0
 _LARGEST_DOUBT = math.log(20)
 _ITERATIONS, _CLOSE = 500, 1e-5
 """Of raking: an iteration is a pass over the public rows; the columns' shares are met to so much."""
-_HALF_NORMAL = math.sqrt(2.0 / math.pi)
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -197,7 +196,7 @@ class PublicPrior:
     def _expected(self, clique: Clique) -> float:
         """How far a marginal of n_eff people is from that of all, L1, in counts."""
         q = self.shares(clique)
-        return self.total * _HALF_NORMAL * float(np.sqrt(q * (1 - q) / self.people).sum())
+        return self.total * HALF_NORMAL * float(np.sqrt(q * (1 - q) / self.people).sum())
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:

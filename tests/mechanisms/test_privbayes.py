@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.domain import Domain
+from dpsynth_core.measurement import HALF_NORMAL
 from dpsynth_core.mechanisms.graphical import Capacity
-from dpsynth_core.mechanisms.privbayes import HALF_NORMAL, MOST_CELLS, MOST_SETS, _Offers
+from dpsynth_core.mechanisms.privbayes import MOST_CELLS, MOST_SETS, _Offers
 from dpsynth_core.mechanisms.protocol import Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
