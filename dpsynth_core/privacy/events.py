@@ -8,12 +8,26 @@ privacy loss of each: that is what `accountant` relies on.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
 
+class _Charged(ABC):
+    """What every event has."""
+
+    @property
+    @abstractmethod
+    def cost(self) -> Fraction:
+        """rho under zCDP, exact."""
+
+    @property
+    def rho(self) -> float:
+        return float(self.cost)
+
+
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(_Charged):
     """Rounded normal noise of `sigma` per cell on counts of L2 sensitivity `l2`.
 
     rho = l2^2 / (2 sigma^2) in every accountant: `lattice`.
@@ -29,10 +43,6 @@ class Gaussian:
     def cost(self) -> Fraction:
         return Fraction(self.l2) ** 2 / (2 * Fraction(self.sigma) ** 2)
 
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
-
 
 @dataclass(frozen=True)
 class Residual(Gaussian):
@@ -43,7 +53,7 @@ class Residual(Gaussian):
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(_Charged):
     """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
     rho = count * eps^2 / 8, because the privacy loss of each has range eps: Cesar and Rogers 2021, Lemma 3.4 with Proposition 3.3.
@@ -59,13 +69,9 @@ class Selection:
     def cost(self) -> Fraction:
         return self.count * Fraction(self.eps) ** 2 / 8
 
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
-
 
 @dataclass(frozen=True)
-class PermuteAndFlip:
+class PermuteAndFlip(_Charged):
     """One draw of permute-and-flip at `eps`: `privacy.flipping`, Proposition.
 
     rho = eps^2 / 2, as for everything that is eps-differentially private: Bun and Steinke 2016, Proposition 1.4. It is not less, but for
@@ -83,13 +89,9 @@ class PermuteAndFlip:
     def cost(self) -> Fraction:
         return Fraction(self.eps) ** 2 / 2
 
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
-
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(_Charged):
     """Discrete Laplace noise of parameter `scale` on counts of L1 sensitivity `l1`: pure (l1/scale)-DP.
 
     rho = (l1/scale)^2 / 2: Bun and Steinke 2016, Proposition 1.4. (The privacy loss has a range of twice l1/scale.)
@@ -105,13 +107,9 @@ class Laplace:
     def cost(self) -> Fraction:
         return (Fraction(self.l1) / Fraction(self.scale)) ** 2 / 2
 
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
-
 
 @dataclass(frozen=True)
-class Retention:
+class Retention(_Charged):
     """`count` bits, each True with a probability p <= exp(-gamma), ln p being -eta * (a count / records) and a constant.
 
     A person with `rows` rows moves ln p by eta * rows / records =: u at most, and ln(1 - p) the other way by at most u / (e^gamma - 1), the
@@ -136,10 +134,6 @@ class Retention:
         slope = Fraction(-1 / math.expm1(-self.gamma)) * (1 + Fraction(1, 2**48))  # 1 + 1/(e^gamma - 1), never rounded down
         return self.count * (Fraction(self.eta) * self.rows / Fraction(self.records) * slope) ** 2 / 8
 
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
-
 
 @dataclass(frozen=True)
 class PerturbedMinimum(Laplace):
@@ -150,7 +144,7 @@ class PerturbedMinimum(Laplace):
 
 
 @dataclass(frozen=True)
-class Approximate:
+class Approximate(_Charged):
     """A step with a proof of its own that it is (eps, delta)-differentially private: Gaussian RSPM, PRSMA.
 
     For neighbours there are distributions within e^eps of each other that its answers follow except with probability delta (Kairouz, Oh,
@@ -167,10 +161,6 @@ class Approximate:
     @property
     def cost(self) -> Fraction:
         return Fraction(self.eps) ** 2 / 2
-
-    @property
-    def rho(self) -> float:
-        return float(self.cost)
 
 
 Event = Gaussian | Residual | Selection | PermuteAndFlip | Retention | Laplace | PerturbedMinimum | Approximate

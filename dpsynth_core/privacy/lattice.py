@@ -40,11 +40,11 @@ _FINEST = 58
 _MOST_BITS = 62
 
 
-def bits(sigma: float) -> int:
-    """b. ValueError unless sigma is a positive number below 2^58."""
-    if not 0 < sigma < 2.0**_FINEST:
-        raise ValueError(f"sigma must be a positive number below 2^{_FINEST}")
-    return min(_MOST_BITS, _FINEST - math.frexp(sigma)[1])
+def bits(sigma: float, finest: int = _FINEST, most: int = _MOST_BITS) -> int:
+    """The largest b, `most` at most, with 2^b sigma below 2^finest. ValueError unless sigma itself is positive and below it."""
+    if not 0 < sigma < 2.0**finest:
+        raise ValueError(f"sigma must be a positive number below 2^{finest}")
+    return min(most, finest - math.frexp(sigma)[1])
 
 
 def rounded(noise: NDArray[np.int64], b: int) -> NDArray[np.int64]:

@@ -32,6 +32,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.privacy import lattice
 from dpsynth_core.privacy.unit import Unit
 
 MOST_BITS = 24
@@ -42,9 +43,7 @@ NOISE_BITS = 50
 
 def lattice_bits(sigma: float) -> int:
     """b: noise is drawn in steps of 2^-b people. ValueError unless sigma is a positive number that leaves room for the noise."""
-    if not 0 < sigma < 2**NOISE_BITS:
-        raise ValueError(f"sigma must be a positive number below 2^{NOISE_BITS}")
-    return min(MOST_BITS, NOISE_BITS - math.frexp(sigma)[1])
+    return lattice.bits(sigma, NOISE_BITS, MOST_BITS)
 
 
 def one_row(sizes: Sequence[int], bits: int) -> Fraction:
