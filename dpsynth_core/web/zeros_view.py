@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.attribute import Attribute
 from dpsynth_core.errors import InputError
-from dpsynth_core.web import document, domain_table, frame, session, zeros_table
+from dpsynth_core.web import document, domain_table, frame, refusals, session, zeros_table
 from dpsynth_core.web.domain_table import Row
 from dpsynth_core.web.fields import problem as quiet_problem
 from dpsynth_core.web.session import Current
@@ -23,7 +23,8 @@ HELP = (
     "No synthetic row will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
     "nothing and is not reported: it would be a fact about a person."
 )
-_SAID, _GRID = "_zeros_said", "_zeros_grid"
+_GRID = "_zeros_grid"
+_ZEROS = "zeros"
 _LISTED = 8
 """Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
 
@@ -43,8 +44,7 @@ def section(here: Current, rows: Sequence[Row]) -> None:
             _grid(here, rules, attributes)
         else:
             _sentence(here, attributes)
-        if error := st.session_state.pop(_SAID, None):
-            frame.refused(error)
+        frame.refused_at(_ZEROS)
 
 
 def _complete(rows: Sequence[Row]) -> list[Attribute]:
@@ -56,12 +56,9 @@ def _key(here: Current, *parts: str) -> str:
     return ":".join((here.project, "zeros", *parts))
 
 
-def _change(change: Callable[[list[Rule]], list[Rule]]) -> None:
-    """Store changed rules, or keep what is wrong for the next run of the page."""
-    try:
-        session.edit(lambda draft: zeros_table.keep(draft, change(zeros_table.rules_of(draft))))
-    except InputError as error:
-        st.session_state[_SAID] = error
+def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
+    """Store changed rules; False if they were refused."""
+    return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: zeros_table.keep(draft, change(zeros_table.rules_of(draft)))))
 
 
 def _listed(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
@@ -111,8 +108,7 @@ def _rule(given: str, values: list[str], verb: str, target: str, others: list[st
 
 
 def _add(here: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
-    _change(lambda stored: zeros_table.added(stored, rule, attributes))
-    if _SAID not in st.session_state:
+    if _change(lambda stored: zeros_table.added(stored, rule, attributes)):
         st.session_state[_key(here, "note")] = ""
 
 
