@@ -139,6 +139,14 @@ def press_continue(page: Page, following: str) -> None:
     settled(page)
 
 
+def use_table(page: Page, table: Path, columns: int, population: str) -> None:
+    """Upload a project's table, name the people in it, and go on to the domain."""
+    page.locator("input[type=file]").first.set_input_files(table)
+    expect(page.get_by_text(f"{columns} columns")).to_be_visible()
+    fill(page, "Name of the population", population)
+    press_continue(page, "Domain")
+
+
 def use_demo(page: Page) -> None:
     """Take the simulated people as the project's table."""
     page.get_by_text("Try the simulated demo").click()

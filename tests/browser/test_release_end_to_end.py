@@ -27,6 +27,7 @@ from tests.browser.conftest import (
     seal_and_run,
     settled,
     use_demo,
+    use_table,
     wait_until_done,
 )
 
@@ -95,10 +96,7 @@ def check_errors(document: dict[str, Any], errors: pd.DataFrame) -> None:
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
 def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
     new_project(opened(page, server), "Adult")
-    page.locator("input[type=file]").first.set_input_files(ADULT)
-    expect(page.get_by_text("15 columns")).to_be_visible()
-    fill(page, "Name of the population", "Adults of 1994")
-    press_continue(page, "Domain")
+    use_table(page, ADULT, 15, "Adults of 1994")
     page.get_by_role("button", name="Load a codebook").click()
     page.locator("input[type=file]").first.set_input_files(ADULT_DOMAIN)
     expect(page.get_by_text("15 of 15 columns used")).to_be_visible()

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dpsynth_core.domain import Domain
-from tests.browser.conftest import Server, download, fill, new_project, opened, press_continue, seal_and_run, settled, wait_until_done
+from tests.browser.conftest import Server, download, new_project, opened, press_continue, seal_and_run, settled, use_table, wait_until_done
 
 pytestmark = pytest.mark.browser
 
@@ -69,10 +69,7 @@ def check_release(document: dict[str, Any]) -> None:
 @pytest.mark.skipif(not TITANIC.exists(), reason="the table is not part of this project")
 def test_titanic_from_the_raw_file_to_rows_with_every_default(page: Page, server: Server) -> None:
     new_project(opened(page, server), "Titanic")
-    page.locator("input[type=file]").first.set_input_files(TITANIC)
-    expect(page.get_by_text("10 columns")).to_be_visible()
-    fill(page, "Name of the population", "Passengers of the Titanic")
-    press_continue(page, "Domain")
+    use_table(page, TITANIC, 10, "Passengers of the Titanic")
     propose_domain(page)
     press_continue(page, "Workload")
     page.get_by_text("triples", exact=True).click()
