@@ -296,14 +296,14 @@ class PrivacyKernel:
         event = learning.perturbation(task.rules, self.__unit.marginal_l1, eps)
         self.__meter.charge(event)
         noise = learning.laplace_noise(task.rules, event.scale, self.__noise)
-        return learning.minimum(self.__problem(task), noise, oracle).written()
+        return learning.written(task.rules, learning.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP."""
         sigma = learning.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
         self.__meter.charge(Approximate(eps, delta))
         noise = learning.gaussian_noise(task.rules, sigma, self.__noise)
-        return learning.minimum(self.__problem(task), noise, oracle).written()
+        return learning.written(task.rules, learning.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP whatever the oracle does; costs eps^2 / 2 and delta.
@@ -319,7 +319,7 @@ class PrivacyKernel:
         self.__meter.charge(Approximate(eps, delta))
         counts = self.__read([task.columns])[task.columns]
         found = learning.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise)
-        return np.zeros(0, dtype=np.int64) if found is None else found.written()
+        return np.zeros(0, dtype=np.int64) if found is None else learning.written(task.rules, found)
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
         """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.
@@ -328,7 +328,7 @@ class PrivacyKernel:
         """
         b = selection.scale(eps, self.__unit.query_l1)
         self.__meter.charge(Selection(eps))
-        return learning.exponential(self.__problem(task), b, self.__noise).written()
+        return learning.written(task.rules, learning.exponential(self.__problem(task), b, self.__noise))
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + rounded normal noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""

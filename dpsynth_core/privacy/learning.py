@@ -16,6 +16,10 @@ sum over all eta for which q may be returned gives Pr[q | S] <= e^eps Pr[q | S']
 The paper has continuous noise, where ties have probability 0, and shifts by 2 (replace). On a grid ties happen: with 2 in place of 2 + g
 the difference could end at 0, and the tie be broken the other way. A test shows that this breaks the promise.
 
+*Forms.* In the theorem, rules are functions, and different ones differ on a separator. What leaves this room must then be a function of
+the values on the separators too: how an oracle writes a rule (the order of a decision list, say) may depend on the records beyond any
+noise. So every rule goes out through `written`, which looks at those values alone, whatever found it and in whatever form.
+
 *Gaussian noise* (the paper's Theorem 7 has its constant in an appendix). The same map has L2 norm D = (change + g) sqrt(m). For one output
 q, Pr[eta] <= e^eps Pr[f(eta)] unless the noise in the direction of the shift is above t = eps sigma^2/D - D/2. That direction depends on q:
 over all outputs, delta is at most |Q| times the probability of one. Discrete Gaussian noise is sub-Gaussian (Canonne, Kamath, Steinke
@@ -39,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.errors import OracleError
+from dpsynth_core.oracles import forms
 from dpsynth_core.oracles.asking import Ask, asking
 from dpsynth_core.oracles.learning import Learning, Oracle, all_values, numbered
 from dpsynth_core.oracles.rules import Rule, RuleClass
@@ -68,6 +73,11 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
     norm = float(_shift(change)) * math.sqrt(len(rules.separators))
     # t = u sigma: eps sigma^2 - u D sigma - D^2 / 2 = 0; the factor covers the rounding of this line
     return norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12)
+
+
+def written(rules: RuleClass, found: Rule) -> Integers:
+    """What is released of a rule of the class, as `Rule.written`: a function of its values on the separators, and of nothing else."""
+    return forms.identified(rules, found.holds(rules.separators)).written()
 
 
 def minimum(problem: Learning, noise: Integers, oracle: Oracle) -> Rule:
