@@ -20,8 +20,8 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms.protocol import Kernel, Parameter
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.learning import ORACLES, Oracle, exhaustible
-from dpsynth_core.oracles.rules import Rule, RuleClass, check_binary
+from dpsynth_core.oracles.learning import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
+from dpsynth_core.oracles.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.oracles.task import Task
 from dpsynth_core.privacy.robustness import Prsma
 
@@ -44,8 +44,9 @@ ORACLE_SECONDS = Parameter(
 
 MAX_SECONDS = 3600.0
 """Of all oracle calls of PRSMA, as far as they can be foreseen."""
-_SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 0.02
-"""Of one number of noise; of one rule that is gone through; of one small search by CP-SAT."""
+_SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _SECONDS_PER_SEARCH = 1.2e-5, 3e-9, 2e-4, 6e-7, 0.02
+"""Of one number of noise; of one rule that is gone through; of the cheapest decision list, and of each set of features on the way; of one
+small search by CP-SAT."""
 
 
 def learner(*names: str) -> Parameter:
@@ -110,10 +111,11 @@ def why_not(domain: Domain, rules: RuleClass, settings: Mapping[str, Any]) -> st
     except InputError as error:
         return f"{error.field}: {error.problem}; {error.remedy}"
     name = settings["learner"]
-    if (name == EXPONENTIAL or settings["oracle"] == "exhaustive") and not exhaustible(rules):
-        what = "the exponential mechanism goes" if name == EXPONENTIAL else "this oracle goes"
-        size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
-        return f"{what} through all rules, and {size}; use cp-sat and laplace"
+    size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
+    if name == EXPONENTIAL and not enumerable(rules):
+        return f"the exponential mechanism goes through all rules, and {size}; use laplace"
+    if settings["oracle"] == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
+        return f"this oracle goes through all sets of features, and {size}; use auto"
     return ""
 
 
@@ -140,6 +142,9 @@ def obstacle(
 
 def _call_seconds(rules: RuleClass, settings: Mapping[str, Any]) -> float:
     """Of one oracle call with its noise."""
-    searched = oracle(settings).may_fail(rules)
-    answering = _SECONDS_PER_SEARCH if searched else _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size
-    return _SECONDS_PER_DRAW * len(rules.separators) + answering
+    drawing = _SECONDS_PER_DRAW * len(rules.separators)
+    if oracle(settings).may_fail(rules):
+        return drawing + _SECONDS_PER_SEARCH
+    if rules.kind == DECISION_LIST:
+        return drawing + _SECONDS_PER_LIST + _SECONDS_PER_SET * 2 ** len(rules.features)
+    return drawing + _SECONDS_PER_PRODUCT * len(rules.separators) * 2**rules.log2_size

@@ -1,6 +1,6 @@
 """The same records with many perturbations: the cheapest rule for each, or None where it was not proved.
 
-An oracle that goes through the class answers here. CP-SAT answers in processes of its own, so that Ctrl-C and a cancelled run do not wait
+An oracle that cannot fail answers here. CP-SAT answers in processes of its own, so that Ctrl-C and a cancelled run do not wait
 for a search, and a search that runs out of memory takes nothing else with it.
 """
 
@@ -33,18 +33,12 @@ def asking(oracle: Oracle, rules: RuleClass) -> Iterator[Ask]:
         yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
 
 
-def with_separators(problem: Learning, noise: Integers) -> Learning:
-    """The problem with each separator as one more record, weighted by its noise."""
-    seen = np.vstack([problem.seen, problem.rules.separators])
-    return Learning(problem.rules, seen, np.concatenate([problem.weights, noise]))
-
-
 def _searcher(shared: tuple[Learning, Limit]) -> Callable[[Integers], Rule | None]:
     """What a solver process does."""
     problem, limit = shared
 
     def search(noise: Integers) -> Rule | None:
-        found = learning.solve(with_separators(problem, noise), limit)
+        found = learning.solve(problem.perturbed(noise), limit)
         return found.rule if found is not None and found.certified else None
 
     return search

@@ -1,14 +1,15 @@
 """The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
 sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
 
-The same answer by two ways: `solve` hands the problem to CP-SAT, which may run out of time; `exhaust` goes through the whole class, which
-is possible up to `exhaustible`, and then cannot fail. This module knows nothing of privacy: the kernel calls it with private records,
-mechanisms with public ones.
+The same answer by two ways: `solve` hands the problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
+which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
+nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,10 @@ class Learning:
         """What a rule costs."""
         return int(self.weights @ rule.holds(self.seen))
 
+    def perturbed(self, noise: Integers) -> Learning:
+        """The problem with each separator as one more record, weighted by its noise."""
+        return Learning(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -67,14 +72,19 @@ class Oracle:
         return solve(problem, self.limit) if self.may_fail(problem.rules) else exhaust(problem)
 
     def may_fail(self, rules: RuleClass) -> bool:
-        """Whether the answer may come without a proof; never where the whole class is gone through."""
+        """Whether the answer may come without a proof; never where all sets of features are gone through."""
         return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
 
 
 def exhaustible(rules: RuleClass) -> bool:
-    """Whether the whole class can be gone through in memory and seconds."""
-    most = lists.MAX_ENUMERATED if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
+    """Whether the cheapest rule can be found without a solver that may fail, in memory and seconds."""
+    most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
     return len(rules.features) <= most
+
+
+def enumerable(rules: RuleClass) -> bool:
+    """Whether each rule can be looked at, as the exponential mechanism does."""
+    return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
 def solve(problem: Learning, limit: Limit) -> Learned | None:
@@ -104,15 +114,20 @@ def _solve_signed(problem: Learning, negated: bool, limit: Limit) -> Learned | N
 
 
 def exhaust(problem: Learning) -> Learned:
-    """By going through all rules. ValueError where `exhaustible` says no."""
+    """By going through all sets of features. ValueError where `exhaustible` says no."""
+    if problem.rules.kind == DECISION_LIST:
+        rule, value = lists.cheapest(problem.rules, problem.seen, problem.weights)
+        return Learned(rule, value, float(value), 0.0, certified=True)
     values = all_values(problem)
     best = int(values.argmin())
     return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), 0.0, certified=True)
 
 
 def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
-    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). The class is gone
-    through once; what a perturbation adds to each rule is a product of small matrices."""
+    """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). All but decision lists
+    are gone through once; what a perturbation adds to each rule is a product of small matrices."""
+    if problem.rules.kind == DECISION_LIST:
+        return [exhaust(problem.perturbed(row)).rule for row in noise]
     base, held = all_values(problem), _held(problem.rules)
     found, rules = [], dict[int, Rule]()
     at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
@@ -125,25 +140,23 @@ def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
 
 
 def _held(rules: RuleClass) -> Integers:
-    """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`."""
-    if rules.kind == DECISION_LIST:
-        return np.stack([rule.holds(rules.separators) for rule in lists.every(rules)], axis=1).astype(np.int64)
+    """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`; not for decision lists."""
     single = np.eye(len(rules.separators), dtype=np.int64)
     return np.stack([all_values(Learning(rules, rules.separators, row)) for row in single])
 
 
 def all_values(problem: Learning) -> Integers:
-    """What each rule of the class costs, in the order of `numbered`. ValueError where `exhaustible` says no."""
+    """What each rule of the class costs, in the order of `numbered`. ValueError where `enumerable` says no."""
     if problem.rules.kind == DECISION_LIST:
-        return np.array([problem.value(rule) for rule in lists.every(problem.rules)], dtype=np.int64)
+        return lists.all_costs(problem.rules, problem.seen, problem.weights)
     plain = hits.all_values(_as_hits(problem, negated=False)) + _shift(problem, negated=False)
     return np.concatenate([plain, int(problem.weights.sum()) - plain]) if problem.rules.closed else plain
 
 
 def numbered(rules: RuleClass, number: int) -> Rule:
-    """A rule of the class by its number; of decision lists, the short form."""
+    """A rule of the class by its number."""
     if rules.kind == DECISION_LIST:
-        return lists.shortened(next(rule for i, rule in enumerate(lists.every(rules)) if i == number))
+        return next(islice(lists.every(rules), number, None))
     p = len(rules.features)
     negated, subset = divmod(number, 1 << p)
     return _rule(rules, hits.subsets(p, np.array([subset]))[0], bool(negated))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.oracles import forms
+from dpsynth_core.oracles import forms, lists
 from dpsynth_core.oracles.learning import numbered
 from dpsynth_core.oracles.rules import DECISION_LIST, KINDS, Rule, RuleClass
 from tests.oracles.test_rules import class_of
@@ -47,15 +47,17 @@ def test_every_function_of_a_class_has_exactly_one_form_which_is_that_function(r
         np.testing.assert_array_equal(rules.read(only.written()).holds(records), only.holds(records))
 
 
-def test_a_class_of_decision_lists_has_as_many_functions_as_lists_of_runs_that_alternate() -> None:
+def test_decision_lists_are_gone_through_one_function_at_a_time_in_its_form() -> None:
     """Four times the number of ordered partitions of the features (Fubini numbers), counted by hand: which runs, and the last answer."""
     for p, partitions in ((1, 1), (2, 3), (3, 13), (4, 75)):
         rules = class_of(DECISION_LIST, p)
-        assert len({form(rules, rule) for rule in written_in_every_way(rules)}) == 4 * partitions
+        found = {form(rules, rule) for rule in written_in_every_way(rules)}
+        assert len(found) == 4 * partitions
+        assert sorted(map(repr, found)) == sorted(map(repr, lists.every(rules)))
 
 
 @st.composite
-def lists(draw: st.DrawFn) -> tuple[RuleClass, Rule]:
+def listed(draw: st.DrawFn) -> tuple[RuleClass, Rule]:
     rules = class_of(DECISION_LIST, draw(st.integers(5, 14)))
     order = draw(st.permutations(range(len(rules.features))))
     answers = draw(st.lists(st.booleans(), min_size=len(order), max_size=len(order)))
@@ -63,7 +65,7 @@ def lists(draw: st.DrawFn) -> tuple[RuleClass, Rule]:
 
 
 @settings(max_examples=200)
-@given(lists(), st.randoms(use_true_random=False))
+@given(listed(), st.randoms(use_true_random=False))
 def test_longer_lists_keep_their_function_and_have_one_form_however_they_are_written(
     made: tuple[RuleClass, Rule], random: Random
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
 from dpsynth_core.oracles import learning, lists
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.asking import with_separators
 from dpsynth_core.oracles.learning import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
 from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
@@ -45,8 +47,28 @@ def test_many_perturbations_have_the_answers_of_one_at_a_time(kind: str, closed:
     problem = invented(class_of(kind, 3, closed), 8)
     noise = np.random.default_rng(9).integers(-9, 10, (40, len(problem.rules.separators)))
     for rule, row in zip(learning.exhaust_many(problem, noise), noise, strict=True):
-        perturbed = with_separators(problem, row)
+        perturbed = problem.perturbed(row)
         assert perturbed.value(rule) == learning.exhaust(perturbed).value
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cheapest_of_all_lists_of_seven_features_is_found_from_sets_of_features(seed: int) -> None:
+    problem = invented(class_of(DECISION_LIST, lists.MAX_LISTED), seed, rows=90)
+    found = learning.exhaust(problem)
+    assert found.value == problem.value(found.rule) == learning.all_values(problem).min()
+
+
+def test_no_change_of_place_answer_or_default_makes_the_cheapest_list_of_fourteen_features_cheaper() -> None:
+    problem = invented(class_of(DECISION_LIST, 14), 3, rows=400)
+    found = learning.exhaust(problem)
+    rule = found.rule
+    assert problem.value(rule) == found.value < 0
+    for i, j in product(range(14), repeat=2):
+        order, answers = list(rule.chosen), list(rule.answers)
+        order.insert(j, order.pop(i))
+        answers.insert(j, answers.pop(i) ^ (i == j))
+        assert problem.value(replace(rule, chosen=tuple(order), answers=tuple(answers))) >= found.value
+    assert problem.value(replace(rule, otherwise=not rule.otherwise)) >= found.value
 
 
 def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None:
@@ -54,4 +76,4 @@ def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None
     assert not Oracle(AUTO, Limit(1)).may_fail(small)
     assert Oracle(CP_SAT, Limit(1)).may_fail(small)
     assert Oracle(AUTO, Limit(1)).may_fail(large)
-    assert Oracle(AUTO, Limit(1)).may_fail(class_of(DECISION_LIST, lists.MAX_ENUMERATED + 1))
+    assert Oracle(AUTO, Limit(1)).may_fail(class_of(DECISION_LIST, 21))

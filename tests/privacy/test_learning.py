@@ -17,7 +17,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import BudgetExceeded, CapacityError, OracleError
 from dpsynth_core.oracles import task as task_module
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.asking import Ask, with_separators
+from dpsynth_core.oracles.asking import Ask
 from dpsynth_core.oracles.learning import AUTO, CP_SAT, Learning, Oracle, exhaust, numbered, solve
 from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, PARITY, Rule, RuleClass, features
 from dpsynth_core.oracles.task import STEPS, Rivals, Task
@@ -155,7 +155,7 @@ def at_once(oracle: Oracle, _: RuleClass) -> Iterator[Ask]:
     """CP-SAT in this process, which spares the start of another."""
 
     def ask(problem: Learning, noise: Integers) -> list[Rule | None]:
-        found = [solve(with_separators(problem, row), oracle.limit) for row in noise]
+        found = [solve(problem.perturbed(row), oracle.limit) for row in noise]
         return [None if one is None or not one.certified else one.rule for one in found]
 
     yield ask
@@ -222,7 +222,7 @@ def test_the_kernel_returns_a_cheapest_rule_of_the_table_with_its_noise(name: st
         given = Given(np.array(noise))
         kernel = kernel_over(ROWS, noise=given)
         rule = asked.rules.read(kernel.learn_rule(asked, 0.5, Oracle(name, Limit(20))))
-        problem = with_separators(asked.problem(counts), np.array(noise))
+        problem = asked.problem(counts).perturbed(np.array(noise))
         assert problem.value(rule) == exhaust(problem).value
         assert given.seen[0][1] == pytest.approx((2 + 1 / STEPS) * 2 / 0.5 * STEPS)
 
@@ -359,7 +359,7 @@ def test_prsma_asks_as_often_as_it_says_and_returns_a_rule(monkeypatch: pytest.M
     def counting(*_: object) -> Iterator[Ask]:
         def ask(problem: Learning, noise: Integers) -> list:
             questions.append(len(noise))
-            return [exhaust(with_separators(problem, row)).rule for row in noise]
+            return [exhaust(problem.perturbed(row)).rule for row in noise]
 
         yield ask
 
