@@ -38,6 +38,15 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def sync_directory(path: Path) -> None:
+    """Wait until the names of the files in `path` are on the disk, as their contents are."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
     """An empty file beside `path`, mode 0600, to fill; it becomes `path` whole, unless another process was first, whose file stays."""
@@ -45,6 +54,8 @@ def made_once(path: Path) -> Iterator[Path]:
     candidate.touch(mode=0o600)
     try:
         yield candidate
+        with candidate.open("rb") as content:
+            os.fsync(content.fileno())
         with suppress(FileExistsError):
             path.hardlink_to(candidate)
     finally:

@@ -23,7 +23,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast, Learner, Mechanism
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.accounting import check_budget
-from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.workload import Workload
 
 MAX_ROWS = 100_000_000
@@ -88,6 +88,15 @@ class UnitSpec(_Part):
     relation: Literal["add-remove", "replace"] = "add-remove"
     person_column: str | None = None
     max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
+
+    @property
+    def words(self) -> str:
+        """What is protected, for people: as in "this protects ..."."""
+        change = "replaced" if self.relation == REPLACE else "added or removed"
+        if self.person_column is None:
+            return f"one row, {change}"
+        rows = f"{self.max_rows_per_person:,} row{'s' * (self.max_rows_per_person != 1)}"
+        return f"one person of column {self.person_column!r} with at most {rows}, {change}"
 
 
 class BudgetSpec(_Part):

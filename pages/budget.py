@@ -22,7 +22,7 @@ def main() -> None:
             rho, (measuring, certifying) = document.rho(here.draft), document.rho_parts(here.draft)
             budget_view.certificate(here, workload, unit, certifying)
             budget_view.noise(here, workload, unit, measuring, shares)
-            error = budget_view.account(here, unit.relation, rho)
+            error = budget_view.account(here, rho)
     with right:
         if document.problem(here.draft, "budget") is None:
             budget_view.pictures(here.draft, workload, unit, document.rho(here.draft))

@@ -15,7 +15,7 @@ from dpsynth_core.mechanisms.protocol import Forecast
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.store import fingerprints, ledger, runs
-from dpsynth_core.store.ledger import Spent
+from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web import check_view, document, frame, launch, plan_view, recommendation_view, refusals, watch
 from dpsynth_core.web.numbers import short
 from dpsynth_core.web.session import Current
@@ -59,7 +59,7 @@ def _plan(here: Current) -> None:
         return
     account, people = _account(here, spec.population, spec.shares().accountant), document.people(here.draft)
     plan_view.verdict(feasibility.assess(workload, document.rho_parts(here.draft)[0], unit, people), people)
-    elsewhere, was_private = _same_file_elsewhere(here.owner, spec), _public_was_private(here.owner, spec)
+    elsewhere, was_private = _same_file_elsewhere(spec), _public_was_private(spec)
     plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private))
     text = spec.model_dump_json()
     forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
@@ -74,8 +74,8 @@ def _plan(here: Current) -> None:
 
 def _account(here: Current, population: str, following: Accountant) -> Spent:
     """What the ledger says; for a population that it does not know yet, the cap chosen on the Data page."""
-    account = ledger.spent(here.owner, population, following)
-    if population in ledger.populations(here.owner):
+    account = ledger.spent(population, following)
+    if population in ledger.populations():
         return account
     epsilon, delta = document.cap(here.draft)
     rho = account.accountant.rho_from(epsilon, delta)
@@ -94,16 +94,16 @@ def _forecast(spec_text: str, name: str) -> Forecast | InputError:
         return error
 
 
-def _same_file_elsewhere(owner: str, spec: Spec) -> tuple[str, ...]:
+def _same_file_elsewhere(spec: Spec) -> tuple[str, ...]:
     try:
         stat = Path(spec.data.path).stat() if spec.data.path else None
         mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime) if stat else (0, 0.0))
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
-    return ledger.same_file_elsewhere(owner, mark, spec.population)
+    return ledger.same_file_elsewhere(mark, spec.population)
 
 
-def _public_was_private(owner: str, spec: Spec) -> tuple[str, ...]:
+def _public_was_private(spec: Spec) -> tuple[str, ...]:
     """Populations that were charged for the file that is now called public."""
     if spec.public is None:
         return ()
@@ -112,7 +112,7 @@ def _public_was_private(owner: str, spec: Spec) -> tuple[str, ...]:
         mark = _fingerprint(DataSpec(path=spec.public.path).model_dump_json(), (stat.st_size, stat.st_mtime))
     except (OSError, InputError):
         return ()
-    return ledger.same_file_elsewhere(owner, mark, "")
+    return ledger.same_file_elsewhere(mark, "")
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -125,7 +125,7 @@ def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
 def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) -> None:
     typed = document.wizard(here.draft).get("typed", {})
     unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
-    affordable = rho <= account.remaining_rho * (1 + 1e-9)
+    affordable = rho <= account.remaining_rho
     with frame.card("Seal and run", Zone.RELEASED):
         st.markdown(
             f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
@@ -146,7 +146,7 @@ def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) 
 @st.dialog("Spend this budget?", width="medium")
 def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
     left = max(0.0, account.remaining_rho - rho)
-    after = spec.shares().accountant.epsilon_from(left, account.cap_delta) if left > account.cap_rho * 1e-9 else 0.0
+    after = spec.shares().accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
     now, cost, rest = st.columns(3)
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")

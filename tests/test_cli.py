@@ -21,7 +21,7 @@ from dpsynth_core.domain import Domain
 from dpsynth_core.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.spec import DEFAULT_CERTIFICATE
-from dpsynth_core.store import ledger
+from dpsynth_core.store import chain, ledger
 from dpsynth_core.workload import all_kway, target
 
 Run = Callable[..., int]
@@ -248,13 +248,13 @@ def test_the_ledger_is_used_only_when_asked(place: Path) -> None:
     assert synthesize() == 0
     assert not (place / "home").exists()
     assert synthesize("--population", "people") == 0
-    kinds = [entry.kind for entry in ledger.entries("local")]
+    kinds = [entry.kind for entry in chain.entries()]
     assert kinds == ["population", "reserve", "touch"]
-    entry = ledger.entries("local")[1]
+    entry = chain.entries()[1]
     assert entry.spec == release()["spec_sha256"]
     assert release()["ledger"]["hash"] == entry.hash
     assert release()["spec"]["population"] == "people"
-    assert ledger.spent("local", "people").rho == pytest.approx(release()["budget"]["rho"])
+    assert ledger.spent("people").rho == pytest.approx(release()["budget"]["rho"])
 
 
 def test_the_ledgers_cap_holds_here_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,7 +269,7 @@ def test_the_ledgers_cap_holds_here_too(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_mistake_charges_nothing() -> None:
     assert synthesize("--population", "people", "--rows", "0") == 2
     assert synthesize("--population", "people", out="people.csv") == 2
-    assert ledger.entries("local") == ()
+    assert chain.entries() == ()
 
 
 def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,10 +279,10 @@ def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(m
     with monkeypatch.context() as patch:
         patch.setattr(synthesis, "noise_for", failing)
         assert synthesize("--population", "people") == 1
-    assert ledger.spent("local", "people").rho == 0
+    assert ledger.spent("people").rho == 0
     monkeypatch.setattr(synthesis, "open_source", failing)
     assert synthesize("--population", "people") == 1
-    assert ledger.spent("local", "people").rho > 0
+    assert ledger.spent("people").rho > 0
 
 
 def start(*extra: str) -> subprocess.Popen[str]:
@@ -302,7 +302,7 @@ def test_an_interrupted_run_stays_charged(number: signal.Signals, status: int) -
     process.send_signal(number)
     assert process.wait(30) == status
     assert not Path("out/release.json").exists()
-    assert ledger.spent("local", "people").rho > 0
+    assert ledger.spent("people").rho > 0
 
 
 def test_the_command_line_starts_without_the_app() -> None:

@@ -5,7 +5,8 @@ Plain text from public and released values; whoever puts it into a page escapes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from dpsynth_core import zeros
 from dpsynth_core.evaluation.quantiles import normal
@@ -13,6 +14,7 @@ from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release import Release
+from dpsynth_core.spec import UnitSpec
 
 READING = (
     "The rows are invented. No row is a person, and a row that looks like one is chance.",
@@ -144,10 +146,22 @@ def _ledger(release: Release) -> str:
     cited = release.ledger
     if not cited:
         return "No ledger has this release: whether the same people are in other releases, and what that adds up to, is not known here."
-    return (
-        f"In the curator's ledger, the releases about “{cited['population']}” so far, this one included, add up to "
-        f"ε = {cited['population_epsilon']:.3g} at δ = {cited['population_delta']:g}. Releases elsewhere are not counted."
+    return "".join(_cited(cited))
+
+
+def _cited(cited: Mapping[str, Any]) -> Iterator[str]:
+    """The bound is stated and not what was spent of it so far: only a bound that was fixed beforehand holds for runs chosen one by one."""
+    cap, earlier = cited["cap"], [f"ε = {old['epsilon']:g} at δ = {old['delta']:g}" for old in cited["earlier_caps"]]
+    unit = UnitSpec.model_validate(cited["unit"]).words
+    yield (
+        f"The curator's ledger caps what all releases about “{cited['population']}” together, this one and later ones included, may show "
+        f"of {unit}: ε = {cap['epsilon']:g} at δ = {cap['delta']:g}. Releases elsewhere are not counted."
     )
+    if earlier:
+        yield f" This cap was changed after runs had been charged to it; before, it was {', then '.join(earlier)}."
+    if cited["restored"]:
+        times = "once" if cited["restored"] == 1 else f"{cited['restored']:,} times"
+        yield f" A person accepted that ledger {times} although it was not whole, so that charges may be missing from it."
 
 
 def checks(bundle: str = "BUNDLE.zip") -> list[str]:

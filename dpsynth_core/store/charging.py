@@ -26,7 +26,7 @@ def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Rele
     def touch() -> None:
         nonlocal touched
         with transaction() as db:
-            ledger.touch(db, LOCAL_OWNER, run)
+            ledger.touch(db, run)
         touched = True
 
     try:
@@ -34,6 +34,6 @@ def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Rele
     except BaseException:
         if not touched:
             with transaction() as db:
-                ledger.give_back(db, LOCAL_OWNER, run, "ended before any record was read")
+                ledger.give_back(db, run, "ended before any record was read")
         raise
-    return replace(made, ledger=ledger.citation(LOCAL_OWNER, run))
+    return replace(made, ledger=ledger.citation(run))

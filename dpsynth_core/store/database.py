@@ -3,26 +3,31 @@
 Write-ahead log, so that pages read while a worker writes; synchronous=FULL, because a charge that a power cut could take back
 would be a privacy bug; secure_delete, so that what is deleted is overwritten. The ledger's rules (append-only, unbroken chain,
 one reservation a run, no refund after the data was touched) are triggers: no code path can get around them.
+
+The file is made once, whole, in a home where nothing speaks of earlier use. Where something does, a missing or an empty database is a loss
+that somebody has to accept in words (`restoring`), not a new beginning with an unspent budget.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal
 
 from dpsynth_core.errors import InputError
 from dpsynth_core.private_files import made_once
-from dpsynth_core.store.home import home
+from dpsynth_core.store import head
+from dpsynth_core.store.faults import FIELD, BooksLost, explained
+from dpsynth_core.store.head import GENESIS, Head
+from dpsynth_core.store.home import home, key_file
 
-GENESIS = "0" * 64
-"""What the first ledger entry of an owner names as its predecessor's hash."""
-
+DATABASE = "dpsynth.sqlite"
+_VERSION = 1
 _BUSY_SECONDS = 30.0
 
-_VERSION_1 = f"""
+_SCHEMA = f"""
 CREATE TABLE projects (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -65,55 +70,6 @@ CREATE TABLE events (
     PRIMARY KEY (run, number)
 ) WITHOUT ROWID;
 
-CREATE TABLE ledger (
-    owner TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    at TEXT NOT NULL,
-    population TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return')),
-    run TEXT NOT NULL DEFAULT '',
-    spec TEXT NOT NULL DEFAULT '',
-    relation TEXT NOT NULL DEFAULT '',
-    rho REAL NOT NULL DEFAULT 0.0,
-    epsilon REAL NOT NULL DEFAULT 0.0,
-    delta REAL NOT NULL DEFAULT 0.0,
-    fingerprint TEXT NOT NULL DEFAULT '',
-    note TEXT NOT NULL DEFAULT '',
-    previous TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (owner, number)
-) WITHOUT ROWID;
-CREATE INDEX ledger_of_population ON ledger (owner, population);
-CREATE INDEX ledger_of_run ON ledger (run);
-
-CREATE TRIGGER ledger_is_never_changed BEFORE UPDATE ON ledger
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER ledger_is_never_shortened BEFORE DELETE ON ledger
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER ledger_is_a_chain BEFORE INSERT ON ledger
-WHEN NEW.number != COALESCE((SELECT MAX(number) FROM ledger WHERE owner = NEW.owner), 0) + 1
-  OR NEW.previous != COALESCE((SELECT hash FROM ledger WHERE owner = NEW.owner ORDER BY number DESC LIMIT 1), '{GENESIS}')
-BEGIN SELECT RAISE(ABORT, 'a ledger entry must follow the last one'); END;
-CREATE TRIGGER ledger_has_one_entry_of_a_kind_per_run BEFORE INSERT ON ledger
-WHEN NEW.run != '' AND EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = NEW.kind)
-BEGIN SELECT RAISE(ABORT, 'this run already has such a ledger entry'); END;
-CREATE TRIGGER ledger_reserves_something BEFORE INSERT ON ledger
-WHEN NEW.kind = 'reserve' AND (NEW.run = '' OR NOT NEW.rho > 0)
-BEGIN SELECT RAISE(ABORT, 'a reservation needs a run and a positive rho'); END;
-CREATE TRIGGER ledger_touches_after_reserving BEFORE INSERT ON ledger
-WHEN NEW.kind = 'touch' AND (NEW.rho != 0
-  OR NOT EXISTS (SELECT 1 FROM ledger WHERE owner = NEW.owner AND population = NEW.population AND run = NEW.run AND kind = 'reserve')
-  OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'return'))
-BEGIN SELECT RAISE(ABORT, 'only a run with a standing reservation may touch data'); END;
-CREATE TRIGGER ledger_returns_only_what_was_not_touched BEFORE INSERT ON ledger
-WHEN NEW.kind = 'return' AND (
-  NOT EXISTS (SELECT 1 FROM ledger WHERE owner = NEW.owner AND population = NEW.population AND run = NEW.run
-              AND kind = 'reserve' AND relation = NEW.relation AND rho = -NEW.rho)
-  OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'touch'))
-BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
-"""
-
-_VERSION_2 = """
 CREATE TABLE sweeps (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -155,43 +111,85 @@ CREATE TABLE sweep_points (
 ) WITHOUT ROWID;
 CREATE INDEX sweep_points_by_state ON sweep_points (sweep, state);
 
+CREATE TABLE ledger (
+    number INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    curator TEXT NOT NULL,
+    population TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('population', 'cap', 'reserve', 'touch', 'return', 'restore')),
+    run TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    relation TEXT NOT NULL,
+    person_column TEXT,
+    max_rows INTEGER NOT NULL,
+    rho REAL NOT NULL,
+    own_delta REAL NOT NULL,
+    accountant TEXT NOT NULL,
+    epsilon REAL NOT NULL,
+    delta REAL NOT NULL,
+    fingerprint TEXT NOT NULL,
+    note TEXT NOT NULL,
+    accepted TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+CREATE INDEX ledger_of_population ON ledger (population);
+CREATE INDEX ledger_of_run ON ledger (run);
+
+CREATE TRIGGER ledger_is_never_changed BEFORE UPDATE ON ledger
+BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER ledger_is_never_shortened BEFORE DELETE ON ledger
+BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER ledger_is_a_chain BEFORE INSERT ON ledger
+WHEN NEW.number != COALESCE((SELECT MAX(number) FROM ledger), 0) + 1
+  OR NEW.previous != COALESCE((SELECT hash FROM ledger ORDER BY number DESC LIMIT 1), '{GENESIS}')
+BEGIN SELECT RAISE(ABORT, 'a ledger entry must follow the last one'); END;
+CREATE TRIGGER ledger_has_one_entry_of_a_kind_per_run BEFORE INSERT ON ledger
+WHEN NEW.run != '' AND EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = NEW.kind)
+BEGIN SELECT RAISE(ABORT, 'this run already has such a ledger entry'); END;
+CREATE TRIGGER ledger_reserves_something BEFORE INSERT ON ledger
+WHEN NEW.kind = 'reserve' AND (NEW.run = '' OR NOT NEW.rho > 0)
+BEGIN SELECT RAISE(ABORT, 'a reservation needs a run and a positive rho'); END;
+CREATE TRIGGER ledger_touches_after_reserving BEFORE INSERT ON ledger
+WHEN NEW.kind = 'touch' AND (NEW.rho != 0
+  OR NOT EXISTS (SELECT 1 FROM ledger WHERE population = NEW.population AND run = NEW.run AND kind = 'reserve')
+  OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'return'))
+BEGIN SELECT RAISE(ABORT, 'only a run with a standing reservation may touch data'); END;
+CREATE TRIGGER ledger_returns_only_what_was_not_touched BEFORE INSERT ON ledger
+WHEN NEW.kind = 'return' AND (
+  NOT EXISTS (SELECT 1 FROM ledger WHERE population = NEW.population AND run = NEW.run
+              AND kind = 'reserve' AND rho = -NEW.rho)
+  OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'touch'))
+BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
+
 CREATE TRIGGER sweep_points_stay_finished BEFORE UPDATE ON sweep_points WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """
 
-_VERSION_3 = """
-ALTER TABLE ledger ADD COLUMN own_delta REAL NOT NULL DEFAULT 0.0;
-"""
-
-_VERSION_4 = """
-ALTER TABLE ledger ADD COLUMN accountant TEXT NOT NULL DEFAULT 'zCDP';
-"""
-
-_MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
-
 
 @contextmanager
 def transaction() -> Iterator[sqlite3.Connection]:
-    """A write transaction that holds the lock from its first line (BEGIN IMMEDIATE); commits at the end, rolls back on any exception."""
-    connection = _connect()
-    try:
+    """A write transaction that holds the lock from its first line (BEGIN IMMEDIATE); commits at the end, rolls back on any exception.
+
+    If the ledger grew in it, the file with its head follows the commit. Raises StoreFault when the disk or the database refuses; nothing is
+    kept then.
+    """
+    with explained(), closing(_connect()) as connection:  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
+        before = head_of(connection)
         yield connection
-        connection.execute("COMMIT")
-    finally:
-        connection.close()  # closing rolls back what was not committed
+        after = head_of(connection)
+        with nullcontext() if after == before else head.advancing(after):
+            connection.execute("COMMIT")
 
 
 @contextmanager
 def reading() -> Iterator[sqlite3.Connection]:
-    """A connection that sees one unchanging state of the database and cannot write."""
-    connection = _connect()
-    try:
+    """A connection that sees one unchanging state of the database and cannot write. Raises StoreFault."""
+    with explained(), closing(_connect()) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         yield connection
-    finally:
-        connection.close()
 
 
 def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> sqlite3.Row:
@@ -202,23 +200,46 @@ def owned(db: sqlite3.Connection, kind: Literal["project", "run", "sweep"], owne
     return row
 
 
+def head_of(db: sqlite3.Connection) -> Head:
+    """The end of the chain as this connection sees it."""
+    row = db.execute("SELECT number, hash FROM ledger ORDER BY number DESC LIMIT 1").fetchone()
+    return Head(*row) if row else Head()
+
+
 def forget_deleted() -> None:
     """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
-    connection = _connect()
-    try:
+    with explained(), closing(_connect()) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
+
+
+def make() -> None:
+    """A database without content, unless there is one."""
+    with made_once(home() / DATABASE) as candidate, closing(_open(candidate)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
 
 
 def _connect() -> sqlite3.Connection:
-    path = home() / "dpsynth.sqlite"
+    path = home() / DATABASE
     if not path.exists():
-        with made_once(path) as candidate:
-            _create(candidate)
+        traces = _traces()
+        if traces and not path.exists():  # if it is there by now, another process made it, and then what we saw
+            raise BooksLost(f"its database is missing, but it was used before: {traces} is there")
+        make()
     connection = _open(path)
-    _migrate(connection)
+    try:
+        _check_version(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _traces() -> str:
+    """What tells that this home had a database: a file or folder that is made after it. "" in a new home."""
+    projects = home() / "projects"
+    made = [path.name for path in (head.head_file(), key_file()) if path.exists()]
+    return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -230,37 +251,9 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _create(path: Path) -> None:
-    """The schema in an empty file, which nobody else has opened yet."""
-    connection = _open(path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    _migrate(connection)
-    connection.close()
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date. Raises InputError for a database of a newer version of this tool."""
-    version = _version(connection)
-    if version == len(_MIGRATIONS):
-        return
-    if version > len(_MIGRATIONS):
-        raise InputError("DPSYNTH_HOME", "its database was written by a newer version of this tool", "upgrade, or name another directory")
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in _statements("".join(_MIGRATIONS[_version(connection) :])):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script into statements; executescript() would commit the transaction they must share."""
-    statement = ""
-    for line in script.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _check_version(connection: sqlite3.Connection) -> None:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == 0:  # it appears with its schema or not at all
+        raise BooksLost("its database is empty")
+    if version != _VERSION:
+        raise InputError(FIELD, "its database was written by another version of this tool", "use that version, or name another directory")

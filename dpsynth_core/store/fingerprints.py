@@ -1,7 +1,7 @@
 """Recognise the same data file again without keeping anything of it: a keyed hash, useless to who has not got the key.
 
-The key is made once and stays in the home directory. A fingerprint may be exported with the ledger: without the key nobody can
-test a guessed table against it.
+The key is made once and stays in the home directory. What the ledger keeps and exports is sealed with it for each run: without the key
+nobody can test a guessed table against it, nor see whether two runs had the same table.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.errors import InputError
-from dpsynth_core.private_files import made_once
+from dpsynth_core.private_files import made_once, private_file
 from dpsynth_core.spec import DataSpec
-from dpsynth_core.store.home import home
+from dpsynth_core.store.database import reading
+from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.home import key_file
 
 WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
 
+KEY_BYTES = 32
 _CHUNK = 1 << 20
 
 
@@ -59,10 +62,31 @@ def _chunks(file: Path, limit: int) -> Iterator[bytes]:
             yield stream.read(_CHUNK)
 
 
+def seal(fingerprint: str, run: str) -> str:
+    """What the ledger keeps of a fingerprint: another one for each run, so that only the key shows which runs had the same file."""
+    return hmac.new(_key(), f"{run} {fingerprint}".encode(), sha256).hexdigest()
+
+
+def new_key() -> None:
+    """A key in place of one that is lost. What was sealed with the old one is not recognised any more."""
+    with private_file(key_file()) as stream:
+        stream.write(secrets.token_bytes(KEY_BYTES))
+
+
+def has_key() -> bool:
+    """Whether there is a key at all, and not an empty or cut-off one."""
+    return key_file().exists() and key_file().stat().st_size == KEY_BYTES
+
+
 def _key() -> bytes:
-    """The secret of this home, made at first use."""
-    path = home() / "fingerprint.key"
+    """The secret of this home, made before the first charge. Raises BooksLost where it is gone or is none."""
+    path = key_file()
     if not path.exists():
-        with made_once(path) as candidate:
-            candidate.write_bytes(secrets.token_bytes(32))
+        with reading() as db:  # the database comes first: a key without one tells of a loss
+            charged = db.execute("SELECT 1 FROM ledger WHERE fingerprint != '' LIMIT 1").fetchone()
+        if charged is None:
+            with made_once(path) as candidate:
+                candidate.write_bytes(secrets.token_bytes(KEY_BYTES))
+    if not has_key():
+        raise BooksLost("its fingerprint.key is missing, empty or cut off, so that no file that was charged before would be recognised")
     return path.read_bytes()

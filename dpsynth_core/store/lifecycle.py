@@ -64,11 +64,11 @@ def beat(run: str) -> None:
 def touch(run: str) -> None:
     """Make the charge final, before the first record is read. Raises NotMine if the run may not go on."""
     with transaction() as db:
-        row = db.execute(f"SELECT owner, state FROM runs WHERE {_MINE}", (run, *me())).fetchone()
+        row = db.execute(f"SELECT state FROM runs WHERE {_MINE}", (run, *me())).fetchone()
         if row is None or row["state"] != "running":
             raise NotMine
         db.execute("UPDATE runs SET touched = 1 WHERE id = ?", (run,))
-        ledger.touch(db, row["owner"], run)
+        ledger.touch(db, run)
 
 
 def record(run: str, number: int, content: Mapping[str, Any]) -> bool:
@@ -91,10 +91,10 @@ def finish(run: str, state: str, error: str = "") -> None:
 
 def end(db: sqlite3.Connection, run: str, state: str, error: str = "") -> None:
     """Put a run into a final state and give its reservation back if it never touched data."""
-    row = db.execute("SELECT owner, touched FROM runs WHERE id = ?", (run,)).fetchone()
+    row = db.execute("SELECT touched FROM runs WHERE id = ?", (run,)).fetchone()
     db.execute("UPDATE runs SET state = ?, error = ?, finished = ? WHERE id = ?", (state, error, now(), run))
     if not row["touched"]:
-        ledger.give_back(db, row["owner"], run, f"{state} before any record was read")
+        ledger.give_back(db, run, f"{state} before any record was read")
 
 
 def start_next(db: sqlite3.Connection, limit: int) -> str | None:

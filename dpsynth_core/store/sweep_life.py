@@ -70,7 +70,7 @@ def take(worker: str) -> int | None:
             (worker, now(), sweep["id"], row["number"]),
         )
         if sweep["private"] and not sweep["touched"]:
-            ledger.touch(db, sweep["owner"], charge_name(sweep["id"]))
+            ledger.touch(db, charge_name(sweep["id"]))
             db.execute("UPDATE sweeps SET touched = 1 WHERE id = ?", (sweep["id"],))
         return int(row["number"])
 
@@ -201,7 +201,7 @@ def _release_points(db: sqlite3.Connection, sweep: str, *workers: str) -> None:
 def _settle(db: sqlite3.Connection, sweep: sqlite3.Row, how: str) -> None:
     """Give the reservation of a sweep back that never read its private table."""
     if sweep["private"] and not sweep["touched"]:
-        ledger.give_back(db, sweep["owner"], charge_name(sweep["id"]), f"{how} before any record was read")
+        ledger.give_back(db, charge_name(sweep["id"]), f"{how} before any record was read")
 
 
 def _end_if_finished(db: sqlite3.Connection, sweep: str) -> None:

@@ -46,7 +46,7 @@ def work(worker: str) -> None:
 
 def _changed(row: sqlite3.Row, sweep: Sweep) -> bool:
     """Whether the private table is another than the one that was charged."""
-    return fingerprints.of_data(sweep.base.data) != ledger.reservation(row["owner"], sweep_life.charge_name(row["id"])).fingerprint
+    return not ledger.is_charged_for(sweep_life.charge_name(row["id"]), fingerprints.of_data(sweep.base.data))
 
 
 def _try(worker: str, trials: Trials, number: int) -> None:

@@ -189,7 +189,7 @@ def _charge(sweep: Sweep, name: str) -> Charge:
         population=spec.population,
         run=sweep_life.charge_name(name),
         spec=sweep.digest(),
-        relation=spec.unit.relation,
+        unit=spec.unit,
         rho=sweep.rho,
         epsilon=epsilon,
         delta=delta,

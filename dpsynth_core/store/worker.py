@@ -49,7 +49,7 @@ def _execute(run: str) -> None:
     folder = run_folder(row["project"], run)
     with beating(partial(lifecycle.beat, run)):
         try:
-            _make_release(run, row["owner"], Spec.from_json(json.loads(row["spec"])), folder)
+            _make_release(run, Spec.from_json(json.loads(row["spec"])), folder)
             outcome = "done", ""
         except Cancelled:
             outcome = "cancelled", ""
@@ -64,16 +64,16 @@ def _execute(run: str) -> None:
     lifecycle.finish(run, *outcome)
 
 
-def _make_release(run: str, owner: str, spec: Spec, folder: Path) -> None:
+def _make_release(run: str, spec: Spec, folder: Path) -> None:
     recorder = _Recorder(run, folder / "measurements")
     recorder(Progress("phase", 0.0, message="checking the plan and the file"))
     plan = synthesis.plan(spec)
-    if fingerprints.of_data(spec.data) != ledger.reservation(owner, run).fingerprint:
+    if not ledger.is_charged_for(run, fingerprints.of_data(spec.data)):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     noise = synthesis.noise_for(spec)
     lifecycle.touch(run)  # nothing above has read a record, everything below may
     made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, recorder)
-    _keep(replace(made, ledger=ledger.citation(owner, run)), folder)
+    _keep(replace(made, ledger=ledger.citation(run)), folder)
 
 
 class _Recorder:

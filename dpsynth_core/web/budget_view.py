@@ -16,7 +16,8 @@ from dpsynth_core.planning import Sharing
 from dpsynth_core.privacy import accounting, attacker
 from dpsynth_core.privacy.accountant import in_force
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
-from dpsynth_core.store import ledger
+from dpsynth_core.spec import UnitSpec
+from dpsynth_core.store import accounts, ledger
 from dpsynth_core.web import document, fields, frame, numbers
 from dpsynth_core.web.drawing import show
 from dpsynth_core.web.session import Current
@@ -190,14 +191,14 @@ def _plus_minus(people: float) -> str:
     return f"± {people:,.0f}" if people >= 10 else f"± {people:.1f}"
 
 
-def account(here: Current, relation: str, rho: float) -> InputError | None:
-    """What this population's account says; an error if the budget does not fit it."""
+def account(here: Current, rho: float) -> InputError | None:
+    """What this population's account says; an error if the budget or the unit does not fit it."""
     name, counted = here.draft["population"], document.accountant(here.draft)
-    spent = ledger.spent(here.owner, name, counted)
-    known = name in ledger.populations(here.owner)
+    spent = ledger.spent(name, counted)
+    known = name in ledger.populations()
     cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
-    left_over = spent.accountant.rho_from(cap_epsilon, cap_delta) - spent.rho - rho
-    mixed = bool(set(spent.relations) - {relation})
+    left_over = (spent.remaining_rho if known else spent.accountant.rho_from(cap_epsilon, cap_delta)) - rho
+    error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
     ):
@@ -206,15 +207,12 @@ def account(here: Current, relation: str, rho: float) -> InputError | None:
         now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
         remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
         why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
-        after.metric("Left afterwards", "?" if mixed else f"ε {remains:.2f}", help=why)
+        after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
         st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}.")
-        if mixed:
-            st.caption("Earlier releases used the other unit of privacy; the ledger adds both up for the stricter one.")
-            return None
-        if left_over >= -1e-9 * rho:
-            return None
-        error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
-        frame.refused(error)
+        if error is None and left_over < 0:
+            error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
+        if error is not None:
+            frame.refused(error)
         return error
 
 

@@ -15,7 +15,7 @@ from dpsynth_core.store import ledger
 from dpsynth_core.web import document, fields, frame, numbers, refusals, session, table
 from dpsynth_core.web.session import Current
 from dpsynth_core.web.table import Table
-from dpsynth_core.web.text import code
+from dpsynth_core.web.text import code, literal
 from dpsynth_core.zones import Zone
 
 UPLOAD, PATH, DEMO = "upload", "path", "demo"
@@ -202,15 +202,15 @@ def population(here: Current) -> None:
     with frame.card(
         "Whose account is charged",
         Zone.PUBLIC,
-        "Privacy lost in one release adds to the next one about the same people. The ledger keeps the sum.",
+        "Privacy lost in one release adds to the next one about the same people, whoever makes it. The ledger keeps the sum.",
     ):
-        known, chosen = ledger.populations(here.owner), here.draft.get("population", "")
+        known, chosen = ledger.populations(), here.draft.get("population", "")
         if known:
             key = f"{here.project}:population_known"
             st.session_state[key] = chosen if chosen in known else NEW
             st.selectbox("Population", [*known, NEW], key=key, on_change=lambda: _choose_population(st.session_state[key]))
         if chosen in known:
-            _account(here.owner, chosen)
+            _account(chosen)
         else:
             _new_population()
         fields.number(
@@ -231,11 +231,12 @@ def _choose_population(name: str) -> None:
     fields.store("population", "" if name == NEW else name)
 
 
-def _account(owner: str, name: str) -> None:
-    spent = ledger.spent(owner, name)
+def _account(name: str) -> None:
+    spent = ledger.spent(name)
     releases = f"{spent.releases} release{'s' * (spent.releases != 1)}"
-    share = min(1.0, spent.rho / spent.cap_rho)
-    st.progress(share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
+    st.progress(spent.share, text=f"ε {spent.epsilon:.2f} of {numbers.short(spent.cap_epsilon)} spent in {releases}")
+    if spent.unit is not None:
+        st.caption(f"Its releases protect {literal(spent.unit.words)}. Further ones must protect the same.")
 
 
 def _new_population() -> None:

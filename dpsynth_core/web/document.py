@@ -29,14 +29,14 @@ from dpsynth_core.privacy import accounting
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec, divided
-from dpsynth_core.store import ledger
+from dpsynth_core.store import accounts, ledger
 from dpsynth_core.workload import Workload
 from dpsynth_core.zones import Zone
 
 Draft = dict[str, Any]
 
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
-DEFAULT_CAP = dict(zip(("epsilon", "delta"), ledger.DEFAULT_CAP, strict=True))
+DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 
 def new() -> Draft:
@@ -144,8 +144,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
     unit(draft)
-    if not str(draft.get("population", "")).strip():
-        raise InputError("population", "it has no name", "say whose records these are")
+    ledger.check_name(str(draft.get("population", "")))
     accounting.check_budget(*cap(draft))
     if "wizard.people" in wizard(draft).get("typed", {}):
         raise InputError("number of people", "it is not a number", "correct it, or leave it empty")

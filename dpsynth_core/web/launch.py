@@ -27,6 +27,6 @@ def submit_check(here: Current, epsilon: float) -> str:
 
 def _sealed(here: Current, spec: Spec) -> str:
     spec.resolved()
-    if spec.population not in ledger.populations(here.owner):
+    if spec.population not in ledger.populations():
         ledger.open_population(here.owner, spec.population, document.cap(here.draft))
     return runs.submit(here.owner, here.project, spec)

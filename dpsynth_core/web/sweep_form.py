@@ -140,9 +140,9 @@ def _start(here: Current) -> None:
 
 @st.dialog("Charge the private table?", width="medium")
 def _confirm(here: Current, sweep: Sweep) -> None:
-    account = ledger.spent(here.owner, sweep.base.population, ZCDP)
+    account = ledger.spent(sweep.base.population, ZCDP)
     rho_left = account.remaining_rho
-    if sweep.base.population not in ledger.populations(here.owner):
+    if sweep.base.population not in ledger.populations():
         rho_left = ZCDP.rho_from(*document.cap(here.draft))
     left = ZCDP.epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
     (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
@@ -160,7 +160,7 @@ def submit(here: Current, sweep: Sweep) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next."""
 
     def start() -> None:
-        if sweep.table == PRIVATE and sweep.base.population not in ledger.populations(here.owner):
+        if sweep.table == PRIVATE and sweep.base.population not in ledger.populations():
             ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
         st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep)
 

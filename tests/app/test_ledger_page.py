@@ -37,7 +37,7 @@ def test_an_empty_ledger_says_what_opens_it() -> None:
 def test_every_charge_is_listed_with_what_is_left(charged: str) -> None:
     app = open_page("ledger", charged)
     assert not app.exception
-    assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {ledger.spent(LOCAL_OWNER, 'Invented people').remaining_epsilon:.3g}", "ε 10"]
+    assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {ledger.spent('Invented people').remaining_epsilon:.3g}", "ε 10"]
     assert app.dataframe[0].value["number"].tolist() == [2, 1]
     assert "2 entries is whole" in words(app)
 
@@ -55,11 +55,11 @@ def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     epsilon.input("20")
     app = next(b for b in app.button if b.label == "Change the cap").click().run()
     assert "needs one" in words(app)
-    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 10
+    assert ledger.spent("Invented people").cap_epsilon == 10
     next(t for t in app.text_input if t.label == "New cap, ε").input("20")
     next(t for t in app.text_input if t.label == "Reason").input("approved by the board")
     next(b for b in app.button if b.label == "Change the cap").click().run()
-    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 20
+    assert ledger.spent("Invented people").cap_epsilon == 20
 
 
 @pytest.mark.parametrize("typed", ["nan", "one", "0", "-1"])
@@ -70,7 +70,7 @@ def test_a_cap_that_is_no_budget_is_refused(charged: str, typed: str) -> None:
     app = next(b for b in app.button if b.label == "Change the cap").click().run()
     assert not app.exception
     assert app.error
-    assert ledger.spent(LOCAL_OWNER, "Invented people").cap_epsilon == 10
+    assert ledger.spent("Invented people").cap_epsilon == 10
 
 
 def test_a_tampered_chain_is_announced(charged: str, home: Path) -> None:

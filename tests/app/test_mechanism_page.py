@@ -172,11 +172,11 @@ def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
     app = button(open_page("mechanism", place), "Seal").click().run()
     assert "Invented people" in words(app)
     assert "the charge is final" in words(app)
-    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == 0
+    assert ledger.spent("Invented people").rho == 0
     app = button(app, "Spend ε 1 and run").click().run()
     assert not app.exception
     assert [run.state for run in runs.list(LOCAL_OWNER, place)] == ["running"]
-    assert ledger.spent(LOCAL_OWNER, "Invented people").releases == 1
+    assert ledger.spent("Invented people").releases == 1
 
 
 def test_the_run_has_exactly_the_plan_that_was_on_screen() -> None:
@@ -227,7 +227,7 @@ def test_a_run_that_waits_may_be_cancelled_for_nothing() -> None:
     assert "Its budget is given back" in words(app)
     button(app, "Stop the run").click().run()
     assert runs.list(LOCAL_OWNER, place)[0].state == "cancelled"
-    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == 0
+    assert ledger.spent("Invented people").rho == 0
     assert "Nothing was spent" in words(open_page("mechanism", place))
 
 

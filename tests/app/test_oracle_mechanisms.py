@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.mechanisms import query_game
 from dpsynth_core.privacy.accounting import rho_from
 from dpsynth_core.release import Release
-from dpsynth_core.store import ledger, runs, worker
+from dpsynth_core.store import chain, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import open_page, project, words
 from tests.app.test_learning import HALVES
@@ -75,7 +75,7 @@ def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name:
     assert run.state == "done", run.error
     made = runs.release(LOCAL_OWNER, run.id)
     assert made.spec["mechanism"]["settings"][knob] == value
-    reserved, touched = [entry for entry in ledger.entries(LOCAL_OWNER) if entry.run == run.id]
+    reserved, touched = [entry for entry in chain.entries() if entry.run == run.id]
     assert (reserved.kind, reserved.rho, reserved.own_delta, touched.kind) == ("reserve", pytest.approx(RHO), 0.0, "touch")
     assert made.rho_spent == pytest.approx(closed_form(name, made), rel=1e-6) == pytest.approx(RHO, rel=1e-6)
     if name != "learn":

@@ -125,7 +125,7 @@ def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent() -> None
     assert [charge["operation"] for charge in made.charges] == ["Gaussian", "Laplace"]
     assert made.details["best_mixture"]["poor"]
     assert "public-table-poor" in [brand.code for brand in made.brands]
-    assert ledger.spent(LOCAL_OWNER, "Checked people").epsilon == pytest.approx(0.05, rel=0.01)
+    assert ledger.spent("Checked people").epsilon == pytest.approx(0.05, rel=0.01)
     assert "use another public table" in words(open_page("mechanism", place))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.store import ledger, projects, runs, sweep_worker, sweeps
+from dpsynth_core.store import chain, ledger, projects, runs, sweep_worker, sweeps
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
@@ -92,7 +92,7 @@ def test_a_stand_in_needs_no_private_table(started: list[str]) -> None:
     app = finished(place, started)
     assert not app.exception
     assert "4 of 4 trials" in words(app)
-    assert ledger.entries(LOCAL_OWNER) == ()
+    assert chain.entries() == ()
 
 
 def test_start_tries_exactly_what_is_on_screen_and_spends_nothing(started: list[str]) -> None:
@@ -106,7 +106,7 @@ def test_start_tries_exactly_what_is_on_screen_and_spends_nothing(started: list[
     assert sweep.base.data.standin is not None
     assert (sweep.base.data.standin.rows, sweep.base.data.standin.strength) == (200, 0.75)
     assert len(started) == 1
-    assert ledger.entries(LOCAL_OWNER) == ()
+    assert chain.entries() == ()
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_public_table_can_be_tried_on_at_no_cost(started: list[str]) -> None:
     assert "4 of 4 trials" in words(app)
     assert only(place).sweep.base.data.path == str(path)
     assert len(app.get("download_button")) == 3
-    assert ledger.entries(LOCAL_OWNER) == ()
+    assert chain.entries() == ()
 
 
 # The private table
@@ -253,11 +253,11 @@ def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(starte
     assert "for your eyes only" in words(app)
     app = button(app, "Start 4 trials").click().run()
     assert "The charge is final" in words(app)
-    assert ledger.entries(LOCAL_OWNER) == ()
+    assert chain.entries() == ()
     app = button(app, "Charge it and start").click().run()
     assert not app.exception
     assert only(place).sweep.table == "private"
-    assert ledger.spent(LOCAL_OWNER, "Invented people").rho == pytest.approx(only(place).sweep.rho)
+    assert ledger.spent("Invented people").rho == pytest.approx(only(place).sweep.rho)
     assert len(started) == 1
 
 

@@ -63,12 +63,21 @@ def test_every_assumption_is_named(release: Release) -> None:
 def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
     fields = {"unit": {"relation": "replace"}, "domain_origin": "data", "domain_justification": "the form is public"}
     release = run(spec(mechanism={"name": "independent"}, **fields))
-    cited = {"population": "people", "population_epsilon": 3.0, "population_delta": 1e-9}
+    cited = {
+        "population": "people",
+        "unit": {"relation": "replace", "person_column": None, "max_rows_per_person": 1},
+        "cap": {"epsilon": 3.0, "delta": 1e-9},
+        "earlier_caps": [{"epsilon": 2.0, "delta": 1e-9}],
+        "restored": 0,
+    }
     text = " ".join(words.assumptions(replace(release, ledger=cited, private=False)))
     assert "read from the private table itself" in text
     assert "the form is public" in text
     assert "The number of records is public" in text
-    assert "ε = 3" in text
+    assert "together, this one and later ones included, may show of one row, replaced: ε = 3" in text
+    assert "changed after runs had been charged to it; before, it was ε = 2" in text
+    assert "not whole" not in text
+    assert "accepted that ledger once" in " ".join(words.assumptions(replace(release, ledger=cited | {"restored": 1})))
     assert "not private" in text
 
 

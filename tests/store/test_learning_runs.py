@@ -13,7 +13,7 @@ import pytest
 
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, processes, runs
+from dpsynth_core.store import chain, ledger, processes, runs
 from tests.store.test_runs import wait_for, worker_of
 
 COLUMNS = [f"c{i}" for i in range(16)]
@@ -44,7 +44,7 @@ BOTH = pytest.mark.parametrize("fields", [learning(), game()], ids=["learn", "fe
 
 
 def kinds(run: str) -> list[str]:
-    return [entry.kind for entry in ledger.entries("ann") if entry.run == run]
+    return [entry.kind for entry in chain.entries() if entry.run == run]
 
 
 def children(pid: int) -> list[int]:
@@ -111,10 +111,10 @@ def test_plans_that_cannot_run_are_refused_and_nothing_is_reserved(make_spec: Ma
     lists = {"name": "oraclequery", "settings": {"rule": "decision_list"}}
     with pytest.raises(InputError, match="'decision_list' is not one of conjunction, disjunction, parity, halfspace"):
         runs.submit("ann", project, make_spec(**coins, mechanism=lists))
-    assert ledger.entries("ann") == ()
+    assert chain.entries() == ()
 
 
 def test_a_learner_with_a_delta_of_its_own_reserves_it(make_spec: Make, project: str, coins: dict[str, Any], no_workers: list[str]) -> None:
     run = runs.submit("ann", project, make_spec(**coins, **learning(learner="gaussian", oracle="auto", rule="conjunction")))
     assert no_workers == [run]
-    assert ledger.reservation("ann", run).own_delta == 5e-10
+    assert ledger.reservation(run).own_delta == 5e-10

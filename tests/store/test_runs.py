@@ -18,9 +18,9 @@ import pytest
 from dpsynth_core.errors import CapacityError, InputError
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, lifecycle, processes, projects, runs
+from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, runs
+from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.ledger import CapExceeded
 
 Make = Callable[..., Spec]
 
@@ -44,7 +44,7 @@ def test_submit_charges_and_queues_at_once(make_spec: Make, project: str) -> Non
     run = runs.get("ann", runs.submit("ann", project, spec))
     assert run.rho == GDP.rho_from(1.0, 1e-9)
     assert run.digest == spec.digest()
-    entry = ledger.entries("ann")[-1]
+    entry = chain.entries()[-1]
     assert (entry.kind, entry.run, entry.spec, entry.rho) == ("reserve", run.id, spec.digest(), run.rho)
 
 
@@ -64,14 +64,14 @@ def test_a_refused_spec_costs_nothing(make_spec: Make, project: str, no_workers:
     with pytest.raises(error):
         runs.submit("ann", project, make_spec(**fields))
     assert runs.list("ann") == ()
-    assert [e for e in ledger.entries("ann") if e.kind == "reserve"] == []
+    assert [e for e in chain.entries() if e.kind == "reserve"] == []
     assert no_workers == []
 
 
 SUBMITTER = """
 import json, sys, time
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, runs
+from dpsynth_core.store import accounts, runs
 runs._launch = lambda run: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
 time.sleep(max(0.0, gate - time.time()))
@@ -80,7 +80,7 @@ for _ in range(3):
     try:
         runs.submit("ann", project, spec)
         won += 1
-    except ledger.CapExceeded:
+    except accounts.CapExceeded:
         pass
 print(won)
 """
@@ -97,7 +97,7 @@ def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, p
     tabs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert sum(int(tab.communicate(timeout=60)[0]) for tab in tabs) == 5
     assert len(runs.list("ann")) == 5
-    assert ledger.spent("ann", "people").epsilon <= 1.0
+    assert ledger.spent("people").epsilon <= 1.0
 
 
 def test_one_run_at_a_time_oldest_first(make_spec: Make, project: str, no_workers: list[str]) -> None:
@@ -121,25 +121,23 @@ def test_more_at_a_time_if_configured(make_spec: Make, project: str, no_workers:
 def test_a_queued_run_that_is_cancelled_gives_its_reservation_back(make_spec: Make, project: str) -> None:
     runs.submit("ann", project, make_spec())
     queued = runs.submit("ann", project, make_spec())
-    before = ledger.spent("ann", "people").rho
+    before = ledger.spent("people").rho
     runs.cancel("ann", queued)
     runs.cancel("ann", queued)
     assert runs.get("ann", queued).state == "cancelled"
-    assert ledger.spent("ann", "people").rho == pytest.approx(before / 2)
-    assert [e.kind for e in ledger.entries("ann") if e.run == queued] == ["reserve", "return"]
+    assert ledger.spent("people").rho == pytest.approx(before / 2)
+    assert [e.kind for e in chain.entries() if e.run == queued] == ["reserve", "return"]
 
 
 @pytest.mark.usefixtures("no_workers")
-def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(
-    make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.submit("ann", project, make_spec())
     runs.pump()
     assert runs.get("ann", run).state == "running"
     monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)
     runs.pump()
     assert runs.get("ann", run).state == "lost"
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
 
 
 def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_age: float = 0.0, touched: bool = False) -> None:
@@ -149,7 +147,7 @@ def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_ag
         db.execute("UPDATE runs SET pid = ?, birth = ?, place = ?, heartbeat = ? WHERE id = ?", (pid, born, place, beat, run))
         if touched:
             db.execute("UPDATE runs SET touched = 1 WHERE id = ?", (run,))
-            ledger.touch(db, "ann", run)
+            ledger.touch(db, run)
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -162,7 +160,7 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
     act_as_worker(run, os.getpid(), "1", processes.place(), touched=True)
     runs.pump()
     assert runs.get("ann", run).state == "lost"
-    assert ledger.spent("ann", "people").rho > 0
+    assert ledger.spent("people").rho > 0
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -227,7 +225,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     wait_for(lambda: ended(run))
     assert runs.get("ann", run).state == "cancelled"
     assert started[0].wait(5) == -signal.SIGKILL
-    assert ledger.spent("ann", "people").rho == pytest.approx(runs.get("ann", run).rho)
+    assert ledger.spent("people").rho == pytest.approx(runs.get("ann", run).rho)
 
 
 def worker_of(run: str) -> int:
@@ -258,7 +256,7 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     found = runs.get("ann", run)
     assert (found.state, found.touched, found.error) == ("cancelled", True, "")
     assert len(runs.measurements("ann", run)) > 3
-    assert ledger.spent("ann", "people").rho == pytest.approx(found.rho)
+    assert ledger.spent("people").rho == pytest.approx(found.rho)
     with pytest.raises(InputError, match="cancelled"):
         runs.release("ann", run)
 
@@ -304,7 +302,7 @@ def test_deleting_a_project_stops_its_run_and_removes_everything_but_the_ledger(
     assert processes.birth(pid) is None
     assert runs.list("ann") == ()
     assert [p for p in home.rglob("*") if project in str(p)] == []
-    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+    assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -316,7 +314,7 @@ def test_an_active_run_is_not_deleted_a_finished_one_is(make_spec: Make, project
     runs.delete("ann", run)
     assert runs.list("ann") == ()
     assert [p for p in home.rglob("*") if run in str(p)] == []
-    assert len(ledger.entries("ann")) == 3
+    assert len(chain.entries()) == 3
 
 
 @pytest.mark.usefixtures("no_workers")
@@ -325,9 +323,9 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
     path = projects.upload("ann", project, "a.csv", iter([b"x"]))
     run = runs.submit("ann", project, make_spec())
     given = {"project": project, "run": run, "population": "people", "name": "people", "draft": {}, "content": iter([b"y"])}
-    given |= {"spec": make_spec(), "fingerprint": ledger.entries("ann")[-1].fingerprint, "cap": (1.0, 1e-9), "note": "why"}
-    makes_own = {"create", "open_population"}
-    for module in (projects, runs, ledger):
+    given |= {"spec": make_spec()}
+    makes_own = {"create"}
+    for module in (projects, runs):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             parameters = list(inspect.signature(function).parameters)
             if function.__module__ != module.__name__ or name.startswith("_") or parameters[:1] != ["owner"] or name in makes_own:
@@ -340,13 +338,9 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
             assert not shown or "people.csv" not in repr(shown), name
             if isinstance(shown, tuple | list):
                 assert shown in ((), []), name
-            if isinstance(shown, ledger.Spent):
-                assert shown.rho == 0
-            if isinstance(shown, ledger.Verification):
-                assert shown.entries == 0
     assert path.read_bytes() == b"x"
     assert runs.get("ann", run).state == "running"
-    assert len(ledger.entries("ann")) == 2
+    assert len(chain.entries()) == 2
 
 
 @pytest.mark.usefixtures("no_workers")

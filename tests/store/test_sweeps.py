@@ -15,9 +15,9 @@ from dpsynth_core.errors import InputError, OracleError
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.accounting import epsilon_from
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
+from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
+from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.ledger import CapExceeded
 from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.store.conftest import Driver
 
@@ -87,7 +87,7 @@ def test_a_worker_does_every_point_and_ends_the_sweep(make_sweep: Callable[..., 
     be_worker(no_workers[1])  # finds nothing to do
     with reading() as db:
         assert db.execute("SELECT COUNT(*) FROM sweep_workers").fetchone()[0] == 0
-    assert ledger.entries("ann") == ()
+    assert chain.entries() == ()
 
 
 def test_a_sweep_in_real_processes(make_sweep: Callable[..., Sweep], project: str) -> None:
@@ -230,13 +230,13 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
 ) -> None:
     tried = make_sweep(table="private", repeats=2)
     sweep = sweeps.submit("ann", project, tried)
-    charge = ledger.entries("ann")[-1]
+    charge = chain.entries()[-1]
     assert (charge.kind, charge.rho, charge.spec) == ("reserve", pytest.approx(tried.rho), tried.digest())
     assert "never released" in charge.note
     be_worker(no_workers[0])
-    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+    assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
     assert states(sweep) == ["done"] * 4
-    assert ledger.spent("ann", "people").rho == pytest.approx(tried.rho)
+    assert ledger.spent("people").rho == pytest.approx(tried.rho)
 
 
 def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Sweep], project: str) -> None:
@@ -249,7 +249,7 @@ def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Swe
 def test_a_private_sweep_that_is_stopped_before_it_read_costs_nothing(make_sweep: Callable[..., Sweep], project: str) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
     sweeps.stop("ann", sweep)
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
     with pytest.raises(InputError, match="given back"):
         sweeps.resume("ann", sweep)
 
@@ -283,7 +283,7 @@ def test_a_trial_that_fails_on_the_private_table_is_not_repeated_for_it_would_co
     assert "stays charged" in sweeps.points("ann", sweep)[0].error
     sweeps.resume("ann", sweep)
     assert states(sweep) == ["lost", "lost"]
-    assert [e.kind for e in ledger.entries("ann")] == ["population", "reserve", "touch"]
+    assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
 
 
 def learner_sweep(make_spec: Make, delta: float, repeats: int) -> Sweep:
@@ -299,19 +299,19 @@ def test_a_learner_that_takes_its_own_delta_in_private_trials_is_charged_that_de
     tried = learner_sweep(make_spec, 1e-10, repeats=3)
     sweep = sweeps.submit("ann", project, tried)
     assert len(no_workers) > 0
-    charge = ledger.reservation("ann", sweep_life.charge_name(sweep))
+    charge = ledger.reservation(sweep_life.charge_name(sweep))
     assert charge.own_delta == pytest.approx(6 * 0.5e-10)
     assert charge.rho == pytest.approx(3 * sum(ZCDP.rho_from(e, 0.5e-10) + GDP.rho_from(e, 1e-10) for e in (0.5, 1.0)))
     assert (charge.epsilon, charge.delta) == pytest.approx((epsilon_from(charge.rho, 1e-10), 4e-10))
     left = 1e-9 - charge.own_delta
-    assert ledger.spent("ann", "people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
+    assert ledger.spent("people").epsilon == pytest.approx(epsilon_from(charge.rho, left))
 
 
 def test_trials_whose_own_deltas_would_use_up_the_cap_are_refused_and_nothing_is_charged(make_spec: Make, project: str) -> None:
     with pytest.raises(CapExceeded, match=r"delta of their own, which would use up the cap's 1e-09; choose a learner without one"):
         sweeps.submit("ann", project, learner_sweep(make_spec, 1e-9, repeats=1))
     assert sweeps.list("ann", project) == ()
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
 
 
 def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
@@ -322,7 +322,7 @@ def test_a_table_that_changed_after_submission_is_not_read_and_costs_nothing(
     be_worker(no_workers[0])
     assert states(sweep) == ["failed", "failed"]
     assert "changed" in sweeps.points("ann", sweep)[0].error
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
 
 
 def test_another_projects_upload_cannot_be_tried_on(make_spec: Make, project: str) -> None:

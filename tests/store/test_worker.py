@@ -12,7 +12,7 @@ import pytest
 from dpsynth_core import synthesis
 from dpsynth_core.errors import InputError
 from dpsynth_core.spec import Spec
-from dpsynth_core.store import ledger, lifecycle, runs, worker
+from dpsynth_core.store import chain, ledger, lifecycle, runs, worker
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
     real = synthesis.open_source
 
     def spying(plan: synthesis.Plan) -> Any:
-        opened.append([e.kind for e in ledger.entries("ann") if e.run == started])
+        opened.append([e.kind for e in chain.entries() if e.run == started])
         assert runs.get("ann", started).touched
         return real(plan)
 
@@ -78,7 +78,7 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
     assert found.state == "failed"
     assert "ValueError in store/worker.py, line" in found.error
     assert all(b"canary" not in p.read_bytes() for p in home.rglob("*") if p.is_file())
-    assert ledger.spent("ann", "people").rho > 0
+    assert ledger.spent("people").rho > 0
 
 
 def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(synthesis, "plan", refusing)
     worker._execute(started)
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
 
 
 def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,12 +125,12 @@ def test_a_lost_run_accepts_no_further_word(started: str) -> None:
         with pytest.raises(lifecycle.NotMine):
             act()
     assert runs.get("ann", started).state == "lost"
-    assert ledger.spent("ann", "people").rho == 0
+    assert ledger.spent("people").rho == 0
 
 
 def test_the_release_cites_its_ledger_entry(started: str) -> None:
     worker._execute(started)
     cited = runs.release("ann", started).ledger
-    entry = ledger.entries("ann")[cited["entry"] - 1]
+    entry = chain.entries()[cited["entry"] - 1]
     assert (entry.run, entry.hash) == (started, cited["hash"])
-    assert cited["population_epsilon"] == ledger.spent("ann", "people").epsilon
+    assert cited["cap"] == {"epsilon": 10.0, "delta": 1e-9}

@@ -1,0 +1,181 @@
+"""What a population has spent and what is left of its cap: sums of charges, in exact arithmetic.
+
+rho adds up, and the cap in rho is the largest that gives its (epsilon, delta). Each charge names what its rho is counted in; if all of them
+are GDP's, so is their sum, and otherwise it is zCDP's, which holds for them all (`privacy.accountant`). Runs with steps that keep their
+promise except with a probability of their own (`spec.Shares.delta`) add those up as well, and the cap's rho is for what they leave of its
+delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as fractions.
+
+All charges of a population have one unit of privacy. Losses of other units do not add up: what is protected for each row is not protected
+for a person with twenty of them, and what hides a person's record (replace) may tell that the person is in the table."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.privacy.accountant import GDP, Accountant, common, named
+from dpsynth_core.spec import UnitSpec
+from dpsynth_core.store.chain import COLUMNS, Entry
+
+DEFAULT_CAP = (10.0, 1e-9)
+"""(epsilon, delta) of a population whose curator chose no cap."""
+
+
+class CapExceeded(InputError):
+    """The population's cap leaves less than the run asks for; nothing was reserved."""
+
+
+class UnitDiffers(InputError):
+    """The population's charges have another unit of privacy; nothing was reserved."""
+
+
+class Standing(NamedTuple):
+    """What a reservation charges that was not given back."""
+
+    unit: UnitSpec
+    rho: float
+    own_delta: float
+    accountant: str
+
+
+class Cap(NamedTuple):
+    """The most that all releases of a population may lose together."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The account of one population. epsilon: of everything charged, at the cap's delta, infinite where that is used up; remaining_epsilon:
+    of one more release that takes all of `remaining_rho`, at the same delta. accountant: what the rho here are counted in.
+    unit: of every charge, None before the first."""
+
+    population: str
+    cap_epsilon: float
+    cap_delta: float
+    cap_rho: float
+    rho: float
+    epsilon: float
+    remaining_rho: float
+    remaining_epsilon: float
+    unit: UnitSpec | None
+    releases: int
+    accountant: Accountant
+
+    @property
+    def share(self) -> float:
+        """The part of the cap that is used, from 0 to 1."""
+        return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
+
+
+def cap_of(db: sqlite3.Connection, population: str) -> Cap | None:
+    """The cap in force, or None for a population that nobody opened."""
+    caps = caps_of(db, population)
+    return caps[-1][1] if caps else None
+
+
+def caps_of(db: sqlite3.Connection, population: str) -> list[tuple[int, Cap]]:
+    """Every cap that it ever had, with the number of the entry that set it."""
+    rows = db.execute(
+        "SELECT number, epsilon, delta FROM ledger WHERE population = ? AND kind IN ('population', 'cap') ORDER BY number", (population,)
+    )
+    return [(row["number"], Cap(row["epsilon"], row["delta"])) for row in rows]
+
+
+def charges_of(db: sqlite3.Connection, population: str) -> list[Standing]:
+    """Every charge that stands, oldest first."""
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM ledger AS e WHERE population = ? AND kind = 'reserve'"
+        " AND NOT EXISTS (SELECT 1 FROM ledger WHERE run = e.run AND kind = 'return') ORDER BY number",
+        (population,),
+    )
+    return [Standing(unit_of(entry), entry.rho, entry.own_delta, entry.accountant) for entry in (Entry(*row) for row in rows)]
+
+
+def unit_of(charge: Entry) -> UnitSpec:
+    """The unit of privacy that a charge names."""
+    return UnitSpec.model_validate(
+        {"relation": charge.relation, "person_column": charge.person_column, "max_rows_per_person": charge.max_rows}
+    )
+
+
+def check_fits(population: str, cap: Cap, charges: Sequence[Standing], more: Standing) -> None:
+    """Whether one more charge may be made. Raises UnitDiffers or CapExceeded."""
+    if (problem := mixed(population, charges[0].unit if charges else None, more.unit)) is not None:
+        raise problem
+    together = [*charges, more]
+    left = _rest(cap.delta, (charge.own_delta for charge in together))
+    if left <= 0:
+        raise CapExceeded(
+            f"population {population!r}",
+            f"this run has steps that need a delta of their own, which would use up the cap's {cap.delta:g}",
+            "choose a learner without one, lower the run's delta, or raise the cap's on the ledger page and give the reason there",
+        )
+    accountant, after = _counted_in(together), _sum(charge.rho for charge in together)
+    if after > Fraction(accountant.rho_from(cap.epsilon, left)):
+        raise CapExceeded(
+            f"population {population!r}",
+            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(_above(after), left):.4g},"
+            f" above its cap of {cap.epsilon:g} (delta {cap.delta:g})",
+            "lower epsilon, or raise the cap on the ledger page and give the reason there",
+        )
+
+
+def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffers | None:
+    """Why a charge with the unit `wanted` cannot be added to charges with `unit`, if it cannot."""
+    if unit is None or unit == wanted:
+        return None
+    return UnitDiffers(
+        "unit",
+        f"the population {population!r} is charged for {unit.words}, and this plan protects {wanted.words}: such losses do not add up",
+        "state the unit that the earlier releases have",
+    )
+
+
+def account(population: str, cap: Cap, charges: Sequence[Standing], following: Accountant = GDP) -> Spent:
+    """The account with these charges. following: the accountant of the release that would come next; zCDP's makes all count in zCDP."""
+    accountant = _counted_in(charges, [following])
+    delta = _rest(cap.delta, (charge.own_delta for charge in charges))
+    cap_rho, rho = accountant.rho_from(cap.epsilon, delta) if delta > 0 else 0.0, _sum(charge.rho for charge in charges)
+    left = _rest(cap_rho, (charge.rho for charge in charges))
+    return Spent(
+        population=population,
+        cap_epsilon=cap.epsilon,
+        cap_delta=cap.delta,
+        cap_rho=cap_rho,
+        rho=float(rho),
+        epsilon=0.0 if rho == 0 else accountant.epsilon_from(_above(rho), delta) if delta > 0 else math.inf,
+        remaining_rho=left,
+        remaining_epsilon=following.epsilon_from(left, delta) if left > 0 else 0.0,
+        unit=charges[0].unit if charges else None,
+        releases=len(charges),
+        accountant=accountant,
+    )
+
+
+def _counted_in(charges: Iterable[Standing], following: Sequence[Accountant] = ()) -> Accountant:
+    """What charges add up in, and runs that follow. GDP's may be counted in zCDP, but not the other way round."""
+    return common([*(named(charge.accountant) for charge in charges), *following])
+
+
+def _sum(amounts: Iterable[float]) -> Fraction:
+    return sum(map(Fraction, amounts), start=Fraction(0))
+
+
+def _rest(cap: float, amounts: Iterable[float]) -> float:
+    """The cap without the sum of the amounts, not rounded up; 0 where nothing is left."""
+    exact = Fraction(cap) - _sum(amounts)
+    rest = max(0.0, float(exact))
+    return rest if Fraction(rest) <= max(exact, Fraction(0)) else math.nextafter(rest, 0.0)
+
+
+def _above(exact: Fraction) -> float:
+    """The float that is not below it."""
+    rounded = float(exact)
+    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)

@@ -1,0 +1,172 @@
+"""The entries of the ledger as a chain: what each says, how it is hashed, whether all of it is whole.
+
+One chain for the installation, whoever charges. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
+finds what was changed around them, and `head` what was cut off. A person may accept a chain that is not whole (`restoring`); that is an
+entry as well, which vouches for all before it as they are then, so that any later change of them is found again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields, replace
+from hashlib import sha256
+
+from dpsynth_core.store import head
+from dpsynth_core.store.database import head_of, reading
+from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.head import GENESIS, Head
+from dpsynth_core.store.home import now
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger. `hash` covers every other field; `previous` is the hash of entry number - 1.
+
+    kind: "population" | "cap" (epsilon, delta: the cap) | "reserve" | "touch" | "return" (rho, own_delta signed; epsilon, delta: the run's)
+    | "restore". curator: who made it, as `home.signature` says. relation, person_column, max_rows: the unit of privacy of a charge, as in
+    `spec.UnitSpec`; without a column the unit is one row. own_delta: of steps that need one of their own. accountant: what rho is counted
+    in. spec: digest of the sealed spec. fingerprint: sealed (`fingerprints.seal`). accepted: of a restore, `state` of all entries before
+    it."""
+
+    curator: str
+    kind: str
+    population: str = ""
+    run: str = ""
+    spec: str = ""
+    relation: str = ""
+    person_column: str | None = None
+    max_rows: int = 0
+    rho: float = 0.0
+    own_delta: float = 0.0
+    accountant: str = ""
+    epsilon: float = 0.0
+    delta: float = 0.0
+    fingerprint: str = ""
+    note: str = ""
+    accepted: str = ""
+    number: int = 0
+    at: str = ""
+    previous: str = GENESIS
+    hash: str = ""
+
+    def digest(self) -> str:
+        """What `hash` must be."""
+        content = {key: value for key, value in vars(self).items() if key != "hash"}
+        return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+COLUMNS = ", ".join(field.name for field in fields(Entry))
+_MARKS = ", ".join("?" for _ in fields(Entry))
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a chain is whole. head: its end, worth noting elsewhere. problem: "" or what is wrong and where.
+
+    restored: how often a person accepted a state of it by hand.
+    """
+
+    head: Head
+    problem: str
+    restored: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem
+
+
+def entries() -> tuple[Entry, ...]:
+    """All entries, oldest first."""
+    with reading() as db:
+        return entries_in(db)
+
+
+def entries_in(db: sqlite3.Connection) -> tuple[Entry, ...]:
+    """The same as one connection sees them."""
+    return tuple(Entry(*row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger ORDER BY number"))
+
+
+def verify() -> Verification:
+    """Recompute the whole chain, and see that it reaches the entry that the file with the head names."""
+    noted = head.read()  # before the database, which may only be further by then
+    with reading() as db:
+        chain, problem = entries_in(db), _head_problem(db, noted)
+    found = check_chain(chain)
+    return replace(found, problem=found.problem or problem)
+
+
+def check_chain(chain: Sequence[Entry]) -> Verification:
+    """Check numbers, links and hashes of entries, oldest first; works on an export as well."""
+    last, problem, restored, seen = Head(), "", 0, sha256()
+    for entry in chain:
+        if entry.kind == "restore":
+            restored += 1
+            if entry.accepted == seen.hexdigest():
+                problem, last = "", Head(entry.number - 1, last.hash)
+        digest = entry.digest()
+        problem = problem or _entry_problem(entry, digest, last)
+        last = Head(entry.number, entry.hash)
+        seen.update(f"{digest} {entry.hash}\n".encode())
+    return Verification(last, problem, restored)
+
+
+def state(chain: Sequence[Entry]) -> str:
+    """A hash of entries as they are, whole or not: what a restore vouches for."""
+    seen = sha256()
+    for entry in chain:
+        seen.update(f"{entry.digest()} {entry.hash}\n".encode())
+    return seen.hexdigest()
+
+
+def append(db: sqlite3.Connection, entry: Entry) -> Entry:
+    """Number, date, link and hash an entry and write it at the end of the chain, inside the transaction of `db`.
+
+    Raises BooksLost where the chain does not reach the entry that the file with the head names.
+    """
+    noted, last = head.read(), head_of(db)
+    if problem := _head_problem(db, noted):
+        raise BooksLost(problem)
+    if noted is None:
+        head.begin()
+    return insert(db, linked(entry, last))
+
+
+def linked(entry: Entry, last: Head) -> Entry:
+    """The entry that follows `last`, complete."""
+    entry = replace(entry, number=last.number + 1, at=now(), previous=last.hash)
+    return replace(entry, hash=entry.digest())
+
+
+def insert(db: sqlite3.Connection, entry: Entry) -> Entry:
+    """Write a complete entry; the database refuses one that does not follow the last."""
+    db.execute(f"INSERT INTO ledger ({COLUMNS}) VALUES ({_MARKS})", astuple(entry))
+    stored = Entry(*db.execute(f"SELECT {COLUMNS} FROM ledger WHERE number = ?", (entry.number,)).fetchone())
+    if stored.digest() != stored.hash:  # such as an integer in a column of floats: it would look altered for ever
+        raise TypeError("a ledger entry must read as it was written")
+    return stored
+
+
+def check_whole(db: sqlite3.Connection) -> None:
+    """Raises BooksLost for a chain that was changed. What was cut off, `append` finds."""
+    if problem := check_chain(entries_in(db)).problem:
+        raise BooksLost(f"its ledger is not whole: {problem}")
+
+
+def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
+    if entry.number != last.number + 1:
+        return f"entry {last.number + 1} is missing"
+    if entry.previous != last.hash:
+        return f"entry {entry.number} does not follow entry {last.number}"
+    return "" if entry.hash == digest else f"entry {entry.number} was altered"
+
+
+def _head_problem(db: sqlite3.Connection, noted: Head | None) -> str:
+    """Why the chain does not reach the entry that was on file, or ""."""
+    last = head_of(db)
+    if noted is None:
+        return "" if last == Head() else "its ledger.head, which names the newest entry of the ledger, is missing or damaged"
+    if noted.number > last.number:
+        return f"its ledger ends with entry {last.number}, but there was an entry {noted.number}"
+    row = db.execute("SELECT hash FROM ledger WHERE number = ?", (noted.number,)).fetchone()
+    return "" if noted == Head() or (row and row["hash"] == noted.hash) else f"its ledger has another entry {noted.number} than it had"

@@ -1,0 +1,54 @@
+"""The ledger as a file for whoever audits it: every entry, whoever made it, and nothing that tells whether a table changed between two."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from dpsynth_core.errors import InputError
+from dpsynth_core.store.chain import Entry
+
+
+def to_json(chain: Sequence[Entry]) -> str:
+    """Every field of every entry: what `read` and `chain.check_chain` take."""
+    return json.dumps([asdict(entry) for entry in chain], indent=1)
+
+
+def read(text: str) -> tuple[Entry, ...]:
+    """The entries of a JSON export. Raises InputError if it is not one."""
+    try:
+        chain = tuple(Entry(**item) for item in json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _no_export() from error
+    if any(not _typed(entry) for entry in chain):
+        raise _no_export()
+    return chain
+
+
+def to_csv(chain: Sequence[Entry]) -> str:
+    """For reading in a spreadsheet; text that a spreadsheet would take for a formula gets a leading apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Entry))
+    for entry in chain:
+        writer.writerow(_harmless(value) for value in asdict(entry).values())
+    return out.getvalue()
+
+
+def _no_export() -> InputError:
+    return InputError("ledger export", "it is not a list of ledger entries", "use the JSON export of the ledger")
+
+
+def _typed(entry: Entry) -> bool:
+    """Whether every field has the type that the ledger gives it."""
+    plain = Entry("", "")
+    of_text = entry.person_column is None or isinstance(entry.person_column, str)
+    return of_text and all(type(value) is type(getattr(plain, key)) for key, value in vars(entry).items() if key != "person_column")
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

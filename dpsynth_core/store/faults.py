@@ -1,0 +1,66 @@
+"""What may be said when the disk or the database refuses: where, why, and what to do, instead of the name of an exception."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dpsynth_core.errors import InputError
+
+FIELD = "DPSYNTH_HOME"
+
+_FULL = ("the disk that it is on is full", "free some space and try again")
+_READ_ONLY = ("it cannot be written", "give yourself the right to write there, or name another directory")
+_BUSY = ("its database is locked by another program", "close whatever else has dpsynth.sqlite open, and try again")
+_BROKEN = ("its disk fails", "check the disk, then try again")
+
+_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: ("its database cannot be opened", "check that you may write to the directory and that its disk is not full"),
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_IOERR: _BROKEN,
+}
+_OF_SYSTEM = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _READ_ONLY,
+    errno.EACCES: _READ_ONLY,
+    errno.EPERM: _READ_ONLY,
+    errno.EIO: _BROKEN,
+}
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class StoreFault(InputError):
+    """The store could not be read or written. The transaction that met it kept nothing: what it would have charged is not charged."""
+
+
+class BooksLost(StoreFault):
+    """Something of the books is missing or was changed, so that nobody knows what was spent. Nothing is charged until a person decides."""
+
+    def __init__(self, problem: str, remedy: str = "put the newest copy of it back") -> None:
+        super().__init__(FIELD, problem, f"{remedy}, or accept it as it is with: python -m dpsynth_core ledger restore --reason TEXT")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Faults of the disk and of the database as StoreFault; anything else as it is."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = None if code is None else code & 0xFF
+        if primary in _DAMAGED:
+            raise BooksLost("its database is damaged and cannot be read") from error
+        if primary not in _OF_SQLITE:
+            raise
+        raise StoreFault(FIELD, *_OF_SQLITE[primary]) from error
+    except OSError as error:
+        if error.errno not in _OF_SYSTEM:
+            raise
+        raise StoreFault(FIELD, *_OF_SYSTEM[error.errno]) from error

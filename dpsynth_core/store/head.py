@@ -1,0 +1,82 @@
+"""The head of the ledger, number and hash of its last entry, in a file of its own beside the database.
+
+A database that was lost, emptied, cut off or put back from an older copy does not contain the entry that this file names. The file is
+written aside before the database commits and appears after it, so that a full disk stops the charge and a crash between the two leaves a
+file that names an earlier entry of the same chain, never one that the database lacks. What a crash there can hide is only the newest
+entry, and nobody had acted on that one yet: records are read after both are in place.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dpsynth_core.private_files import private_file, sync_directory
+from dpsynth_core.store.home import home
+
+GENESIS = "0" * 64
+"""What the first entry names as its predecessor's hash."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a chain. number: 0 for a chain without entries, whose hash is GENESIS."""
+
+    number: int = 0
+    hash: str = GENESIS
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.hash}"
+
+
+def head_file() -> Path:
+    return home() / "ledger.head"
+
+
+def read() -> Head | None:
+    """The head as it was last written; None where there is no such file, or none that can be read."""
+    try:
+        head = Head(**json.loads(head_file().read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+    whole = type(head.number) is int and head.number >= 0 and isinstance(head.hash, str) and len(head.hash) == len(GENESIS)
+    return head if whole else None
+
+
+def begin() -> None:
+    """Write the head of an empty chain, before its first entry commits."""
+    with private_file(head_file()) as stream:
+        stream.write(_content(Head()))
+
+
+@contextmanager
+def advancing(to: Head) -> Iterator[None]:
+    """Commit a chain that ends with `to` in this block: the file appears after it, and not if it raises."""
+    with _alone():
+        aside = head_file().with_suffix(".next")
+        with private_file(aside) as stream:
+            stream.write(_content(to))
+        yield
+        with suppress(OSError):  # the chain is committed; until its next entry the file may name an earlier one
+            aside.replace(head_file())
+            sync_directory(head_file().parent)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other process is between its own two steps. A process that dies lets go."""
+    descriptor = os.open(head_file().with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _content(head: Head) -> bytes:
+    return json.dumps(asdict(head)).encode()
