@@ -1,0 +1,147 @@
+"""Five seeded releases, kept whole: what a refactoring may not change.
+
+    python -m tests.golden.goldens NAME ...        write some of them anew, after a change that was meant to change them
+
+Each is a folder with `spec.json`, `release.json`, the rows and `pins.json`: the digest of the spec, that of its ledger entry, and the
+SHA-256 of every file of its bundle. What differs from build to build (versions, dates, wall times) is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from dpsynth_core import build, synthesis
+from dpsynth_core import release as releases
+from dpsynth_core.bundle import pack
+from dpsynth_core.release import Release
+from dpsynth_core.spec import Spec, load_spec
+from dpsynth_core.store import ledger
+
+FOLDER = Path(__file__).resolve().parent
+PEOPLE = "people.csv"
+IDENTITY, CREATED = "golden", "2026-01-01T00:00:00+00:00"
+RUN, FINGERPRINT = "golden-run", "golden-fingerprint"
+
+_THREE = {"attributes": [{"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 4},
+                         {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "missing": True},
+                         {"name": "work", "kind": "categorical", "categories": ["no", "part", "full"]}],
+          "impossible": [{"never": {"age": ["0 to 24"], "work": ["part", "full"]}, "note": "no child works"}]}
+_BINARY = {"smoker": 2, "active": 2, "ill": 2, "old": 2}
+
+
+def specs() -> dict[str, dict[str, Any]]:
+    """The five documents. Together: both relations, several rows a person, a certificate, zeros, thresholds, every kind of output."""
+    return {
+        "aim": _spec("aim", epsilon=2.0, certificate=0.05),
+        "gaussian": _spec("gaussian", unit={"relation": "replace"}, certificate=0.1),
+        "learn": _spec("learn", domain=_BINARY, settings={"learner": "gaussian", "rule": "conjunction"}, epsilon=5.0),
+        "oraclequery": _spec("oraclequery", domain=_BINARY, epsilon=3.0, certificate=0.05),
+        "mwem": _spec(
+            "mwem",
+            unit={"relation": "add-remove", "person_column": "person", "max_rows_per_person": 2},
+            workload={"kind": "all", "k": 2, "threshold": 1},
+            certificate=0.2,
+        ),
+    }
+
+
+def _spec(
+    mechanism: str,
+    *,
+    domain: Mapping[str, Any] = _THREE,
+    workload: Mapping[str, Any] | None = None,
+    unit: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    epsilon: float = 1.0,
+    certificate: float = 0.0,
+) -> dict[str, Any]:
+    return {
+        "name": f"golden {mechanism}",
+        "population": "golden people",
+        "data": {"path": PEOPLE},
+        "domain": dict(domain),
+        "domain_origin": "codebook",
+        "workload": dict(workload or {"kind": "all", "k": 2}),
+        "unit": dict(unit or {}),
+        "budget": {"epsilon": epsilon, "delta": 1e-6, "certificate": certificate},
+        "mechanism": {"name": mechanism, "settings": dict(settings or {})},
+        "output": {"seed": 7},
+    }
+
+
+def people() -> str:
+    """A table of 300 invented people as CSV: every column of the five domains, and two rows for every second person."""
+    rng = np.random.default_rng(20261122)
+    lines = ["person,age,sex,work,smoker,active,ill,old"]
+    for i in range(300):
+        age = int(rng.integers(0, 100))
+        work = "no" if age < 25 else str(rng.choice(["no", "part", "full"]))
+        smoker, active, old = int(rng.integers(2)), int(rng.integers(2)), int(age >= 65)
+        ill = int(smoker and old) if rng.random() < 0.9 else int(rng.integers(2))
+        lines.append(f"{i * 2 // 3},{age},{rng.choice(['f', 'm', ''])},{work},{smoker},{active},{ill},{old}")
+    return "\n".join(lines) + "\n"
+
+
+def run(name: str) -> Release:
+    """Make the release of a golden again."""
+    plan = synthesis.plan(load_spec(FOLDER / name / "spec.json"))
+    made = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+    details = {key: value for key, value in made.details.items() if not key.endswith("_seconds")}
+    return replace(pack.without_times(made), created=CREATED, versions={"dpsynth_core": IDENTITY}, details=details)
+
+
+def kept(name: str) -> Release:
+    """The release of a golden as it is kept."""
+    return releases.load(FOLDER / name)
+
+
+def document(release: Release) -> dict[str, Any]:
+    """release.json, read again."""
+    obj: dict[str, Any] = json.loads(releases.document(release))
+    return obj
+
+
+def pins(spec: Spec, release: Release) -> dict[str, Any]:
+    """What is pinned as a hash."""
+    charge = ledger.charge_of(spec, RUN, synthesis.plan(spec).rho, FINGERPRINT)
+    entry = ledger.Entry("local", 1, CREATED, kind="reserve", previous=ledger.GENESIS, **asdict(charge))
+    with fixed_identity():
+        parts = {part: sha256(content).hexdigest() for part, content in pack.contents(release).items()}
+        archive = sha256(pack.pack(release)).hexdigest()
+    return {"spec": spec.digest(), "ledger": entry.digest(), "bundle": archive, "parts": parts}
+
+
+@contextmanager
+def fixed_identity() -> Iterator[None]:
+    """While a bundle is packed, this program calls itself the same at every revision."""
+    with patch.object(build, "identity", lambda: IDENTITY):
+        yield
+
+
+def write(name: str) -> None:
+    """Write one golden anew."""
+    folder = FOLDER / name
+    folder.mkdir(exist_ok=True)
+    (FOLDER / PEOPLE).write_text(people(), encoding="utf-8")
+    obj = specs()[name]
+    obj["data"] = {"path": f"../{PEOPLE}"}
+    (folder / "spec.json").write_text(json.dumps(obj, indent=1) + "\n", encoding="utf-8")
+    for old in (releases.CODES, releases.ROWS_PARQUET, releases.DOCUMENT):
+        (folder / old).unlink(missing_ok=True)
+    releases.save(run(name), folder)
+    (folder / "pins.json").write_text(json.dumps(pins(load_spec(folder / "spec.json"), kept(name)), indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or specs():
+        write(chosen)
