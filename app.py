@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 if __name__ == "__main__":
-    from dpsynth_core.web import frame
+    from dpsynth_core.web.shell import frame
 
     frame.run()
 else:
-    from dpsynth_core.web import security
+    from dpsynth_core.web.shell import security
 
     security.forbid_legacy_pages()
     app = st.App(__file__, lifespan=security.lifespan, middleware=security.MIDDLEWARE)

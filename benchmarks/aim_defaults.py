@@ -15,9 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsynth_core.demo import demo_domain, simulate
-from dpsynth_core.domain import Domain, load_domain
-from dpsynth_core.evaluation.errors import row_marginals, scaled, workload_error
+from dpsynth_core.evaluation.distances import row_marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished
 from dpsynth_core.privacy.accountant import GDP
@@ -25,10 +23,12 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.workload import all_kway
 
 PAPER = {"rounds_per_attribute": 16, "max_size_mb": 80.0, "reserve_rounds": 1}
 

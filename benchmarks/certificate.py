@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
-from dpsynth_core import synthesis
-from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
-from dpsynth_core.measurement import Clique
-from dpsynth_core.release import Release
+from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Release
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.spec import DEFAULT_CERTIFICATE, Spec
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 @dataclass(frozen=True)

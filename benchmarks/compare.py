@@ -22,8 +22,8 @@ from typing import Any
 from benchmarks.programs import DPMM, DPMM_PYTHON, Program, execute, programs, versions
 from benchmarks.show import write_charts, write_markdown
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
-from dpsynth_core.errors import InputError
-from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.evaluation.distances import workload_error
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import MECHANISMS
 
 

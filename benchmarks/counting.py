@@ -24,10 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.demo import demo_domain, simulate
-from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.domain import Domain, load_domain
 
 CHUNK_ROWS = 250_000
 

@@ -3,8 +3,8 @@
     python -m benchmarks.fem_defaults --mechanisms fem dualquery --epsilons 0.1 1 --runs 2
 
 Tables: the demo's 50,000 simulated people; 50,000 invented rows over Adult's columns, whose shares and dependence have nothing to do with
-Adult's (`dpsynth_core.standin`), and again with a few very common values; and Titanic with the kinds that `sources.guess` proposes. All but
-the first need ../shared/data. Of each, 64 random three-way marginals, delta = 1/N^2. One knob at a time is turned, the others stay at their
+Adult's (`sources.standin`), and again with a few very common values; and Titanic with the kinds that `sources.guess` proposes. All but the
+first need ../shared/data. Of each, 64 random three-way marginals, delta = 1/N^2. One knob at a time is turned, the others stay at their
 defaults; what is written down is the largest error of any cell. A point that is in the record is not measured again: interrupt it, and go
 on.
 """
@@ -25,17 +25,17 @@ import pandas as pd
 from benchmarks import figures
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core import demo, standin
-from dpsynth_core.codec import encode
-from dpsynth_core.domain import Domain, load_domain
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.sources import demo, standin
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.files import TableSource, open_batches
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.workload import Workload
 
 NAME = "fem_defaults"
 INVENTED = {"stand-in": standin.SKEW, "skewed": 2.5}

@@ -21,21 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import ADULT_FOLDER
-from dpsynth_core.codec import encode
-from dpsynth_core.domain import Domain, load_domain
-from dpsynth_core.measurement import Clique
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished, Model, UsesPublic
 from dpsynth_core.privacy.accountant import ZCDP, in_force
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
-from dpsynth_core.public_table import PublicTable
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.files import open_batches
-from dpsynth_core.sources.protocol import MarginalSource
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.workload import MAX_MARGINAL_CELLS, Workload
+from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import MAX_MARGINAL_CELLS, Workload
 
 MARGINALS = 64
 EPSILONS = (0.1, 0.15, 0.2, 0.25, 0.5, 1.0)

@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS, Table
-from dpsynth_core import demo
 from dpsynth_core.cli import parse_workload
-from dpsynth_core.domain import load_domain
 from dpsynth_core.evaluation.comparison import estimate
-from dpsynth_core.evaluation.errors import workload_error
-from dpsynth_core.measurement import Clique
+from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.mechanisms.registry import MECHANISMS
-from dpsynth_core.release import ROWS_CSV, load
+from dpsynth_core.release.document import ROWS_CSV, load
+from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 WORKLOADS = ("all-2way", "all-3way")
 TABLES = ("demo", "adult")

@@ -29,16 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import figures
+from benchmarks.milp import milp
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.domain import Domain
 from dpsynth_core.oracles.answer import Answer, Limit
-from dpsynth_core.oracles.climb import Climber
-from dpsynth_core.oracles.cpsat import RecordOracle
-from dpsynth_core.oracles.milp import milp
 from dpsynth_core.oracles.pool import Pool
-from dpsynth_core.oracles.presolve import reduce
-from dpsynth_core.oracles.problem import Linear, RecordProblem, Records, SignedQueries
-from dpsynth_core.queries import QueryClass
+from dpsynth_core.oracles.records.climb import Climber
+from dpsynth_core.oracles.records.cpsat import RecordOracle
+from dpsynth_core.oracles.records.presolve import reduce
+from dpsynth_core.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
 
 SORTS = ("played", "frequent", "random")
 SIZES = (100, 1000)

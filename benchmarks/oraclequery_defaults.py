@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.measurement import Clique
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload, all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload, all_kway
 
 PEOPLE, COLUMNS = 10_000, 10
 RHOS = (0.015, 0.15)

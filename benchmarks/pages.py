@@ -89,10 +89,12 @@ def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:
 
 def _prepared() -> str:
     """A project over part of the demo, with two finished runs and a finished sweep; its id."""
-    from dpsynth_core import demo
+    from dpsynth_core.sources import demo
     from dpsynth_core.store import projects, runs, sweeps
     from dpsynth_core.store.home import LOCAL_OWNER
-    from dpsynth_core.web import document, domain_table, sweep_draft
+    from dpsynth_core.web.domain import domain_table
+    from dpsynth_core.web.shell import document
+    from dpsynth_core.web.tradeoffs import sweep_draft
 
     domain = demo.demo_domain().keep(COLUMNS)
     rows = domain_table.with_domain(domain_table.blank(COLUMNS), domain)

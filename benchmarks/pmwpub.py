@@ -36,18 +36,18 @@ from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.figures import Setting
 from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.domain import Domain
-from dpsynth_core.incidence import Incidence
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.mechanisms.mixture import FLOOR
-from dpsynth_core.privacy import mixture
-from dpsynth_core.privacy.groups import Tally
-from dpsynth_core.public_table import PublicTable
-from dpsynth_core.queries import QueryClass
+from dpsynth_core.mechanisms.weights.mixture import FLOOR
+from dpsynth_core.privacy import best_mixture
+from dpsynth_core.privacy.selection.groups import Tally
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import Workload
 
 NAME, MARGINALS = "pmwpub", 256
 CHECKED_AT = 0.05
@@ -110,7 +110,7 @@ def judge(table: str) -> dict[str, Any]:
     errors = {"error": setting.model_error(as_it_is, public.rows), "mean_error": setting.mean_error(as_it_is, public.rows)}
     queries = QueryClass.of(setting.workload)
     tally = Tally.of(queries, setting.source.counts(setting.workload.cliques))
-    bounds = mixture.bracket(tally, Incidence(queries, rows), counts / counts.sum(), float(setting.rows), FLOOR * setting.rows)
+    bounds = best_mixture.bracket(tally, Incidence(queries, rows), counts / counts.sum(), float(setting.rows), FLOOR * setting.rows)
     outcome = figures.run("mixture", setting, CHECKED_AT, {}, public=public)
     checked = {"checked": outcome.finished.details["best_mixture"], "check_seconds": round(outcome.seconds, 1)}
     best = {"best_mixture": round(bounds[1] / setting.rows, 5)}

@@ -17,21 +17,21 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from dpsynth_core.codec import encode
-from dpsynth_core.demo import demo_domain, simulate
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Finished, Mechanism, UsesPublic
-from dpsynth_core.privacy.accounting import rho_from
+from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.public_table import PublicTable
+from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.files import open_batches
 from dpsynth_core.sources.formats import DEFAULT_MISSING, TableFormat
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import all_kway
 
 Codes = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 SMALL = ("sex", "region", "education", "employment", "income")

@@ -29,8 +29,8 @@ from benchmarks import figures
 from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
-from dpsynth_core.relaxed.rounding import rounded
-from dpsynth_core.relaxed.table import RelaxedTable
+from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
+from dpsynth_core.inference.relaxed.rounding import rounded
 
 NAME = "rap"
 OVERSAMPLING = (1, 2, 5, 10, 20, 50)

@@ -23,10 +23,10 @@ import pandas as pd
 
 from benchmarks import fem_defaults, figures
 from benchmarks.table import RESULTS
-from dpsynth_core.evaluation.errors import workload_error
-from dpsynth_core.mechanisms import rap
+from dpsynth_core.evaluation.distances import workload_error
+from dpsynth_core.inference.relaxed.projection import Stopping
+from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.protocol import Model
-from dpsynth_core.relaxed.projection import Stopping
 
 NAME = "rap_defaults"
 EVERY_QUERY = "every query"

@@ -2,7 +2,7 @@
 
     python -m benchmarks.recommendation measure --scenarios 0 10      # ten of them; any slices, in any order, add up
     python -m benchmarks.recommendation measure --scenarios 0 40 --mechanisms mst   # a mechanism that came later
-    python -m benchmarks.recommendation fit                           # writes dpsynth_core/recommendation.json
+    python -m benchmarks.recommendation fit                           # writes dpsynth_core/planning/recommendation.json
 
 A scenario is drawn from its number: columns and their sizes, rows, dependence, marginals of two or three columns, epsilon. Every sixth is
 a part of the demo's columns instead of a stand-in. Trials that are expected to take longer than --longest are left out and say so.
@@ -29,18 +29,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS
-from dpsynth_core import demo, recommendation, standin
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
+from dpsynth_core.planning import recommendation
+from dpsynth_core.planning.recommendation import Situation
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.recommendation import Situation
-from dpsynth_core.spec import Spec
+from dpsynth_core.sources import demo, standin
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, STANDIN, Sweep
 from dpsynth_core.tradeoffs.trial import Trials
+from dpsynth_core.vocabulary.domain import Domain
 
 TABLE = RESULTS / "recommendation.jsonl"
 _CHECK = "mixture"
@@ -169,7 +170,7 @@ def _measured(
 
 
 def _forecast(sweep: Sweep, number: int) -> float:
-    from dpsynth_core import synthesis
+    from dpsynth_core.release import synthesis
 
     return synthesis.plan(sweep.spec(sweep.points[number])).forecast.seconds
 

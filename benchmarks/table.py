@@ -16,14 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.cli import parse_workload
-from dpsynth_core.codec import encode
-from dpsynth_core.domain import Domain, load_domain
-from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.files import open_batches
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

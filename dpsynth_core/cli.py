@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from dpsynth_core.errors import InputError, OracleError
+from dpsynth_core.foundation.errors import InputError, OracleError
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
-    from dpsynth_core.domain import Domain
-    from dpsynth_core.release import Progress, Release
-    from dpsynth_core.spec import Spec
-    from dpsynth_core.workload import Workload
+    from dpsynth_core.planning.spec import Spec
+    from dpsynth_core.release.document import Progress, Release
+    from dpsynth_core.vocabulary.domain import Domain
+    from dpsynth_core.vocabulary.workload import Workload
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -59,8 +59,8 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
     Raises InputError.
     """
-    from dpsynth_core import workload as workloads
-    from dpsynth_core.spec import read_json
+    from dpsynth_core.planning.spec import read_json
+    from dpsynth_core.vocabulary import workload as workloads
 
     kind, _, rest = text.partition("-" if text.startswith("all-") else ":")
     if kind == "all" and rest.endswith("way") and rest[:-3].isdigit():
@@ -82,10 +82,10 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
 
 def _synthesize(options: argparse.Namespace) -> None:
-    from dpsynth_core.domain import load_domain
     from dpsynth_core.mechanisms import registry
+    from dpsynth_core.planning.spec import UNNAMED, Spec
     from dpsynth_core.sources.files import column_names, sniff
-    from dpsynth_core.spec import UNNAMED, Spec
+    from dpsynth_core.vocabulary.domain import load_domain
 
     form = sniff(options.data)
     domain = load_domain(options.domain).ordered_like(column_names(options.data, form))
@@ -132,7 +132,7 @@ def _public_table(path: Path) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from dpsynth_core.spec import load_spec
+    from dpsynth_core.planning.spec import load_spec
 
     spec = load_spec(options.spec)
     if options.population is not None:
@@ -160,8 +160,8 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from dpsynth_core import release as releases
     from dpsynth_core.bundle import reproduce, unpack
+    from dpsynth_core.release import document as releases
 
     bundle = unpack.read(options.bundle)
     _check_writable(options.out)
@@ -177,10 +177,10 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 def _release(spec: Spec, out: Path, population: str | None) -> None:
     """Check everything, charge if asked to, make the release and write it."""
-    from dpsynth_core import release as releases
-    from dpsynth_core import synthesis
     from dpsynth_core.bundle.pack import pack
-    from dpsynth_core.private_files import private_file
+    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.release import document as releases
+    from dpsynth_core.release import synthesis
 
     plan = synthesis.plan(spec)
     _check_writable(out)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core import planning
-from dpsynth_core.web import budget_view, document, frame
+from dpsynth_core.planning import precision
+from dpsynth_core.web.budget import budget_view
+from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:
     here = frame.require("budget")
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    shares = planning.sharings(workload)
+    shares = precision.sharings(workload)
     error = document.problem(here.draft, "budget")
     frame.header("budget", "How much one person's presence may show. More budget means less noise; what is spent cannot be had back.")
     left, right = st.columns([11, 10], gap="medium")

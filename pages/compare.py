@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
-from dpsynth_core.web import compare_view, frame
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.compare import compare_view
+from dpsynth_core.web.shell import frame
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web import data_view, document, frame, public_view
+from dpsynth_core.web.data import data_view, public_view
+from dpsynth_core.web.shell import document, frame
 
 
 def main() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dpsynth_core.web import document, domain_table, domain_view, frame, zeros_view
-from dpsynth_core.web.text import names
+from dpsynth_core.web.domain import domain_table, domain_view, zeros_view
+from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell.text import names
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Mechanism
-from dpsynth_core.web import frame, guide
+from dpsynth_core.web.shell import frame, guide
 
 
 def main() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import accounts, chain, exports, ledger, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import signature
-from dpsynth_core.web import frame, numbers
-from dpsynth_core.web.text import literal, one_line
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.shell import frame, numbers
+from dpsynth_core.web.shell.text import literal, one_line
 
 _KINDS = {
     "population": "population opened, with its cap",

@@ -8,19 +8,24 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsynth_core import feasibility, leaks, synthesis
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.planning import feasibility, leaks
+from dpsynth_core.planning.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.spec import DataSpec, MechanismSpec, Spec
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import fingerprints, ledger, runs
 from dpsynth_core.store.accounts import Spent
-from dpsynth_core.web import check_view, document, frame, launch, plan_view, recommendation_view, refusals, watch
-from dpsynth_core.web.numbers import short
-from dpsynth_core.web.session import Current
-from dpsynth_core.web.text import code, literal
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.budget import plan_view
+from dpsynth_core.web.data import check_view
+from dpsynth_core.web.mechanism import recommendation_view
+from dpsynth_core.web.run import launch, watch
+from dpsynth_core.web.shell import document, frame, refusals
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code, literal
 
 _RUN = "run"
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web import compare_view, frame, quality_view, results_view, shown
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.compare import compare_view
+from dpsynth_core.web.results import quality_view, results_view, shown
+from dpsynth_core.web.shell import frame
 
 VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import sweeps
-from dpsynth_core.web import frame, recommendation_view, sweep_draft, sweep_form, sweep_view
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.mechanism import recommendation_view
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
 
 _OTHER = "tradeoffs_other"
 

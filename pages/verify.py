@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dpsynth_core.web import frame, verify_view
-from dpsynth_core.zones import Zone
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.verify import verify_view
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web import document, frame, workload_view
+from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.workload import workload_view
 
 
 def main() -> None:

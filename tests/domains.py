@@ -6,7 +6,7 @@ from datetime import date
 
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 
 NAMES = ("age", "income>50K", "a.b", "x[0]", "<script>", "ä ö", "=1+1", "'quoted'")
 

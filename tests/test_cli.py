@@ -16,13 +16,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core import cli, synthesis
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core import cli
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.spec import DEFAULT_CERTIFICATE
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain, ledger
-from dpsynth_core.workload import all_kway, target
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway, target
 
 Run = Callable[..., int]
 

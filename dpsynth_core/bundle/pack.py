@@ -15,12 +15,13 @@ from dataclasses import fields, is_dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core import build, report
-from dpsynth_core import release as releases
-from dpsynth_core.errors import InputError, ZoneError
-from dpsynth_core.release import Release
+from dpsynth_core import report
+from dpsynth_core.foundation import build
+from dpsynth_core.foundation.errors import InputError, ZoneError
+from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.document import Release
 from dpsynth_core.report.croissant import data_card
-from dpsynth_core.zones import Zone, Zoned, combine, public, publishable, released
 
 FORMAT = 1
 MANIFEST, CARD, SCRIPT = "MANIFEST.json", "data_card.json", "reproduce.py"

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dpsynth_core import release as releases
-from dpsynth_core import synthesis
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.errors import InputError
-from dpsynth_core.release import Progress, Release
-from dpsynth_core.spec import Spec
-from dpsynth_core.transcript import Replay
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Progress, Release
+from dpsynth_core.release.transcript import Replay
 
 
 @dataclass(frozen=True, eq=False)

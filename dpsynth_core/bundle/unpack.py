@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core import release as releases
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.release import document as releases
 
 MAX_FILES = 50_000
 MAX_BYTES = 2**31

@@ -22,24 +22,24 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core import release as releases
-from dpsynth_core import synthesis
 from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.codec import ARROW_TYPE, encode, strays
-from dpsynth_core.errors import InputError
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec, divided
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accountant import Accountant, named
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release import Release
-from dpsynth_core.spec import Spec, divided
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Release
+from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "not checked"
 _NEAR = 1e-9

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dpsynth_core.charts.contest import contest
-from dpsynth_core.charts.plan import coverage, split, tradeoff
-from dpsynth_core.charts.progress import budget_used, noise_level
-from dpsynth_core.charts.quality import PAIR, marginals, means, overview, pair_map
+from dpsynth_core.charts.budget import coverage, split, tradeoff
+from dpsynth_core.charts.compared import contest
+from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview, pair_map
 from dpsynth_core.charts.results import one_way, two_way, two_way_difference
+from dpsynth_core.charts.run import budget_used, noise_level
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, by_epsilon, by_seconds, by_tables, tables_of
 

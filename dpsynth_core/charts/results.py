@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpsynth_core.charts.theme import Drawing, finish
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
-from dpsynth_core.zones import Zoned
+from dpsynth_core.foundation.zones import Zoned
 
 _LEVEL_LETTERS = 36
 """So many letters fit below a heat map on half a page."""

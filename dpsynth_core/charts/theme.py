@@ -13,7 +13,7 @@ from typing import TypeAlias
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.zones import Zone, Zoned
+from dpsynth_core.foundation.zones import Zone, Zoned
 
 Drawing: TypeAlias = "alt.Chart | alt.LayerChart"
 

@@ -11,8 +11,8 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, STRONG, Drawing, finish
+from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.tradeoffs.curves import Metric, Setting
-from dpsynth_core.zones import Zone, Zoned
 
 TRIED = "tried"
 """Name of the selection of a setting."""

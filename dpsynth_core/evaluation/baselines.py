@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import HALF_NORMAL, Clique
-from dpsynth_core.mechanisms.residual_planner import cell_sigma, planned
+from dpsynth_core.mechanisms.answers.residual_planner import cell_sigma, planned
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.workload import Workload
 
 Array = NDArray[np.float64]
 _NO_NOISE = 1e-150

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import HALF_NORMAL, Clique, Measurement, final
 from dpsynth_core.mechanisms.protocol import Candidate, Selection
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement, final
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import ROUNDING, Clique
 from dpsynth_core.mechanisms.protocol import Kernel
-from dpsynth_core.queries import at_least
-from dpsynth_core.spec import CERTIFIED_LARGEST
+from dpsynth_core.planning.spec import CERTIFIED_LARGEST
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
+from dpsynth_core.vocabulary.queries import at_least
 
 CONFIDENCE = 0.95
 ROWS, ANSWERS = "rows", "answers"

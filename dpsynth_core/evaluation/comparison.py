@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.grouping import Groups, group
-from dpsynth_core.measurement import Clique, Measurement, final
-from dpsynth_core.zones import Zoned, combine
+from dpsynth_core.foundation.zones import Zoned, combine
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"

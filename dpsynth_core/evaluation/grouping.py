@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Attribute
+from dpsynth_core.vocabulary.domain import Attribute
 
 
 @dataclass(frozen=True)

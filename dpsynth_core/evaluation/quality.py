@@ -21,13 +21,13 @@ from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
-from dpsynth_core.evaluation.errors import largest_gap, row_marginals
+from dpsynth_core.evaluation.distances import largest_gap, row_marginals
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload
-from dpsynth_core.zones import Zoned, combine
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
 
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""

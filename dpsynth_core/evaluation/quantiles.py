@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, wofz
 
-from dpsynth_core.measurement import HALF_NORMAL
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
 _HALF_NORMAL_DEVIATION = math.sqrt(1 - 2 / math.pi)
 _FEW = 16

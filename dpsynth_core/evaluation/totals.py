@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.measurement import Measurement, final
+from dpsynth_core.vocabulary.measurement import Measurement, final
 
 
 @dataclass(frozen=True)

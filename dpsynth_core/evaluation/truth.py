@@ -10,9 +10,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.measurement import Clique
-from dpsynth_core.sources.protocol import MarginalSource
-from dpsynth_core.zones import Zoned, curator_only
+from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.inference.contraction import Contractor, Labels, Table, align
 from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows while nothing goes wrong, what counts as a loss that rises much, and when to give up."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.inference.model import refined
 from dpsynth_core.inference.records import rounded
-from dpsynth_core.measurement import Clique
-from dpsynth_core.queries import Query, QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.queries import Query, QueryClass, SparseAnswers
 
 MAX_CELLS = 10_000_000
 """The largest domain: 80 MB for a distribution."""

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
-from dpsynth_core.inference.queries import Queries
+from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
-from dpsynth_core.measurement import Clique
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 REFINED_CELLS = 20_000_000
 """Rows are refined towards marginals of at most this many cells together; the largest are left out, whose cells are mostly empty anyway."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.inference.model import refined
-from dpsynth_core.measurement import Clique
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 @dataclass(frozen=True, eq=False)

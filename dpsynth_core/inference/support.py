@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.incidence import Incidence
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.queries import Query, SparseAnswers
+from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.queries import Query, SparseAnswers
 
 Float = NDArray[np.float64]
 

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique, Measurement, Residual
-from dpsynth_core.oracles.learning import Oracle
-from dpsynth_core.oracles.rules import Rule
-from dpsynth_core.oracles.task import Task
+from dpsynth_core.oracles.rules.rule_oracle import Oracle
+from dpsynth_core.oracles.rules.rules import Rule
+from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.public_table import PublicTable
-from dpsynth_core.queries import QueryClass, SparseAnswers
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.workload import Workload
 
 
 class Kernel(Protocol):
@@ -170,7 +170,7 @@ class Kernel(Protocol):
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.
 
-        Only where `total_is_public`. CapacityError for a table with fewer records than `privacy.robustness.Prsma` has parts.
+        Only where `total_is_public`. CapacityError for a table with fewer records than `privacy.learning.prsma.Prsma` has parts.
         """
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:

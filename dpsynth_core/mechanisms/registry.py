@@ -7,28 +7,28 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
-from dpsynth_core.mechanisms.aim import Aim
-from dpsynth_core.mechanisms.aim_public import AimPublic
-from dpsynth_core.mechanisms.dqrs import Dqrs
-from dpsynth_core.mechanisms.dualquery import DualQuery
-from dpsynth_core.mechanisms.fem import Fem
-from dpsynth_core.mechanisms.gaussian import Gaussian
-from dpsynth_core.mechanisms.independent import Independent
-from dpsynth_core.mechanisms.learn import Learn
-from dpsynth_core.mechanisms.mixture import Mixture
-from dpsynth_core.mechanisms.mst import Mst
-from dpsynth_core.mechanisms.mwem import Mwem
-from dpsynth_core.mechanisms.mwem_pgm import MwemPgm
-from dpsynth_core.mechanisms.oraclequery import OracleQuery
-from dpsynth_core.mechanisms.pmwpub import PmwPub
-from dpsynth_core.mechanisms.privbayes import PrivBayes
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.answers.gaussian import Gaussian
+from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
+from dpsynth_core.mechanisms.games.dqrs import Dqrs
+from dpsynth_core.mechanisms.games.dualquery import DualQuery
+from dpsynth_core.mechanisms.games.fem import Fem
+from dpsynth_core.mechanisms.games.sepfem import SepFem
+from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical.independent import Independent
+from dpsynth_core.mechanisms.graphical.mst import Mst
+from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
+from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
+from dpsynth_core.mechanisms.projection.rap import Rap
 from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
-from dpsynth_core.mechanisms.rap import Rap
-from dpsynth_core.mechanisms.residual_planner import ResidualPlanner
-from dpsynth_core.mechanisms.sepfem import SepFem
-from dpsynth_core.workload import Workload
+from dpsynth_core.mechanisms.rules.learn import Learn
+from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
+from dpsynth_core.mechanisms.weights.mixture import Mixture
+from dpsynth_core.mechanisms.weights.mwem import Mwem
+from dpsynth_core.mechanisms.weights.pmwpub import PmwPub
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
 
 
 @dataclass(frozen=True)

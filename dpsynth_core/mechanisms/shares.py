@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from dpsynth_core.errors import OracleError
+from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.oracles.answer import Answer, Limit
-from dpsynth_core.oracles.cpsat import RecordOracle
-from dpsynth_core.oracles.problem import Codes, Linear, RecordProblem, SignedQueries
+from dpsynth_core.oracles.records.cpsat import RecordOracle
+from dpsynth_core.oracles.records.problem import Codes, Linear, RecordProblem, SignedQueries
 from dpsynth_core.oracles.solver_process import Failed, Job, Task
 
 PATIENCE_SECONDS = 60.0

@@ -39,8 +39,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.privacy import accounting, attacker, lattice
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy import attacker, conversions, lattice
 from dpsynth_core.privacy.attacker import Curve, Reading
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 
@@ -110,10 +110,10 @@ class _Zcdp(Accountant):
         return True
 
     def rho_from(self, epsilon: float, delta: float) -> float:
-        return accounting.rho_from(epsilon, delta)
+        return conversions.rho_from(epsilon, delta)
 
     def epsilon_from(self, rho: float, delta: float) -> float:
-        return accounting.epsilon_from(rho, delta)
+        return conversions.epsilon_from(rho, delta)
 
     def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
         return attacker.zcdp_power(rho, fpr, slack)
@@ -149,11 +149,11 @@ class _Gdp(Accountant):
         return math.log1p(math.exp(-epsilon)) + epsilon + math.log(2 * _DISTANCE / _KEPT) <= math.log(delta)
 
     def rho_from(self, epsilon: float, delta: float) -> float:
-        return _rho_from(epsilon, delta) if self.covers(epsilon, delta) else accounting.rho_from(epsilon, delta)
+        return _rho_from(epsilon, delta) if self.covers(epsilon, delta) else conversions.rho_from(epsilon, delta)
 
     def epsilon_from(self, rho: float, delta: float) -> float:
         found = _epsilon_from(rho, delta)
-        return found if self.covers(found, delta) else accounting.epsilon_from(rho, delta)
+        return found if self.covers(found, delta) else conversions.epsilon_from(rho, delta)
 
     def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
         return attacker.gdp_power(_mu(rho), fpr, slack + _DISTANCE)
@@ -205,10 +205,10 @@ def _curve(accountant: Accountant, rho: float, slack: float) -> Curve:
 
 @lru_cache(maxsize=4096)
 def _rho_from(epsilon: float, delta: float) -> float:
-    mu = accounting.gdp_mu_from(epsilon, delta * (1 - _KEPT))
+    mu = conversions.gdp_mu_from(epsilon, delta * (1 - _KEPT))
     return math.nextafter(mu * mu / 2, 0.0)
 
 
 @lru_cache(maxsize=4096)
 def _epsilon_from(rho: float, delta: float) -> float:
-    return accounting.gdp_epsilon_from(_mu(rho), delta * (1 - _KEPT))
+    return conversions.gdp_epsilon_from(_mu(rho), delta * (1 - _KEPT))

@@ -139,7 +139,7 @@ class Retention(_Charged):
 class PerturbedMinimum(Laplace):
     """RSPM: the exact minimum after discrete Laplace noise on a fine grid was put on each of m separators.
 
-    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise: `privacy.learning`, Theorem.
+    The cost is Laplace noise's: l1 = (change + step) * m is what one person's influence amounts to in noise (`privacy.learning.rspm`).
     """
 
 

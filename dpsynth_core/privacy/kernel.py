@@ -24,26 +24,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import CapacityError
-from dpsynth_core.incidence import Incidence
-from dpsynth_core.measurement import ROUNDING, Clique, Measurement, Residual
-from dpsynth_core.oracles.learning import Learning, Oracle
-from dpsynth_core.oracles.rules import Rule
-from dpsynth_core.oracles.task import Task
-from dpsynth_core.privacy import events, flipping, groups, learning, mixture, residuals, retention, selection
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.oracles.rules.rule_oracle import Learning, Oracle
+from dpsynth_core.oracles.rules.rules import Rule
+from dpsynth_core.oracles.rules.task import Task
+from dpsynth_core.privacy import best_mixture, events, residuals
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection
-from dpsynth_core.privacy.groups import Groups, Tally
+from dpsynth_core.privacy.learning import rspm
+from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
-from dpsynth_core.privacy.robustness import Prsma
-from dpsynth_core.privacy.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
+from dpsynth_core.privacy.selection import exponential, flipping, groups, retention
+from dpsynth_core.privacy.selection.groups import Groups, Tally
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass, SparseAnswers, at_least, merged
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
-    from dpsynth_core.sources.protocol import MarginalSource
+    from dpsynth_core.sources.source import MarginalSource
 
 class PrivacyKernel:
     """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` sealed at construction.
@@ -212,11 +214,11 @@ class PrivacyKernel:
 
         Costs count * eps^2 / 8: one person changes a score by query_l1 at most, and `privacy.selection` accounts for the rounding.
         """
-        b = selection.scale(eps, self.__unit.query_l1)
+        b = exponential.scale(eps, self.__unit.query_l1)
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
         self.__meter.charge(Selection(eps, count))
-        return selection.signed(Groups(self.__tally(queries), answers), count, b, self.__noise)
+        return exponential.signed(Groups(self.__tally(queries), answers), count, b, self.__noise)
 
     def select_worst_queries(
         self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: NDArray[np.int64]
@@ -225,7 +227,7 @@ class PrivacyKernel:
 
         Costs count * eps^2 / 8, as `select_signed_query`. excluded: numbers that are not offered.
         """
-        b = selection.scale(eps, self.__unit.query_l1)
+        b = exponential.scale(eps, self.__unit.query_l1)
         left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
         self.__check(queries, answers.numbers)
         self.__check(queries, left_out)
@@ -233,7 +235,7 @@ class PrivacyKernel:
         if not 0 < count <= queries.size - len(left_out):
             raise ValueError("there are fewer queries left than are to be selected")
         self.__meter.charge(Selection(eps, count))
-        return selection.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
+        return exponential.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
 
     def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
         """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, for it is eps-DP; proof in `privacy.flipping`."""
@@ -291,19 +293,19 @@ class PrivacyKernel:
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
 
-        Raises OracleError, the budget being spent, where the oracle could not prove its answer. Proof in `privacy.learning`.
+        Raises OracleError, the budget being spent, where the oracle could not prove its answer. Proof in `privacy.learning.rspm`.
         """
-        event = learning.perturbation(task.rules, self.__unit.marginal_l1, eps)
+        event = rspm.perturbation(task.rules, self.__unit.marginal_l1, eps)
         self.__meter.charge(event)
-        noise = learning.laplace_noise(task.rules, event.scale, self.__noise)
-        return learning.written(task.rules, learning.minimum(self.__problem(task), noise, oracle))
+        noise = rspm.laplace_noise(task.rules, event.scale, self.__noise)
+        return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP."""
-        sigma = learning.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
+        sigma = rspm.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
         self.__meter.charge(Approximate(eps, delta))
-        noise = learning.gaussian_noise(task.rules, sigma, self.__noise)
-        return learning.written(task.rules, learning.minimum(self.__problem(task), noise, oracle))
+        noise = rspm.gaussian_noise(task.rules, sigma, self.__noise)
+        return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP whatever the oracle does; costs eps^2 / 2 and delta.
@@ -318,17 +320,17 @@ class PrivacyKernel:
             raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
         self.__meter.charge(Approximate(eps, delta))
         counts = self.__read([task.columns])[task.columns]
-        found = learning.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise)
-        return np.zeros(0, dtype=np.int64) if found is None else learning.written(task.rules, found)
+        found = rspm.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise)
+        return np.zeros(0, dtype=np.int64) if found is None else rspm.written(task.rules, found)
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
         """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.
 
         One person moves the cost of a rule by query_l1 at most.
         """
-        b = selection.scale(eps, self.__unit.query_l1)
+        b = exponential.scale(eps, self.__unit.query_l1)
         self.__meter.charge(Selection(eps))
-        return learning.written(task.rules, learning.exponential(self.__problem(task), b, self.__noise))
+        return rspm.written(task.rules, rspm.exponential(self.__problem(task), b, self.__noise))
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + rounded normal noise; rivals left aside. Costs k * query_l1^2 / (2 sigma^2)."""
@@ -341,7 +343,7 @@ class PrivacyKernel:
 
     def mixture_l1(self, records: float) -> float:
         """Sensitivity of `best_mixture_error`, which the tolerance of its solver is part of. Public."""
-        return self.__unit.max_rows_per_person + mixture.gap(records)
+        return self.__unit.max_rows_per_person + best_mixture.gap(records)
 
     def best_mixture_error(
         self, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], records: float, floor: float, scale: float
@@ -354,7 +356,7 @@ class PrivacyKernel:
         if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
             raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
         self.__meter.charge(Laplace(scale, self.mixture_l1(records)))
-        low, high = mixture.bracket(self.__tally(queries), Incidence(queries, support), start, records, floor)
+        low, high = best_mixture.bracket(self.__tally(queries), Incidence(queries, support), start, records, floor)
         steps = np.rint(np.array([(low + high) / 2]) * COUNT_STEPS).astype(np.int64)
         return float(self.__noise.discrete_laplace(steps, scale * COUNT_STEPS)[0]) / COUNT_STEPS
 

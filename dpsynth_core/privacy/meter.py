@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Event, delta_of
 

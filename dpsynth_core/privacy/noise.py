@@ -17,7 +17,7 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
 
 dp.enable_features("contrib")

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 
 ADD_REMOVE = "add-remove"
 REPLACE = "replace"

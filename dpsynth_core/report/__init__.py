@@ -11,22 +11,22 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpsynth_core import workload as workloads
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
+from dpsynth_core.foundation.zones import Zoned, combine, released
+from dpsynth_core.planning.spec import divided
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release import ROWS_PARQUET, Release, parquet_bytes
-from dpsynth_core.report import codebook, errors, marginals
+from dpsynth_core.release.document import ROWS_PARQUET, Release, parquet_bytes
+from dpsynth_core.report import codebook, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.words import noise, protected, slack
-from dpsynth_core.spec import divided
-from dpsynth_core.workload import Workload
-from dpsynth_core.zones import Zoned, combine, released
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
 __all__ += ["goodness", "learnt", "noise", "percent", "protected", "slack", "trusted"]
@@ -88,7 +88,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         CARD: combine(lambda q: card(release, q.headline).encode(), judged),
         SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
         MARGINALS: released(marginals.parquet(release)),
-        ERRORS: released(errors.csv(release)),
+        ERRORS: released(error_table.csv(release)),
         DOMAIN: released(codebook.domain_json(release)),
         CODEBOOK: released(codebook.codebook_csv(release)),
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.release import Release
+from dpsynth_core.release.document import Release
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 

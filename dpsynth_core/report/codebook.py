@@ -6,8 +6,8 @@ import json
 
 import pyarrow as pa
 
-from dpsynth_core.domain import outside_rule
-from dpsynth_core.release import Release, csv_bytes
+from dpsynth_core.release.document import Release, csv_bytes
+from dpsynth_core.vocabulary.domain import outside_rule
 
 
 def domain_json(release: Release) -> bytes:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core.domain import Attribute
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.release import ROWS_CSV, ROWS_PARQUET, Release, plain
+from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, Release, plain
 from dpsynth_core.report.facts import sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
+from dpsynth_core.vocabulary.domain import Attribute
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1

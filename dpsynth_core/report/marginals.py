@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.comparison import label
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.release import Release, csv_bytes
+from dpsynth_core.release.document import Release, csv_bytes
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
 
 INDEX = "marginals/index.csv"
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from dpsynth_core.domain import Domain, outside_rule
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.privacy.accountant import named
-from dpsynth_core.release import Release
-from dpsynth_core.report import drawing, words
+from dpsynth_core.release.document import Release
+from dpsynth_core.report import svg as drawing
+from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
+from dpsynth_core.vocabulary.domain import Domain, outside_rule
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200

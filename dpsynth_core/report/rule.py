@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpsynth_core.release import Release
+from dpsynth_core.release.document import Release
 
 RESTS_ON_PROOF = (
     "The guarantee rests on the solver's proof that no other rule is better under the noise; without it nothing would have been released. "

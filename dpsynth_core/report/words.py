@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpsynth_core import zeros
 from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release import Release
-from dpsynth_core.spec import UnitSpec
+from dpsynth_core.release.document import Release
+from dpsynth_core.vocabulary import zeros
 
 READING = (
     "The rows are invented. No row is a person, and a row that looks like one is chance.",

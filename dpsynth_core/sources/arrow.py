@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.codec import encode_column, texts
-from dpsynth_core.domain import Domain, column_field
-from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.codec import encode_column, texts
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
 from dpsynth_core.sources.tally import Tally
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 class ArrowSource:

@@ -7,9 +7,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique
 from dpsynth_core.sources.tally import Tally
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 class CodesSource:

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.dataset as ds
 
-from dpsynth_core.bins import column_field
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import DEFAULT_MISSING, DELIMITERS, TableFormat, table_files
 from dpsynth_core.sources.sniff import head_records, sniff
+from dpsynth_core.vocabulary.bins import column_field
 
 __all__ = [
     "DEFAULT_LIMIT_BYTES",

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 
 DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.attribute import Attribute
-from dpsynth_core.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, day_number, day_of
-from dpsynth_core.codec import day_numbers, floats, texts
+from dpsynth_core.foundation.zones import Zoned, curator_only, public
+from dpsynth_core.sources.codec import day_numbers, floats, texts
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
-from dpsynth_core.zones import Zoned, curator_only, public
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, day_number, day_of
 
 SAMPLE_ROWS = 200_000
 MOST_CATEGORIES = 1_000

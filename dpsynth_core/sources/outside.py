@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsynth_core.attribute import Attribute
-from dpsynth_core.bins import day_number
-from dpsynth_core.codec import day_numbers, encode_column, floats, texts
+from dpsynth_core.sources.codec import day_numbers, encode_column, floats, texts
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.bins import day_number
 
 
 def outside(attribute: Attribute, column: pa.Array, markers: frozenset[str]) -> int:

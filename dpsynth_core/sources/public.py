@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsynth_core.codec import encode_column
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.public_table import PublicTable
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import files
+from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.sources.outside import outside
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.public_table import PublicTable
 
 FIELD = "public table"
 MOST = 0.5

@@ -7,7 +7,7 @@ import io
 import os
 from pathlib import Path
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import DELIMITERS, TableFormat, table_files
 
 _HEAD_BYTES = 1 << 20

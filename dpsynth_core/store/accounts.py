@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant, common, named
-from dpsynth_core.spec import UnitSpec
 from dpsynth_core.store.chain import COLUMNS, Entry
 
 DEFAULT_CAP = (10.0, 1e-9)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpsynth_core.release import Release
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release.document import Release
 from dpsynth_core.store import fingerprints, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER, new_id

@@ -16,8 +16,8 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.private_files import made_once
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import made_once
 from dpsynth_core.store import head
 from dpsynth_core.store.faults import FIELD, BooksLost, explained
 from dpsynth_core.store.head import GENESIS, Head

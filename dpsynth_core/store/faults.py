@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 
 FIELD = "DPSYNTH_HOME"
 

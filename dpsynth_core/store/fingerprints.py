@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.private_files import made_once, private_file
-from dpsynth_core.spec import DataSpec
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import made_once, private_file
+from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import key_file

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dpsynth_core.private_files import private_file, sync_directory
+from dpsynth_core.foundation.private_files import private_file, sync_directory
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64

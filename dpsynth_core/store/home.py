@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.private_files import private_directory
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_directory
 
 LOCAL_OWNER = "local"
 """The owner of everything when nobody signs in: the single user of this machine, in the app and on the command line."""

@@ -18,11 +18,11 @@ import unicodedata
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import UNNAMED, Spec, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.privacy.accounting import check_budget
-from dpsynth_core.spec import UNNAMED, Spec, UnitSpec
+from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.store import accounts, chain, fingerprints
 from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Spent, Standing
 from dpsynth_core.store.chain import COLUMNS, Entry

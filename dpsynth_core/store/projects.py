@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.private_files import private_directory, private_file
-from dpsynth_core.spec import Spec
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import lifecycle, sweep_life
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, project_folder

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from dpsynth_core import release as releases
-from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.private_files import private_directory
-from dpsynth_core.release import Progress, Release
-from dpsynth_core.spec import Spec
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.document import Progress, Release
 from dpsynth_core.store import fingerprints, launching, ledger, lifecycle, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, now, run_folder
+from dpsynth_core.vocabulary.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def submit(owner: str, project: str, spec: Spec) -> str:
 
     Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
     """
-    from dpsynth_core import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
+    from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
     projects.check_reach(owner, project, spec)
     plan = synthesis.plan(spec)

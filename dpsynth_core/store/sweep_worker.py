@@ -13,7 +13,7 @@ import sqlite3
 import sys
 from functools import partial
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, sweep_life, sweeps
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.tradeoffs.sweep import Sweep

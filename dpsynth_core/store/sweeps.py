@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.privacy.accounting import epsilon_from
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import fingerprints, launching, ledger, projects, sweep_life
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, now

@@ -18,12 +18,12 @@ from types import FrameType
 
 import numpy as np
 
-from dpsynth_core import release as releases
-from dpsynth_core import synthesis
-from dpsynth_core.errors import InputError
-from dpsynth_core.private_files import private_directory, private_file
-from dpsynth_core.release import Progress
-from dpsynth_core.spec import Spec
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Progress
 from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, runs
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder

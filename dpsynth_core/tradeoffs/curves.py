@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
-from dpsynth_core.zones import Zoned, combine
 
 _COLUMNS = [
     "mechanism",

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.privacy.accounting import check_budget
-from dpsynth_core.spec import STANDIN, MechanismSpec, OutputSpec, Shares, Spec
-from dpsynth_core.workload import Workload
-from dpsynth_core.zones import Zone
+from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Shares, Spec
+from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
 
 PUBLIC, PRIVATE = "public", "private"
 TABLES = (STANDIN, PUBLIC, PRIVATE)

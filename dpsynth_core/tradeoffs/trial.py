@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core import report, synthesis
-from dpsynth_core.errors import InputError
-from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core import report
+from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.evaluation.truth import true_counts
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.protocol import Forecast
-from dpsynth_core.release import Release
-from dpsynth_core.sources.protocol import MarginalSource
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Release
+from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.vocabulary.measurement import Clique
 
 Shares = Mapping[Clique, NDArray[np.float64]]
 

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core import demo
+from dpsynth_core.sources import demo
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web import document
+from dpsynth_core.web.shell import document
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ("age", "sex", "region", "health")

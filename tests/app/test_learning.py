@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import document
+from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 
 HALVES: dict[str, Any] = {

@@ -12,7 +12,7 @@ from dpsynth_core.mechanisms.protocol import UsesPublic
 from dpsynth_core.store import ledger, lifecycle, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import document
+from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
 from tests.mechanisms.offered import TABLES
 

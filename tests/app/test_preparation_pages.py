@@ -11,13 +11,14 @@ import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core import synthesis
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.aim import Aim
+from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import document, domain_table
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.shell import document
 from tests.app.demo_project import ROOT, draft, open_page, project, words
 
 CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core import demo
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import demo
 from dpsynth_core.store import ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import launch, public_data, session
-from dpsynth_core.web.session import Current
+from dpsynth_core.web.data import public_data
+from dpsynth_core.web.run import launch
+from dpsynth_core.web.shell import session
+from dpsynth_core.web.shell.session import Current
 from tests.app.demo_project import COLUMNS, draft, finished_run, open_page, project, words
 
 CENSUS = demo.simulate(rows=2_000, seed=8)[list(COLUMNS)]

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.foundation.zones import ZoneError, curator_only, public
 from dpsynth_core.store import chain, ledger, projects, runs, sweep_worker, sweeps
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.web import sweep_draft, sweep_form, sweep_view
-from dpsynth_core.zones import ZoneError, curator_only, public
+from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
 from tests.app.demo_project import draft, open_page, project, words
 
 

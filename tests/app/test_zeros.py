@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core import demo
-from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.sources import demo
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import document, domain_table
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.shell import document
 from tests.app.demo_project import COLUMNS, draft, open_page, words
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks import certificate, compare, profile, programs
 from benchmarks.table import Table
-from dpsynth_core.domain import load_domain
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.workload import all_kway
 
 ROWS = 400
 

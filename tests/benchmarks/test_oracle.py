@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks import figures, oracle
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.workload import Workload
 
 
 @pytest.fixture

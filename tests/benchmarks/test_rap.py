@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks import figures, rap
-from dpsynth_core.domain import Domain
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 from tests.mechanisms.runs import run as run_on_people
 

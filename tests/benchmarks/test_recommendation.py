@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from benchmarks import recommendation
-from dpsynth_core import synthesis
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import Learner
-from dpsynth_core.spec import MechanismSpec
+from dpsynth_core.planning.spec import MechanismSpec
+from dpsynth_core.release import synthesis
 
 
 @pytest.mark.parametrize("number", [1, 5])  # a stand-in, and the demo's people

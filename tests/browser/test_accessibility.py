@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from dpsynth_core import demo
 from dpsynth_core.bundle import pack
+from dpsynth_core.sources import demo
 from dpsynth_core.store import runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web import steps, sweep_draft
+from dpsynth_core.web.shell import steps
+from dpsynth_core.web.tradeoffs import sweep_draft
 from tests.app.demo_project import draft, finished_run, project
 from tests.browser.conftest import Server, opened, settled
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpsynth_core.web.security import OWNER_COOKIE
+from dpsynth_core.web.shell.security import OWNER_COOKIE
 from tests.browser.conftest import Server, opened
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dpsynth_core.web import brand
+from dpsynth_core.web.shell import brand
 from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from dpsynth_core import demo
-from dpsynth_core.domain import Domain, load_domain
+from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.domain import Domain, load_domain
 from tests.app.demo_project import finished_run, hostile_project, project
 from tests.browser.conftest import (
     LONG_MS,

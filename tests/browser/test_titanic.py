@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpsynth_core.domain import Domain
+from dpsynth_core.vocabulary.domain import Domain
 from tests.browser.conftest import Server, download, new_project, opened, press_continue, seal_and_run, settled, use_table, wait_until_done
 
 pytestmark = pytest.mark.browser

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from dpsynth_core import synthesis
 from dpsynth_core.bundle import pack
-from dpsynth_core.release import Release
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Release
 
 DOMAIN = {
     "version": 1,

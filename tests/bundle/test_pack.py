@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import pack
-from dpsynth_core.domain import load_domain
-from dpsynth_core.errors import InputError, ZoneError
-from dpsynth_core.release import Brand, Progress, Release
-from dpsynth_core.zones import Zoned, curator_only, public, released
+from dpsynth_core.foundation.errors import InputError, ZoneError
+from dpsynth_core.foundation.zones import Zoned, curator_only, public, released
+from dpsynth_core.release.document import Brand, Progress, Release
+from dpsynth_core.vocabulary.domain import load_domain
 from tests.bundle.bundles import DOMAIN, files, made, packed, run, spec
 
 PROMISED = {

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core import release as releases
 from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.release import document as releases
 from tests.bundle.bundles import edited, files, made, packed, repacked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> Non
         raise AssertionError("the records were opened")
 
     for name in ("open_source", "PrivacyKernel", "ArrowSource"):
-        monkeypatch.setattr(f"dpsynth_core.synthesis.{name}", forbidden)
+        monkeypatch.setattr(f"dpsynth_core.release.synthesis.{name}", forbidden)
     assert reproduce(unpack.read_bytes(packed())).identical
 
 

@@ -13,15 +13,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core import release as releases
-from dpsynth_core import synthesis
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.planning.spec import divided
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.spec import divided
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
 from tests.bundle.bundles import edited, made, packed, repacked, run, spec
 from tests.mechanisms.offered import TABLES
 

@@ -14,8 +14,8 @@ from dpsynth_core import charts
 from dpsynth_core.charts.theme import ALERT, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.tradeoffs.curves import LARGEST
-from dpsynth_core.zones import Zone, Zoned
 
 HOSTILE = ("<script>alert(1)</script>", "a.b[0]", "datum.x > 1", "**bold** :smile: $x$", "quote'\"\\", "日本", "line\nbreak")
 WORDS = "CURATOR-ONLY · NOT PRIVATE"

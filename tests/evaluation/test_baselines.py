@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation import baselines
 from dpsynth_core.mechanisms.protocol import Finished
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload, all_kway, hand_picked
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, people
 from tests.privacy.tables import ArraySource
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, bounds, supported, to_json, unsupported
-from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
+from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
-from dpsynth_core.measurement import Clique, Measurement
 from dpsynth_core.mechanisms.protocol import Candidate, Measured, Selection
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway, hand_picked
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, run
 from tests.privacy.tables import ArraySource
 

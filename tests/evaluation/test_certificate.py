@@ -11,16 +11,16 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
-from dpsynth_core.evaluation.errors import largest_error, row_marginals
+from dpsynth_core.evaluation.distances import largest_error, row_marginals
 from dpsynth_core.evaluation.subsampling import gather, sample_size
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import ROUNDING, Clique
+from dpsynth_core.planning.spec import CERTIFIED_LARGEST
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.spec import CERTIFIED_LARGEST
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 
 PAIRS = all_kway(DOMAIN, 2).cliques

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.evaluation.comparison import estimate
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})
 MEASURED: list[tuple[Clique, float]] = [

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.zones import Zone, curator_only, released
+from dpsynth_core.evaluation.distances import row_marginals
+from dpsynth_core.foundation.zones import Zone, curator_only, released
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.measurement import Measurement
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))
 CODES = np.random.default_rng(1).integers(0, [3, 4, 2], size=(600, 3)).astype(np.int32)

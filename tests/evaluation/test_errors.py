@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import largest_error, marginal_errors, row_marginals, scaled, workload_error
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.evaluation.distances import largest_error, marginal_errors, row_marginals, scaled, workload_error
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 ROWS = st.integers(0, 30).flatmap(lambda n: st.tuples(*(arrays(np.int32, n, elements=st.integers(0, s - 1)) for s in (3, 2, 4))))

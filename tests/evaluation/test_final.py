@@ -7,17 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds, supported
 from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.totals import Total, known_total
-from dpsynth_core.measurement import Measurement, final
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement, final
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import people, run
 
 DOMAIN = Domain.from_json({"a": 2, "b": 3})

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Attribute
 from dpsynth_core.evaluation.grouping import group, is_ordered
+from dpsynth_core.vocabulary.domain import Attribute
 
 
 @given(st.integers(1, 300), st.integers(4, 60), st.booleans())

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified
 from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload, all_kway, hand_picked
-from dpsynth_core.zones import Zone, curator_only, released
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))
 CODES = np.random.default_rng(1).integers(0, [3, 4, 2], size=(600, 3)).astype(np.int32)

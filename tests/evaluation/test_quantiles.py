@@ -10,7 +10,7 @@ from scipy.special import erf
 from scipy.stats import binom, norm
 
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, margin
-from dpsynth_core.measurement import HALF_NORMAL
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
 DRAWS = 40_000
 LEVELS = pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

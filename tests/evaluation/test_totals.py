@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.totals import Total, known_total
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.vocabulary.measurement import Measurement
 
 DRAWN = (("a", 3, 5.0), ("b", 10, 2.0), ("c", 2, 9.0))
 

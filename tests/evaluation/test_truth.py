@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import ZoneError
-from dpsynth_core.evaluation.errors import marginal_errors
+from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.evaluation.truth import true_counts
-from dpsynth_core.zones import Zone, combine, publishable, released
+from dpsynth_core.foundation.errors import ZoneError
+from dpsynth_core.foundation.zones import Zone, combine, publishable, released
+from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import table
 
 DOMAIN = Domain.from_json({"a": 2, "b": 2})

@@ -2,8 +2,8 @@
 
     python -m tests.golden.goldens NAME ...        write some of them anew, after a change that was meant to change them
 
-Each is a folder with `spec.json`, `release.json`, the rows and `pins.json`: the digest of the spec, that of its ledger entry, and the
-SHA-256 of every file of its bundle. What differs from build to build (versions, dates, wall times) is left out.
+Each is a folder with `spec.json`, `release.json`, the rows and `pins.json`: the digest of the spec, that of its charge, and the SHA-256 of
+every file of its bundle. What differs from build to build (versions, dates, wall times) is left out.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from unittest.mock import patch
 
 import numpy as np
 
-from dpsynth_core import build, synthesis
-from dpsynth_core import release as releases
 from dpsynth_core.bundle import pack
-from dpsynth_core.release import Release
-from dpsynth_core.spec import Spec, load_spec
+from dpsynth_core.foundation import build
+from dpsynth_core.planning.spec import Spec, load_spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Release
 from dpsynth_core.store import ledger
 
 FOLDER = Path(__file__).resolve().parent
@@ -96,8 +97,7 @@ def run(name: str) -> Release:
     """Make the release of a golden again."""
     plan = synthesis.plan(load_spec(FOLDER / name / "spec.json"))
     made = synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
-    details = {key: value for key, value in made.details.items() if not key.endswith("_seconds")}
-    return replace(pack.without_times(made), created=CREATED, versions={"dpsynth_core": IDENTITY}, details=details)
+    return replace(pack.without_times(made), created=CREATED, versions={"dpsynth_core": IDENTITY})
 
 
 def kept(name: str) -> Release:
@@ -114,11 +114,11 @@ def document(release: Release) -> dict[str, Any]:
 def pins(spec: Spec, release: Release) -> dict[str, Any]:
     """What is pinned as a hash."""
     charge = ledger.charge_of(spec, RUN, synthesis.plan(spec).rho, FINGERPRINT)
-    entry = ledger.Entry("local", 1, CREATED, kind="reserve", previous=ledger.GENESIS, **asdict(charge))
+    charged = json.dumps({**asdict(charge), "unit": charge.unit.model_dump()}, sort_keys=True)
     with fixed_identity():
         parts = {part: sha256(content).hexdigest() for part, content in pack.contents(release).items()}
         archive = sha256(pack.pack(release)).hexdigest()
-    return {"spec": spec.digest(), "ledger": entry.digest(), "bundle": archive, "parts": parts}
+    return {"spec": spec.digest(), "charge": sha256(charged.encode()).hexdigest(), "bundle": archive, "parts": parts}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.spec import load_spec
+from dpsynth_core.planning.spec import load_spec
 from tests.golden import goldens
 
 NAMES = tuple(goldens.specs())

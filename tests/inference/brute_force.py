@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.inference.contraction import Labels, align
+from dpsynth_core.vocabulary.domain import Domain
 
 
 def coded_domain(sizes: Sequence[int]) -> Domain:

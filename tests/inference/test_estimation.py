@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import Stopping, combine, estimate, estimate_total
-from dpsynth_core.measurement import Measurement
+from dpsynth_core.vocabulary.measurement import Measurement
 from tests.inference.brute_force import coded_domain, marginal
 
 SIZES = (3, 2, 4)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.inference.records import WeightedRecords, rounded
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 CODES = np.array([[0, 1, 3], [2, 0, 0], [0, 1, 2], [2, 0, 0]], dtype=np.int32)

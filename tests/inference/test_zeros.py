@@ -9,15 +9,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import align
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.model import from_cliques, labels_of, uniform
 from dpsynth_core.inference.refinement import refine
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.inference.brute_force import coded_domain, joint, marginal
 
 TOTAL = 1000.0

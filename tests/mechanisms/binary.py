@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsynth_core.domain import Domain
+from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import ArraySource
 
 

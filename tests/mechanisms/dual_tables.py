@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms.dual_game import Plan, Schedule, Table
-from dpsynth_core.mechanisms.query_game import Signed
+from dpsynth_core.mechanisms.games.dual_game import Plan, Schedule, Table
+from dpsynth_core.mechanisms.games.query_game import Signed
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import ArraySource
 
 SMALL = Domain.from_json({"a": 3, "b": 2})

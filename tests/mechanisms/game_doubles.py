@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 
 @dataclass

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms.protocol import Event, Finished, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.public_table import PublicTable
-from dpsynth_core.workload import Workload
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import Workload
 from tests.privacy.tables import ArraySource
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 6, "d": 2})

@@ -7,18 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical import RoundBudget
 from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from tests.mechanisms.runs import DOMAIN, people, run
 
 PAIRS = all_kway(DOMAIN, 2)

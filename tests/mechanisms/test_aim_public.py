@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.mechanisms.aim import Aim
-from dpsynth_core.mechanisms.aim_public import AimPublic
-from dpsynth_core.mechanisms.graphical import Capacity
+from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, raked
 from dpsynth_core.mechanisms.protocol import Finished, Mechanism
-from dpsynth_core.mechanisms.public_prior import PublicPrior, raked
 from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.public_table import PublicTable
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 
 PAIRS = all_kway(DOMAIN, 2)

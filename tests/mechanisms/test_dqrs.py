@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.dqrs import recycle, recycling
-from dpsynth_core.mechanisms.dual_game import Schedule, keep_price, plan
-from dpsynth_core.mechanisms.dualquery import all_fresh
-from dpsynth_core.mechanisms.query_game import TOTAL_SHARE
+from dpsynth_core.mechanisms.games.dqrs import recycle, recycling
+from dpsynth_core.mechanisms.games.dual_game import Schedule, keep_price, plan
+from dpsynth_core.mechanisms.games.dualquery import all_fresh
+from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.privacy.events import Gaussian, Retention, Selection
-from dpsynth_core.queries import SparseAnswers
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.queries import SparseAnswers
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.dual_tables import CLASS, distribution, payoffs, places, signed, table_of
 from tests.mechanisms.runs import DOMAIN, run
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms import dual_game
-from dpsynth_core.mechanisms.dual_game import plan
-from dpsynth_core.mechanisms.dualquery import DualQuery, all_fresh
+from dpsynth_core.mechanisms.games import dual_game
+from dpsynth_core.mechanisms.games.dual_game import plan
+from dpsynth_core.mechanisms.games.dualquery import DualQuery, all_fresh
+from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE, Signed
 from dpsynth_core.mechanisms.protocol import Fitted
-from dpsynth_core.mechanisms.query_game import TOTAL_SHARE, Signed
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass, SparseAnswers
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.dual_tables import PEOPLE, SMALL, distribution, payoffs, places, table_of
 from tests.mechanisms.game_doubles import PlainKernel, every_record
 from tests.mechanisms.runs import DOMAIN, people, run

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms import primal_game, query_game
-from dpsynth_core.mechanisms.fem import Fem, exponential_costs
+from dpsynth_core.mechanisms.games import primal_game, query_game
+from dpsynth_core.mechanisms.games.fem import Fem, exponential_costs
+from dpsynth_core.mechanisms.games.sepfem import SepFem, laplace_costs
 from dpsynth_core.mechanisms.protocol import Finished, Fitted
 from dpsynth_core.mechanisms.registry import get, settings
-from dpsynth_core.mechanisms.sepfem import SepFem, laplace_costs
-from dpsynth_core.oracles import exhaustion
 from dpsynth_core.oracles.pool import Pool
+from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.workload import Workload, all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import Workload, all_kway
 from tests.mechanisms.game_doubles import PlainKernel, every_record, pick
 from tests.mechanisms.runs import DOMAIN, people, run
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.measurement import Measurement
-from dpsynth_core.mechanisms.gaussian import NoisyAnswers
+from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.protocol import Finished, Measured
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.shares import least_error_shares
-from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from tests.mechanisms.runs import DOMAIN, run
 
 WORKLOAD = hand_picked(DOMAIN, {("a", "c"): 1.0, ("b", "d"): 4.0, ("d",): 2.5})

@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import workload_error
+from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical import Capacity
 from dpsynth_core.mechanisms.protocol import Measured, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS, get, settings
+from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.privacy.events import Selection
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 
 PAIRS = all_kway(DOMAIN, 2)

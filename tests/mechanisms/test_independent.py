@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.errors import marginal_errors, row_marginals
+from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
 from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, run
 
 ONE_WAY = all_kway(DOMAIN, 1)

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import OracleError
-from dpsynth_core.mechanisms.learn import FAILED, Learn
+from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.mechanisms.rules.learn import FAILED, Learn
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.privacy.robustness import Prsma
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.binary import binary_domain, binary_people
 
 LEARN = Learn()

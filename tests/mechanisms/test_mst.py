@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.mechanisms.protocol import Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 
 PAIRS = all_kway(DOMAIN, 2)

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms.mwem_pgm import TOTAL_SHARE
+from dpsynth_core.mechanisms.graphical.mwem_pgm import TOTAL_SHARE
 from dpsynth_core.mechanisms.protocol import Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
-from dpsynth_core.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from tests.mechanisms.runs import DOMAIN, run
 
 PAIRS = all_kway(DOMAIN, 2)

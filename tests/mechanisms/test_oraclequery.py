@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms.oraclequery import OracleQuery
+from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Measured
-from dpsynth_core.mechanisms.query_game import TOTAL_SHARE
 from dpsynth_core.mechanisms.registry import settings
-from dpsynth_core.oracles.dual import DUALLY_SEPARABLE
+from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
+from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE
 from dpsynth_core.privacy.events import Approximate, Gaussian, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.binary import binary_domain, binary_people
 
 QUERY = OracleQuery()

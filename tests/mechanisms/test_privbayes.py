@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import HALF_NORMAL
-from dpsynth_core.mechanisms.graphical import Capacity
-from dpsynth_core.mechanisms.privbayes import MOST_CELLS, MOST_SETS, _Offers
+from dpsynth_core.mechanisms.graphical.privbayes import MOST_CELLS, MOST_SETS, _Offers
 from dpsynth_core.mechanisms.protocol import Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.privacy.events import Gaussian, Selection
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, Run, run
 
 PAIRS = all_kway(DOMAIN, 2)

@@ -7,20 +7,20 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.mechanisms import rap
+from dpsynth_core.inference.relaxed.reach import out_of_reach
+from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
+from dpsynth_core.mechanisms.projection import rap
+from dpsynth_core.mechanisms.projection.rap import Schedule
 from dpsynth_core.mechanisms.protocol import Fitted, Measured
-from dpsynth_core.mechanisms.rap import Schedule
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.relaxed.reach import out_of_reach
-from dpsynth_core.relaxed.table import RelaxedTable
-from dpsynth_core.workload import Workload, all_kway, hand_picked
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, Run, people, run
 from tests.privacy.tables import ArraySource
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Fitted, Measured, Parameter
 from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, RECOMMENDED, describe, get, purpose, settings
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready, run
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.measurement import Clique, Measurement
+from dpsynth_core.mechanisms.answers.residual_planner import ROWS, least_noise, parts, saving
 from dpsynth_core.mechanisms.protocol import COUNTING, SINGLE, Finished, Measured
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.residual_planner import ROWS, least_noise, parts, saving
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import Workload, all_kway, hand_picked
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 from tests.mechanisms.runs import DOMAIN, Run, run
 from tests.privacy.tables import GlassNoise, table
 

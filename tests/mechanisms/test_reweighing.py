@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.incidence import Incidence
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.inference.support import RowWeights
-from dpsynth_core.mechanisms import reweighing
-from dpsynth_core.mechanisms.mixture import POOR, Mixture, Reading, refusal
-from dpsynth_core.mechanisms.mwem import Mwem
-from dpsynth_core.mechanisms.pmwpub import SELECTIONS, PmwPub
 from dpsynth_core.mechanisms.protocol import Fitted
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.weights import reweighing
+from dpsynth_core.mechanisms.weights.mixture import POOR, Mixture, Reading, refusal
+from dpsynth_core.mechanisms.weights.mwem import Mwem
+from dpsynth_core.mechanisms.weights.pmwpub import SELECTIONS, PmwPub
 from dpsynth_core.privacy.events import Gaussian, Laplace, PermuteAndFlip, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.public_table import PublicTable
-from dpsynth_core.queries import Query, QueryClass
-from dpsynth_core.workload import Workload, all_kway
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.queries import Query, QueryClass
+from dpsynth_core.vocabulary.workload import Workload, all_kway
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, people, run
 from tests.privacy.tables import ArraySource
 

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.graphical import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.mechanisms.protocol import Finished, Measured
 from dpsynth_core.mechanisms.registry import get
+from dpsynth_core.mechanisms.rounds import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.workload import all_kway, hand_picked
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, ready
 from tests.privacy.tables import ArraySource

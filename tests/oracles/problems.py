@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.oracles.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.oracles.records.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 
 def random_domain(rng: np.random.Generator, *, zeros: bool) -> Domain:

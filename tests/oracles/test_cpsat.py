@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Attribute, Domain
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.brute_force import brute_force
-from dpsynth_core.oracles.cpsat import RecordOracle, solve
-from dpsynth_core.oracles.problem import RecordProblem, Records, SignedQueries
-from dpsynth_core.queries import QueryClass
+from dpsynth_core.oracles.records.cpsat import RecordOracle, solve
+from dpsynth_core.oracles.records.problem import RecordProblem, Records, SignedQueries
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_domain, random_problem, random_queries
 
 LIMIT = Limit(seconds=20.0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.oracles import dual, hits, learning
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.dual import DUALLY_SEPARABLE, STEPS, RecordFinder
 from dpsynth_core.oracles.pool import Pool
-from dpsynth_core.oracles.rules import DECISION_LIST
+from dpsynth_core.oracles.rules import dual, hits, rule_oracle
+from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, STEPS, RecordFinder
+from dpsynth_core.oracles.rules.rules import DECISION_LIST
 from tests.oracles.test_rules import class_of
 
 
@@ -19,7 +19,7 @@ from tests.oracles.test_rules import class_of
 def test_the_record_found_is_the_best_of_all(kind: str, by_search: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(len(kind))
     rules = class_of(kind, 5, closed=True)
-    given = [learning.numbered(rules, int(number)) for number in rng.integers(0, 64, 14)]
+    given = [rule_oracle.numbered(rules, int(number)) for number in rng.integers(0, 64, 14)]
     costs = np.round(rng.laplace(0, 2, (4, 5)) * STEPS) / STEPS
     records = hits.subsets(5, np.arange(32))
     if by_search:

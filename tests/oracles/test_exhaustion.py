@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.brute_force import brute_force
-from dpsynth_core.oracles.exhaustion import MAX_RECORDS, Exhaustion, fits
-from dpsynth_core.oracles.problem import Records, SignedQueries, problems
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.workload import all_kway
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.oracles.records.exhaustion import MAX_RECORDS, Exhaustion, fits
+from dpsynth_core.oracles.records.problem import Records, SignedQueries, problems
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import all_kway
+from dpsynth_core.vocabulary.zeros import StructuralZeros
+from tests.oracles.brute_force import brute_force
 
 PLAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 LIMITED = Domain(PLAIN.attributes, (StructuralZeros(("a", "c"), (((0, 1), (1, 2, 3)),)),))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.oracles import forms, lists
-from dpsynth_core.oracles.learning import numbered
-from dpsynth_core.oracles.rules import DECISION_LIST, KINDS, Rule, RuleClass
+from dpsynth_core.oracles.rules import forms, lists
+from dpsynth_core.oracles.rules.rule_oracle import numbered
+from dpsynth_core.oracles.rules.rules import DECISION_LIST, KINDS, Rule, RuleClass
 from tests.oracles.test_rules import class_of
 
 CLASSES = [class_of(kind, p) for kind in KINDS for p in (1, 2, 3, 4)]

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpsynth_core.oracles import learning, lists
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.learning import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
-from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
+from dpsynth_core.oracles.rules import lists, rule_oracle
+from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
+from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
 
 CASES = [(kind, closed) for kind in KINDS for closed in (False, True) if not (closed and kind == DECISION_LIST)]
@@ -37,8 +37,8 @@ def test_cp_sat_and_going_through_the_class_both_find_the_cheapest_rule(kind: st
 @pytest.mark.parametrize(("kind", "closed"), CASES)
 def test_values_are_numbered_as_rules_are(kind: str, closed: bool) -> None:
     problem = invented(class_of(kind, 3, closed), 5)
-    values = learning.all_values(problem)
-    assert values.tolist() == [problem.value(learning.numbered(problem.rules, number)) for number in range(len(values))]
+    values = rule_oracle.all_values(problem)
+    assert values.tolist() == [problem.value(rule_oracle.numbered(problem.rules, number)) for number in range(len(values))]
     assert {problem.value(rule) for rule in every(problem.rules)} == set(values.tolist())
 
 
@@ -46,21 +46,21 @@ def test_values_are_numbered_as_rules_are(kind: str, closed: bool) -> None:
 def test_many_perturbations_have_the_answers_of_one_at_a_time(kind: str, closed: bool) -> None:
     problem = invented(class_of(kind, 3, closed), 8)
     noise = np.random.default_rng(9).integers(-9, 10, (40, len(problem.rules.separators)))
-    for rule, row in zip(learning.exhaust_many(problem, noise), noise, strict=True):
+    for rule, row in zip(rule_oracle.exhaust_many(problem, noise), noise, strict=True):
         perturbed = problem.perturbed(row)
-        assert perturbed.value(rule) == learning.exhaust(perturbed).value
+        assert perturbed.value(rule) == rule_oracle.exhaust(perturbed).value
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_cheapest_of_all_lists_of_seven_features_is_found_from_sets_of_features(seed: int) -> None:
     problem = invented(class_of(DECISION_LIST, lists.MAX_LISTED), seed, rows=90)
-    found = learning.exhaust(problem)
-    assert found.value == problem.value(found.rule) == learning.all_values(problem).min()
+    found = rule_oracle.exhaust(problem)
+    assert found.value == problem.value(found.rule) == rule_oracle.all_values(problem).min()
 
 
 def test_no_change_of_place_answer_or_default_makes_the_cheapest_list_of_fourteen_features_cheaper() -> None:
     problem = invented(class_of(DECISION_LIST, 14), 3, rows=400)
-    found = learning.exhaust(problem)
+    found = rule_oracle.exhaust(problem)
     rule = found.rule
     assert problem.value(rule) == found.value < 0
     for i, j in product(range(14), repeat=2):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.oracles.brute_force import brute_force
-from dpsynth_core.oracles.milp import milp
+from benchmarks.milp import milp
+from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_problem
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.errors import InputError, OracleError
+from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.brute_force import brute_force
 from dpsynth_core.oracles.pool import Pool
-from dpsynth_core.oracles.problem import RecordProblem
+from dpsynth_core.oracles.records.problem import RecordProblem
+from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_domain, random_problem, random_queries
 
 LIMIT = Limit(seconds=20.0)
@@ -167,7 +167,7 @@ import sys
 import numpy as np
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
-from dpsynth_core.oracles.problem import RecordProblem, Records, SignedQueries
+from dpsynth_core.oracles.records.problem import RecordProblem, Records, SignedQueries
 
 rng = np.random.default_rng(0)
 columns = np.sort(rng.random((3000, 20)).argsort(axis=1)[:, :4].astype(np.int32), axis=1)

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.oracles.brute_force import brute_force
-from dpsynth_core.oracles.climb import Climber
-from dpsynth_core.oracles.presolve import Reduced, reduce
-from dpsynth_core.oracles.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
+from dpsynth_core.oracles.records.climb import Climber
+from dpsynth_core.oracles.records.presolve import Reduced, reduce
+from dpsynth_core.oracles.records.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
+from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_domain, random_problem, random_queries
 
 

@@ -7,11 +7,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.oracles import lists
-from dpsynth_core.oracles.learning import numbered
-from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, HALFSPACE, KINDS, PARITY, Feature, Rule, RuleClass, features
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.oracles.rules import lists
+from dpsynth_core.oracles.rules.rule_oracle import numbered
+from dpsynth_core.oracles.rules.rules import (
+    CONJUNCTION,
+    DECISION_LIST,
+    DISJUNCTION,
+    HALFSPACE,
+    KINDS,
+    PARITY,
+    Feature,
+    Rule,
+    RuleClass,
+    features,
+)
+from dpsynth_core.vocabulary.domain import Domain
 
 DOMAIN = Domain.from_json(
     {

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.measurement import Clique
+from dpsynth_core.evaluation.distances import row_marginals
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 FALSE_ALARM = 1e-6
 """Chance that one statistical test fails although all is well. OpenDP's randomness cannot be seeded, so this is a real chance."""

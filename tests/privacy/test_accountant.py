@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from dpsynth_core.errors import BudgetExceeded, InputError
-from dpsynth_core.privacy import accounting, lattice
+from dpsynth_core.foundation.errors import BudgetExceeded, InputError
+from dpsynth_core.privacy import conversions, lattice
 from dpsynth_core.privacy.accountant import GDP, RUNS, ZCDP, common, in_force, named
 from dpsynth_core.privacy.events import (
     Approximate,
@@ -73,7 +73,7 @@ def test_the_budget_of_gdp_is_larger_and_still_implies_epsilon_and_delta(epsilon
     rho = GDP.rho_from(epsilon, delta)
     assert GDP.covers(epsilon, delta)
     assert 1.03 < rho / ZCDP.rho_from(epsilon, delta) < 1.25
-    real = accounting.gdp_delta(math.sqrt(2 * rho), epsilon) + (1 + math.exp(epsilon)) * RUNS * lattice.DISTANCE
+    real = conversions.gdp_delta(math.sqrt(2 * rho), epsilon) + (1 + math.exp(epsilon)) * RUNS * lattice.DISTANCE
     assert real <= delta
     assert GDP.epsilon_from(rho, delta) == pytest.approx(epsilon, rel=1e-9)
 

@@ -14,16 +14,8 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.privacy.accounting import (
-    check_budget,
-    delta_from,
-    epsilon_from,
-    gdp_delta,
-    gdp_epsilon_from,
-    gdp_mu_from,
-    rho_from,
-)
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.conversions import check_budget, delta_from, epsilon_from, gdp_delta, gdp_epsilon_from, gdp_mu_from, rho_from
 
 dp.enable_features("contrib")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP
-from dpsynth_core.privacy.accounting import delta_from, rho_from
 from dpsynth_core.privacy.attacker import gdp_power, posterior_odds, tradeoff, zcdp_power
+from dpsynth_core.privacy.conversions import delta_from, rho_from
 
 RHOS = (1e-9, 1e-4, 0.015, 0.1, 1.0, 10.0)
 

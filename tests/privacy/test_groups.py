@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.privacy.groups import Groups, Tally, check_answers, check_numbers
-from dpsynth_core.privacy.scores import COUNT_STEPS
-from dpsynth_core.queries import QueryClass, SparseAnswers
-from dpsynth_core.workload import all_kway
+from dpsynth_core.evaluation.distances import row_marginals
+from dpsynth_core.privacy.selection.groups import Groups, Tally, check_answers, check_numbers
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.workload import all_kway
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})
 SIZE = QueryClass.of(all_kway(DOMAIN, 2)).size

@@ -9,17 +9,17 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import BudgetExceeded, InputError
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.mechanisms.protocol import Kernel
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass, SparseAnswers
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})

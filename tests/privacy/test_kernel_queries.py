@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.privacy import flipping
-from dpsynth_core.privacy.groups import Groups
+from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.scores import COUNT_STEPS
-from dpsynth_core.privacy.selection import SLACK
+from dpsynth_core.privacy.selection import flipping
+from dpsynth_core.privacy.selection.exponential import SLACK
+from dpsynth_core.privacy.selection.groups import Groups
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass, SparseAnswers, at_least
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
 
@@ -91,7 +91,7 @@ def test_the_worst_queries_at_a_large_eps_are_the_worst_queries() -> None:
 
 
 def scores_by_query(people: People, unit: Unit, queries: QueryClass, answers: SparseAnswers) -> tuple[np.ndarray, float]:
-    """score + d of every signed query, in steps: what the proof of `privacy.selection` calls the score; and the scale."""
+    """score + d of every signed query, in steps: what the proof of `privacy.selection.exponential` calls the score; and the scale."""
     codes = np.array(list(chain.from_iterable(people)), dtype=np.int32).reshape(-1, len(DOMAIN))
     gaps = counts(queries, codes) * COUNT_STEPS - np.rint(answers.at(np.arange(queries.size)) * COUNT_STEPS)
     kernel, glass = kernel_and_glass(people, unit)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from dpsynth_core.measurement import ROUNDING
 from dpsynth_core.privacy import lattice
+from dpsynth_core.vocabulary.measurement import ROUNDING
 
 
 def total_variation(s: float) -> float:

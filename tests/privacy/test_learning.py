@@ -13,20 +13,20 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import BudgetExceeded, CapacityError, OracleError
-from dpsynth_core.oracles import task as task_module
+from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, OracleError
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.asking import Ask
-from dpsynth_core.oracles.learning import AUTO, CP_SAT, Learning, Oracle, exhaust, numbered, solve
-from dpsynth_core.oracles.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, PARITY, Rule, RuleClass, features
-from dpsynth_core.oracles.task import STEPS, Rivals, Task
-from dpsynth_core.privacy import learning
+from dpsynth_core.oracles.rules import task as task_module
+from dpsynth_core.oracles.rules.asking import Ask
+from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, Learning, Oracle, exhaust, numbered, solve
+from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, PARITY, Rule, RuleClass, features
+from dpsynth_core.oracles.rules.task import STEPS, Rivals, Task
 from dpsynth_core.privacy.events import Approximate, Gaussian, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.learning import rspm
+from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.robustness import Prsma
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE, Unit
+from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, table
 
 Integers = NDArray[np.int64]
@@ -46,7 +46,7 @@ def rules_of(asked: Task) -> list[Rule]:
         p = len(asked.rules.features)
         ways = product(permutations(range(p)), product((False, True), repeat=p), (False, True))
         found = [Rule(DECISION_LIST, asked.rules.features, *way) for way in ways]
-        return [asked.rules.read(np.array(numbers)) for numbers in {tuple(learning.written(asked.rules, rule)) for rule in found}]
+        return [asked.rules.read(np.array(numbers)) for numbers in {tuple(rspm.written(asked.rules, rule)) for rule in found}]
     return [numbered(asked.rules, number) for number in range(2 ** (len(asked.rules.features) + asked.rules.closed))]
 
 
@@ -116,7 +116,7 @@ def test_no_rule_becomes_more_likely_than_the_promise_allows_whoever_breaks_ties
     """Exact up to the tail that is cut off: e^-60 of the probability for one separator, e^-14 for two. Hence the tolerance."""
     eps = 3.0
     change = Unit(relation).marginal_l1
-    scale = learning.perturbation(asked.rules, change, eps).scale * STEPS
+    scale = rspm.perturbation(asked.rules, change, eps).scale * STEPS
     scales, tolerance = (60, 1e-9) if len(asked.rules.separators) == 1 else (14, 1e-3)
     assert worst_ratio(asked, relation, records, scale, math.ceil(scales * scale)) <= math.exp(eps) * (1 + tolerance)
 
@@ -125,9 +125,9 @@ def test_no_list_of_two_features_becomes_more_likely_than_promised(monkeypatch: 
     """The smallest class in which one list can be written in several orders. Four separators: a grid as coarse as records, and a large
     eps, keep the sum over all noise small. The tail that is cut off is e^-14 of the probability."""
     monkeypatch.setattr(task_module, "STEPS", 1)
-    monkeypatch.setattr(learning, "STEPS", 1)
+    monkeypatch.setattr(rspm, "STEPS", 1)
     asked, eps = task(DECISION_LIST, ("a", "b"), target=None), 12.0
-    scale = learning.perturbation(asked.rules, Unit(ADD_REMOVE).marginal_l1, eps).scale
+    scale = rspm.perturbation(asked.rules, Unit(ADD_REMOVE).marginal_l1, eps).scale
     assert worst_ratio(asked, ADD_REMOVE, 1, scale, math.ceil(14 * scale)) <= math.exp(eps) * (1 + 1e-3)
 
 
@@ -137,7 +137,7 @@ def test_what_is_released_does_not_tell_two_tables_apart_by_the_order_in_which_a
     The set is chosen on the first half of 800 runs a side, the outputs that came with the record alone, and judged on the second by
     Fisher's exact test, at one false alarm in a million for seeds that nobody chose. A solver's own order of the list fails it: 61 to 7.
     """
-    monkeypatch.setattr(learning, "asking", at_once)
+    monkeypatch.setattr(rspm, "asking", at_once)
     three = Domain.from_json({"a": 2, "b": 2, "c": 2})
     asked = Task.of(three, RuleClass(DECISION_LIST, features(three, three.names)))
     sides = []
@@ -165,7 +165,7 @@ def at_once(oracle: Oracle, _: RuleClass) -> Iterator[Ask]:
 def test_the_scale_of_continuous_noise_is_too_small_on_a_grid_and_ours_is_the_smallest(relation: str) -> None:
     """Without the step g a tie can be broken the other way: the printed scale (2m/eps under replace) breaks the promise, ours is tight."""
     asked, change, eps = task(DISJUNCTION, ("a",)), Unit(relation).marginal_l1, 1.0
-    ours = learning.perturbation(asked.rules, change, eps).scale * STEPS
+    ours = rspm.perturbation(asked.rules, change, eps).scale * STEPS
     printed = change * STEPS / eps
     assert ours == pytest.approx((change + 1 / STEPS) * STEPS / eps)
     assert worst_ratio(asked, relation, 3, printed, math.ceil(60 * printed)) > math.exp(eps) * (1 + 1 / (2 * STEPS * change))
@@ -175,7 +175,7 @@ def test_the_scale_of_continuous_noise_is_too_small_on_a_grid_and_ours_is_the_sm
 def test_gaussian_noise_keeps_its_promise_with_delta() -> None:
     """Exact again: what all rules together have beyond e^eps is at most delta, with room, because the union bound is conservative."""
     asked, eps, delta = task(CONJUNCTION, ("a", "b"), target=None), 2.0, 0.05
-    sigma = learning.gaussian_sigma(asked.rules, 2, eps, delta) * STEPS
+    sigma = rspm.gaussian_sigma(asked.rules, 2, eps, delta) * STEPS
     reach = math.ceil(6 * sigma)
     weight = np.exp(-((np.arange(-reach, reach + 1) / sigma) ** 2) / 2)
     weight /= weight.sum()
@@ -189,7 +189,7 @@ def test_gaussian_noise_keeps_its_promise_with_delta() -> None:
 def test_gaussian_noise_follows_its_closed_form() -> None:
     """exp(-u^2/2) |Q| = delta with u = eps x - 1/(2x), x = sigma / ((2+g) sqrt(m))."""
     rules = task().rules
-    x = learning.gaussian_sigma(rules, 2, 0.7, 1e-6) / ((2 + 1 / STEPS) * math.sqrt(2))
+    x = rspm.gaussian_sigma(rules, 2, 0.7, 1e-6) / ((2 + 1 / STEPS) * math.sqrt(2))
     assert math.exp(-((0.7 * x - 1 / (2 * x)) ** 2) / 2) * 2**2 == pytest.approx(1e-6)
 
 
@@ -267,7 +267,7 @@ def test_charges_are_exactly_the_closed_forms() -> None:
 def test_the_cost_of_several_rows_per_person_and_of_the_relation_is_in_the_noise() -> None:
     rules = task().rules
     for unit, change in ((Unit(ADD_REMOVE), 1), (Unit(REPLACE), 2), (Unit(ADD_REMOVE, 3), 3), (Unit(REPLACE, 3), 6)):
-        assert learning.perturbation(rules, unit.marginal_l1, 1.0).scale == pytest.approx(2 * (change + 1 / STEPS))
+        assert rspm.perturbation(rules, unit.marginal_l1, 1.0).scale == pytest.approx(2 * (change + 1 / STEPS))
 
 
 def test_steps_with_a_delta_are_refused_where_none_was_set_aside_before_anything_is_read() -> None:
@@ -288,7 +288,7 @@ def never(*_: object) -> Iterator[Ask]:
 
 
 def test_an_answer_without_proof_is_never_returned_and_stays_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "asking", never)
+    monkeypatch.setattr(rspm, "asking", never)
     kernel = kernel_over(ROWS)
     with pytest.raises(OracleError, match="could not prove"):
         kernel.learn_rule(task(), 1.0, ORACLE)
@@ -346,7 +346,7 @@ ROBUST = (25.0, 0.5)
 
 def test_prsma_partitions_the_table_into_equal_disjoint_parts() -> None:
     counts = np.array([[40, 17], [0, 45]])
-    parts = learning._partition(counts, 10, SeededNoise(4))
+    parts = rspm._partition(counts, 10, SeededNoise(4))
     assert [int(part.sum()) for part in parts] == [10] * 10
     assert (sum(parts) <= counts).all()
     assert int(counts.sum() - sum(part.sum() for part in parts)) == 2
@@ -363,7 +363,7 @@ def test_prsma_asks_as_often_as_it_says_and_returns_a_rule(monkeypatch: pytest.M
 
         yield ask
 
-    monkeypatch.setattr(learning, "asking", counting)
+    monkeypatch.setattr(rspm, "asking", counting)
     written = kernel_over(ROWS * 40, delta=0.6, noise=GlassNoise(), rho=400.0).learn_rule_robustly(asked, *ROBUST, ORACLE)
     assert sum(questions) == plan.calls
     assert len(questions) == plan.parts
@@ -393,7 +393,7 @@ def test_a_part_whose_oracle_failed_once_has_no_say_and_too_many_of_them_end_in_
     spare = plan.parts - math.floor(plan.threshold) - 1
     for dies in (False, True):
         for failures, passes in ((spare, True), (spare + 1, False), (plan.parts, False)):
-            monkeypatch.setattr(learning, "asking", failing(failures, dies))
+            monkeypatch.setattr(rspm, "asking", failing(failures, dies))
             kernel = kernel_over(ROWS * 40, delta=0.6, noise=GlassNoise(), rho=400.0)
             written = kernel.learn_rule_robustly(asked, *ROBUST, ORACLE)
             assert (len(written) > 0) == passes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy.events import Event, Gaussian, Laplace, Selection
 from dpsynth_core.privacy.meter import Meter
 

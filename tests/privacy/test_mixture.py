@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.evaluation.errors import row_marginals
-from dpsynth_core.incidence import Incidence
-from dpsynth_core.privacy import mixture
+from dpsynth_core.evaluation.distances import row_marginals
+from dpsynth_core.privacy import best_mixture
 from dpsynth_core.privacy.events import Laplace
-from dpsynth_core.privacy.groups import Tally
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.scores import COUNT_STEPS
+from dpsynth_core.privacy.selection.groups import Tally
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.queries import QueryClass
-from dpsynth_core.workload import all_kway
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, p_value
 from tests.privacy.test_sensitivity import DOMAIN, UNITS, People, kernel_and_glass, neighbours, tables
 
@@ -50,18 +50,18 @@ def exact(queries: QueryClass, private: np.ndarray, support: np.ndarray, records
 
 @pytest.mark.parametrize("queries", [PAIRS, EITHER], ids=["cells", "thresholds"])
 @pytest.mark.parametrize(("lean", "rows"), [(0.0, 40), (0.5, 40), (0.0, 6), (1.0, 30)])
-@pytest.mark.parametrize("descents", [mixture.DESCENTS, 1])
+@pytest.mark.parametrize("descents", [best_mixture.DESCENTS, 1])
 def test_the_bounds_enclose_the_exact_minimum(
     queries: QueryClass, lean: float, rows: int, descents: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mixture, "DESCENTS", descents)  # one step leaves all the work to the cutting planes
-    monkeypatch.setattr(mixture, "CUTS", 10)
+    monkeypatch.setattr(best_mixture, "DESCENTS", descents)  # one step leaves all the work to the cutting planes
+    monkeypatch.setattr(best_mixture, "CUTS", 10)
     private, public = people(3_000, 1, 0.0), people(rows, 2, lean)
     support, counts = np.unique(public, axis=0, return_counts=True)
     tally = Tally.of(queries, row_marginals(WIDE, private, queries.cliques))
-    low, high = mixture.bracket(tally, Incidence(queries, support), counts / rows, 3_000.0, 1.0)
+    low, high = best_mixture.bracket(tally, Incidence(queries, support), counts / rows, 3_000.0, 1.0)
     truth = max(1.0, exact(queries, private, support, 3_000.0))
-    assert high - low <= 0.9 * mixture.gap(3_000.0)
+    assert high - low <= 0.9 * best_mixture.gap(3_000.0)
     assert low - 0.01 <= truth <= high + 0.01
 
 
@@ -69,7 +69,7 @@ def test_a_better_table_than_the_floor_is_not_told_from_the_floor() -> None:
     private = people(3_000, 1, 0.0)
     support, counts = np.unique(private, axis=0, return_counts=True)
     tally = Tally.of(PAIRS, row_marginals(WIDE, private, PAIRS.cliques))
-    assert mixture.bracket(tally, Incidence(PAIRS, support), counts / 3_000, 3_000.0, 30.0) == (30.0, 30.0)
+    assert best_mixture.bracket(tally, Incidence(PAIRS, support), counts / 3_000, 3_000.0, 30.0) == (30.0, 30.0)
 
 
 def released(people: People, unit: Unit, records: float) -> tuple[float, Laplace]:
@@ -87,7 +87,7 @@ def test_no_neighbour_moves_it_further_than_it_is_charged_for(unit: Unit) -> Non
     @settings(max_examples=8, deadline=None)
     def check(people: People) -> None:
         here, event = released(people, unit, 4.0)
-        assert event.l1 == unit.max_rows_per_person + mixture.gap(4.0)
+        assert event.l1 == unit.max_rows_per_person + best_mixture.gap(4.0)
         assert all(abs(here - released(other, unit, 4.0)[0]) <= event.l1 for other in neighbours(people, unit))
 
     check()

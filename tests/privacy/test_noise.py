@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
 from dpsynth_core.privacy.events import Gaussian, Laplace, Retention, Selection
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise

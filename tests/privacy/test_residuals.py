@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import kstest
 
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import BudgetExceeded
+from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import residuals
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, rounded_normal, table
 
 SIZES = [(2,), (3,), (5,), (2, 2), (2, 3), (4, 3), (2, 2, 2), (3, 2, 4)]

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsynth_core.privacy.scores import COUNT_STEPS, SCORE_LIMIT, WEIGHT_STEPS, check_answer, distance, offset_steps, score, weight_steps
+from dpsynth_core.privacy.selection.scores import (
+    COUNT_STEPS,
+    SCORE_LIMIT,
+    WEIGHT_STEPS,
+    check_answer,
+    distance,
+    offset_steps,
+    score,
+    weight_steps,
+)
 
 CELLS = 12
 counts = arrays(np.int64, CELLS, elements=st.integers(0, 2**34))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.unit import Unit
 
 

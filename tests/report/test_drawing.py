@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpsynth_core.report import drawing
+from dpsynth_core.report import svg as drawing
 
 HOSTILE = "</svg><script>alert(1)</script>"
 

@@ -15,13 +15,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core import demo, report
+from dpsynth_core import report
 from dpsynth_core.evaluation.quality import pair_map, trust
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.release import Release
-from dpsynth_core.spec import Spec
-from dpsynth_core.synthesis import open_source, plan, synthesize
-from dpsynth_core.zones import Zone
+from dpsynth_core.release.document import Release
+from dpsynth_core.release.synthesis import open_source, plan, synthesize
+from dpsynth_core.sources import demo
 
 HOSTILE = "<script>alert(1)</script>"
 FORMULA = '=HYPERLINK("http://x")'

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsynth_core.privacy.accountant import named
-from dpsynth_core.release import Release
+from dpsynth_core.release.document import Release
 from dpsynth_core.report import words
 from tests.bundle.bundles import made, run, spec
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Attribute, Domain, load_domain
-from dpsynth_core.errors import InputError
-from dpsynth_core.measurement import Clique
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import arrow, files
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import TableFormat, sniff
+from dpsynth_core.vocabulary.domain import Attribute, Domain, load_domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.domain import Domain
 from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.vocabulary.domain import Domain
 
 DOMAIN = Domain.from_json({"a": 2, "b": 3})
 CODES = np.array([[0, 2], [1, 1], [0, 2]], dtype=np.int32)

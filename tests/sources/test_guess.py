@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.codec import decode, encode, encode_column
-from dpsynth_core.domain import Attribute, Domain
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.sources.codec import decode, encode, encode_column
 from dpsynth_core.sources.files import DEFAULT_MISSING, TableFormat, sniff
 from dpsynth_core.sources.guess import Guess, propose
-from dpsynth_core.zones import Zone
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpsynth_core.attribute import Attribute
-from dpsynth_core.domain import Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import public
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.zeros import StructuralZeros
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 DOMAIN = Domain((Attribute.categorical("sex", ["f", "m"]), Attribute.integer("age", 0, 99), Attribute.coded("zone", 3)))
 ROWS = {"zone": [0, 1, 2, 1], "age": [20, 30, 99, 30], "sex": ["f", "m", "f", "m"]}

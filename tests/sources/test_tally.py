@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.measurement import Clique
 from dpsynth_core.sources.tally import Tally, maximal, plan
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 
 @st.composite

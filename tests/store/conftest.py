@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import projects, runs, sweeps
 
 Driver = Callable[[Path, str, str, int], int]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import chain, exports, ledger
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import transaction

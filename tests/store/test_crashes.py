@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import chain, ledger, lifecycle, projects, runs
 from tests.store.conftest import Driver
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.errors import CapacityError, InputError
-from dpsynth_core.spec import Spec
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import chain, ledger, processes, runs
 from tests.store.test_runs import wait_for, worker_of
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
-from dpsynth_core.privacy.accounting import epsilon_from, rho_from
-from dpsynth_core.spec import UnitSpec
+from dpsynth_core.privacy.conversions import epsilon_from, rho_from
 from dpsynth_core.store import chain, exports, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.store import projects
 from dpsynth_core.store.database import reading
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.spec import Spec
 from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
@@ -70,7 +70,7 @@ def test_a_refused_spec_costs_nothing(make_spec: Make, project: str, no_workers:
 
 SUBMITTER = """
 import json, sys, time
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import accounts, runs
 runs._launch = lambda run: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
@@ -235,7 +235,7 @@ def worker_of(run: str) -> int:
 
 def slow_spec(make_spec: Make) -> Spec:
     """Many rounds of AIM on the demo: long enough to be interrupted in the middle."""
-    from dpsynth_core.demo import demo_domain
+    from dpsynth_core.sources.demo import demo_domain
 
     return make_spec(
         data={"kind": "demo"},
@@ -280,7 +280,7 @@ def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
     """The submitting process ends at once; nobody pumps; both runs end as done, with private files."""
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
     code = (
-        "import json, os, sys; os.umask(0); from dpsynth_core.spec import Spec; from dpsynth_core.store import runs;"
+        "import json, os, sys; os.umask(0); from dpsynth_core.planning.spec import Spec; from dpsynth_core.store import runs;"
         "[runs.submit('ann', sys.argv[1], Spec.from_json(json.loads(sys.argv[2]))) for _ in range(2)]; os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code, project, make_spec().model_dump_json()], check=True, timeout=60)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.errors import InputError, OracleError
+from dpsynth_core.foundation.errors import InputError, OracleError
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
-from dpsynth_core.privacy.accounting import epsilon_from
-from dpsynth_core.spec import Spec
+from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core import synthesis
-from dpsynth_core.errors import InputError
-from dpsynth_core.spec import Spec
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain, ledger, lifecycle, runs, worker
 
 

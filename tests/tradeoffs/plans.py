@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpsynth_core.spec import Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.tradeoffs.sweep import Sweep
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from dpsynth_core.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.tradeoffs.sweep import Sweep
-from dpsynth_core.zones import Zone
 from tests.tradeoffs.plans import plan, sweep
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsynth_core import demo, standin, synthesis
-from dpsynth_core.errors import InputError
-from dpsynth_core.evaluation.errors import row_marginals
+from dpsynth_core.evaluation.distances import row_marginals
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.release import synthesis
+from dpsynth_core.sources import demo, standin
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Setting
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
-from dpsynth_core.zones import Zone
 from tests.tradeoffs.plans import plan, sweep
 
 

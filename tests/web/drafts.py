@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.web import document
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.web.shell import document
 
 DOMAIN = Domain(
     (Attribute.integer("age", 0, 9), Attribute.categorical("sex", ["f", "m"]), Attribute.categorical("eye", ["blue", "brown", "green"]))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.web import document
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.shell import document
 from tests.web import drafts
 
 Draft = dict[str, Any]

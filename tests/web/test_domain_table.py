@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.demo import demo_domain
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.sources.guess import Guess
-from dpsynth_core.web import domain_table
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.web.domain import domain_table
 from tests.domains import domains
 
 

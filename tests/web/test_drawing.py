@@ -11,8 +11,8 @@ import pytest
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
-from dpsynth_core.web.drawing import self_contained, specification
-from dpsynth_core.zones import ZoneError, curator_only, released
+from dpsynth_core.foundation.zones import ZoneError, curator_only, released
+from dpsynth_core.web.shell.figures import self_contained, specification
 
 one_way = charts.one_way
 FRAME = pd.concat(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dpsynth_core.domain import Attribute, Domain
-from dpsynth_core.release import Progress
-from dpsynth_core.web import history
-from dpsynth_core.zones import Zone
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.release.document import Progress
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.web.run import history
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
 SAID = [

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.errors import InputError
-from dpsynth_core.web import numbers
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.web.shell import numbers
 
 
 @pytest.mark.parametrize("text", ["one", "", "  ", "nan", "inf", "-inf", "0", "-1", "1,5", "0x10", "1e", "١.٥٬", "1 2", "1e-400"])

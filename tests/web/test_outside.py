@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from dpsynth_core.attribute import Attribute
-from dpsynth_core.codec import decode
-from dpsynth_core.domain import Domain
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.sources.codec import decode
 from dpsynth_core.sources.formats import DEFAULT_MISSING, TableFormat
-from dpsynth_core.web import outside
-from dpsynth_core.zones import Zone
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.data import fit_view
 from tests.domains import attributes
 
 
@@ -37,14 +37,14 @@ def test_values_outside_are_counted_and_missing_ones_are_not(
     attribute: Attribute, values: list[str | None], wanted: int, listed: bool
 ) -> None:
     column = pa.array(values, pa.string())
-    assert outside.outside(attribute, column.dictionary_encode() if listed else column, DEFAULT_MISSING) == wanted
+    assert fit_view.outside(attribute, column.dictionary_encode() if listed else column, DEFAULT_MISSING) == wanted
 
 
 @given(attributes())
 def test_what_a_domain_writes_is_in_it(attribute: Attribute) -> None:
     codes = np.arange(attribute.size, dtype=np.int32)[codes_kept(attribute)].reshape(-1, 1)
     column = decode(Domain((attribute,)), codes, np.random.default_rng(0)).column(0).combine_chunks()
-    assert outside.outside(attribute, column, frozenset({""})) == 0
+    assert fit_view.outside(attribute, column, frozenset({""})) == 0
 
 
 def codes_kept(attribute: Attribute) -> list[int]:
@@ -59,8 +59,8 @@ def test_shares_are_curator_only_and_the_worst_column_comes_first(tmp_path: Path
     domain = Domain(
         (Attribute.categorical("sex", ["f", "m"]), Attribute.categorical("income", [">50K", "<=50K"]), Attribute.integer("age", 0, 99))
     )
-    found = outside.shares(domain, str(path), TableFormat())
+    found = fit_view.shares(domain, str(path), TableFormat())
     assert found.zone is Zone.CURATOR
     assert found.value["column"].tolist() == ["income", "age", "sex"]
     assert found.value["outside"].tolist() == [0.75, 0.25, 0.0]
-    assert found.value["remark"].tolist() == [outside.MOST, outside.SOME, outside.NONE]
+    assert found.value["remark"].tolist() == [fit_view.MOST, fit_view.SOME, fit_view.NONE]

@@ -6,8 +6,8 @@ import datetime as dt
 
 import pyarrow as pa
 
-from dpsynth_core.domain import Attribute
-from dpsynth_core.web import rows_filter
+from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.web.results import rows_filter
 
 TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([10, None, 30, 40]), "day": [dt.date(2020, 1, d) for d in (1, 2, 3, 4)]})
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core.store import runs
-from dpsynth_core.web import security
+from dpsynth_core.web.shell import security
 
 Headers = list[tuple[bytes, bytes]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpsynth_core.web import steps
-from dpsynth_core.web.steps import State
+from dpsynth_core.web.shell import steps
+from dpsynth_core.web.shell.steps import State
 from tests.web import drafts
 
 

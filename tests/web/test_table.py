@@ -9,12 +9,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpsynth_core.demo import ROWS, demo_domain
-from dpsynth_core.errors import InputError
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.store import projects
-from dpsynth_core.web import document, table
-from dpsynth_core.web.document import Draft
-from dpsynth_core.zones import Zone
+from dpsynth_core.web.data import project_table
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.document import Draft
 
 CSV = b"age;sex;note\n39;Male;\xe9t\xe9\n50;Female;x\n"
 
@@ -25,13 +26,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return projects.create("local", "Trial", document.new()).id
 
 
-def uploaded(project: str, content: bytes, name: str = "people.csv") -> table.Table:
-    return table.from_upload("local", project, name, io.BytesIO(content))
+def uploaded(project: str, content: bytes, name: str = "people.csv") -> project_table.Table:
+    return project_table.from_upload("local", project, name, io.BytesIO(content))
 
 
-def draft_with(found: table.Table) -> Draft:
+def draft_with(found: project_table.Table) -> Draft:
     draft = document.new()
-    table.adopt(draft, found)
+    project_table.adopt(draft, found)
     return draft
 
 
@@ -69,7 +70,7 @@ def test_a_refused_upload_leaves_the_table_before_it(project: str) -> None:
 def test_a_path_is_opened_where_it_lies(tmp_path: Path, project: str) -> None:
     place = tmp_path / "people.csv"
     place.write_bytes(CSV)
-    assert table.from_path(f"file://{place}", only_this_machine=True).section["path"] == str(place)
+    assert project_table.from_path(f"file://{place}", only_this_machine=True).section["path"] == str(place)
     assert projects.uploads("local", project) == ()
 
 
@@ -77,13 +78,13 @@ def test_a_path_is_opened_where_it_lies(tmp_path: Path, project: str) -> None:
 def test_a_path_that_leads_nowhere_is_refused(project: str, text: str) -> None:
     assert project
     with pytest.raises(InputError):
-        table.from_path(text, only_this_machine=True)
+        project_table.from_path(text, only_this_machine=True)
 
 
 def test_the_store_cannot_be_opened_by_path(project: str) -> None:
     found = uploaded(project, CSV)
     with pytest.raises(InputError, match="may not be opened"):
-        table.from_path(found.section["path"], only_this_machine=True)
+        project_table.from_path(found.section["path"], only_this_machine=True)
 
 
 def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,40 +95,40 @@ def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, pro
         (tmp_path / folder / "people.csv").write_bytes(CSV)
     (tmp_path / "open" / "link.csv").symlink_to(tmp_path / "closed" / "people.csv")
     with pytest.raises(InputError, match="may not be opened"):
-        table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False)
-    monkeypatch.setenv(table.ROOTS, str(tmp_path / "open"))
-    assert table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False).label == "people.csv"
+        project_table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False)
+    monkeypatch.setenv(project_table.ROOTS, str(tmp_path / "open"))
+    assert project_table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False).label == "people.csv"
     for escape in ("closed/people.csv", "open/../closed/people.csv", "open/link.csv"):
         with pytest.raises(InputError, match="may not be opened"):
-            table.from_path(str(tmp_path / escape), only_this_machine=False)
+            project_table.from_path(str(tmp_path / escape), only_this_machine=False)
 
 
 def test_real_rows_are_curator_only(project: str) -> None:
-    zoned = table.preview(draft_with(uploaded(project, CSV)))
+    zoned = project_table.preview(draft_with(uploaded(project, CSV)))
     assert zoned.zone is Zone.CURATOR
     assert zoned.value.to_dict("list") == {"age": ["39", "50"], "sex": ["Male", "Female"], "note": ["été", "x"]}
 
 
 def test_at_most_the_first_rows_are_shown(project: str) -> None:
     many = pd.DataFrame({"age": range(1000), "sex": "f"}).to_csv(index=False).encode()
-    assert len(table.preview(draft_with(uploaded(project, many))).value) == table.PREVIEW_ROWS
+    assert len(project_table.preview(draft_with(uploaded(project, many))).value) == project_table.PREVIEW_ROWS
 
 
 def test_simulated_people_are_public() -> None:
-    draft = draft_with(table.simulated())
-    assert table.is_simulated(draft)
-    assert table.preview(draft).zone is Zone.PUBLIC
-    looked = table.look(draft)
+    draft = draft_with(project_table.simulated())
+    assert project_table.is_simulated(draft)
+    assert project_table.preview(draft).zone is Zone.PUBLIC
+    looked = project_table.look(draft)
     assert looked.zone is Zone.PUBLIC
     assert [guess.attribute for guess in looked.value] == list(demo_domain())
 
 
 def test_what_is_known_of_the_simulated_people_goes_with_them(project: str) -> None:
-    simulated = draft_with(table.simulated())
-    assert (simulated["population"], document.people(simulated)) == (table.DEMO_LABEL, ROWS)
+    simulated = draft_with(project_table.simulated())
+    assert (simulated["population"], document.people(simulated)) == (project_table.DEMO_LABEL, ROWS)
     replaced = copy.deepcopy(simulated)
-    table.adopt(replaced, uploaded(project, CSV))
-    table.disown(simulated)
+    project_table.adopt(replaced, uploaded(project, CSV))
+    project_table.disown(simulated)
     for draft in (replaced, simulated):
         assert "population" not in draft
         assert document.people(draft) is None
@@ -136,22 +137,22 @@ def test_what_is_known_of_the_simulated_people_goes_with_them(project: str) -> N
 def test_what_was_said_of_real_people_stays(project: str) -> None:
     draft = draft_with(uploaded(project, CSV))
     draft["population"], draft["wizard"]["people"] = "Our patients", 900
-    table.adopt(draft, uploaded(project, CSV, "newer.csv"))
+    project_table.adopt(draft, uploaded(project, CSV, "newer.csv"))
     assert (draft["population"], document.people(draft)) == ("Our patients", 900)
 
 
 def test_looking_at_the_private_table_is_curator_only(project: str) -> None:
-    assert table.look(draft_with(uploaded(project, CSV))).zone is Zone.CURATOR
+    assert project_table.look(draft_with(uploaded(project, CSV))).zone is Zone.CURATOR
 
 
 def test_reading_with_another_delimiter_changes_the_columns(project: str) -> None:
     draft = draft_with(uploaded(project, b"a;b,c\n1;2,3\n4;5,6\n7;8,9\n"))
-    assert table.reread(draft, delimiter=",").columns == ("a;b", "c")
+    assert project_table.reread(draft, delimiter=",").columns == ("a;b", "c")
     with pytest.raises(InputError):
-        table.reread(draft, encoding="no-such-encoding")
+        project_table.reread(draft, encoding="no-such-encoding")
 
 
 def test_a_draft_without_its_table_is_as_before() -> None:
-    draft = draft_with(table.simulated())
-    table.disown(draft)
+    draft = draft_with(project_table.simulated())
+    project_table.disown(draft)
     assert draft == document.new()

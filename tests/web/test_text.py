@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from dpsynth_core.web import text
+from dpsynth_core.web.shell import text
 
 HOSTILE = [
     "<script>alert(1)</script>",

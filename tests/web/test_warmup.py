@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import ast, sys
 from pathlib import Path
-from dpsynth_core.web import warmup
+from dpsynth_core.web.shell import warmup
 warmup.load()
 for page in Path("pages").glob("*.py"):
     for node in ast.walk(ast.parse(page.read_text(encoding="utf-8"))):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dpsynth_core.domain import Attribute
-from dpsynth_core.errors import InputError
-from dpsynth_core.web import zeros_table
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.web.domain import zeros_table
 
 SEX = Attribute.categorical("sex", ["f", "m"])
 ROLE = Attribute.categorical("role", ["husband", "wife", "child"])

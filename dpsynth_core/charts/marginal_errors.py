@@ -1,0 +1,201 @@
+"""Charts of how good a release is: every table with its error and bounds, against the baselines, and the pairs of columns on a map.
+
+Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the measured error.
+Support is told by lightness, series by shape, so that neither needs colour vision.
+"""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
+from dpsynth_core.evaluation.quality import BEFORE, GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, SAMPLE, SUPPORT, TRUE
+from dpsynth_core.foundation.zones import Zone, Zoned
+
+PAIR = "pair"
+"""Name of the selection of the map of pairs."""
+
+_SHAPE_LEGEND = alt.Legend(
+    orient="bottom", columns=3, symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60
+)
+_ERROR = "People in a wrong cell"
+_YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
+_SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}
+_TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
+_MOST_DRAWN = 1200
+_TOLD = {
+    "error": "Measured error",
+    "limit": "At most (95 %)",
+    "together": "At most, all tables at once (95 %)",
+    "bound": "Bound without certificate (95 %)",
+    "paper": "The same as the paper bounds it",
+    "independent": f"Expected of {INDEPENDENT}",
+    "gaussian": f"Expected of {GAUSSIAN}",
+    "residuals": f"Expected of {RESIDUALS}",
+    "sample": "Expected of a random sample that is as good on average",
+    "true": TRUE,
+}
+
+
+def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
+    """How far off is each table? All of them on one line, worst first.
+
+    Columns as `evaluation.quality.marginal_table` gives them. threshold: share of people up to which a table is good enough.
+    """
+    frame = _told(_thinned(zoned.value[zoned.value["limit"].notna()]))
+    x = alt.X("place:Q", title="Tables, worst first", axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6), scale=alt.Scale(nice=False))
+    y = alt.Y("limit:Q", title=_ERROR, axis=alt.Axis(format="~%", tickCount=5), scale=alt.Scale(domainMin=0))
+    colour, tooltip = _support(frame), _tooltip(frame)
+    width = max(1.0, min(9.0, 560 / max(1, len(frame))))
+    low = "low:Q" if frame["error"].notna().any() else "zero:Q"
+    bars = alt.Chart(frame).mark_rule(strokeWidth=width, opacity=0.55).encode(x=x, y=y, y2=low, color=colour, tooltip=tooltip)
+    layers: list[Drawing] = [bars]
+    if frame["error"].notna().any():
+        size = max(9.0, min(60.0, width**2 * 2))
+        layers.append(
+            alt.Chart(frame).mark_point(filled=True, opacity=1, size=size).encode(x=x, y="error:Q", color=colour, tooltip=tooltip)
+        )
+    if "true" in frame:
+        diamonds = alt.Chart(frame).mark_point(shape="diamond", size=36, color=ALERT, opacity=1)
+        layers.append(diamonds.encode(x=x, y=alt.Y("true:Q", title=_ERROR), tooltip=tooltip))
+    line = alt.Chart(pd.DataFrame({"limit": [threshold]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
+    layers.append(line.encode(y="limit:Q"))
+    return finish(alt.layer(*layers), zoned, "How far off is each table?", _caption(zoned.value) + " Dashed: your limit.", height=190)
+
+
+def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
+    """How does each table compare with simpler ways to publish it? The worst ones, one line each. Columns as in `overview`."""
+    frame = _told(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
+    certified = bool(frame["error"].notna().any())
+    order = frame["marginal"].tolist()
+    shown = ["limit", "independent", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
+    reach = min(1.0, 1.05 * max(0.01, float(frame[shown].max().max())))
+    y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
+    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
+    scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
+    x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _support(frame)
+    start = "low:Q" if certified else "zero:Q"
+    bars = alt.Chart(frame).mark_bar(height=8, opacity=0.6, cornerRadius=2).encode(y=y, x=x, x2=start, color=colour, tooltip=tooltip)
+    layers: list[Drawing] = [bars]
+    if certified:
+        dots = alt.Chart(frame).mark_point(filled=True, size=70, opacity=1)
+        layers.append(dots.encode(y=y, x=alt.X("error:Q", scale=scale), color=colour, tooltip=tooltip))
+    layers.append(_yardsticks(frame, order, scale, certified))
+    unknown = frame[frame["limit"].isna()].assign(words="nothing that was released bounds it")
+    if len(unknown):
+        words = alt.Chart(unknown).mark_text(align="left", dx=4, color=INK, fontSize=12, fontStyle="italic", tooltip=None)
+        layers.append(words.encode(y=y, x=alt.X("zero:Q", scale=scale), text="words:N"))
+    if "true" in frame:
+        diamonds = alt.Chart(frame).mark_point(shape="diamond", filled=True, size=75, opacity=1, color=ALERT)
+        layers.append(diamonds.encode(y=y, x=alt.X("true:Q", scale=scale), tooltip=tooltip))
+    title = "How do the worst tables compare with simpler ways to publish them?"
+    return finish(alt.layer(*layers).resolve_scale(shape="independent"), zoned, title, _caption(zoned.value), height=alt.Step(22))
+
+
+def _yardsticks(frame: pd.DataFrame, order: list[str], scale: alt.Scale, certified: bool) -> alt.Chart:
+    """The baselines as open marks, told apart by shape."""
+    names = {column: name for column, name in _YARDSTICKS.items() if column != "bound" or certified}
+    kept = [column for column in frame if column not in names]
+    long = frame.melt(id_vars=kept, value_vars=list(names), var_name="yardstick", value_name="expected").dropna(subset="expected")
+    long["yardstick"] = long["yardstick"].map(names)
+    present = [name for name in names.values() if name in set(long["yardstick"])]
+    shapes = alt.Scale(domain=present, range=[_SHAPES[name] for name in present])
+    return (
+        alt.Chart(long)
+        .mark_point(size=48, strokeWidth=1.6, opacity=1, color=INK)
+        .encode(
+            y=alt.Y("marginal:N", sort=order),
+            x=alt.X("expected:Q", scale=scale),
+            shape=alt.Shape("yardstick:N", scale=shapes, legend=_SHAPE_LEGEND),
+            tooltip=[alt.Tooltip("marginal:N", title="Table"), alt.Tooltip("yardstick:N", title="Series"), *_tooltip(frame)[1:]],
+        )
+    )
+
+
+def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
+    """What would a simpler way have given on the same budget, on average? Columns: series, error, high (NaN where there is none)."""
+    order = [name for name in (OURS, OURS_BOUND, TRUE, RESIDUALS, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
+    frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
+    y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
+    x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * float(frame["error"].max()))]))
+    tooltip = [
+        alt.Tooltip("series:N", title="Series"),
+        alt.Tooltip("error:Q", title=_ERROR, format=".2%"),
+        alt.Tooltip("high:Q", title="At most (95 %)", format=".2%"),
+    ]
+    colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
+    bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
+    ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
+    title = "Would a simpler way have done better?"
+    caption = "People in a wrong cell, on average over the tables, on the same budget."
+    return finish(alt.layer(bars, ends.encode(y=y, x=x, text="told:N")), zoned, title, caption, height=alt.Step(28))
+
+
+def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
+    """Which pairs of columns can be trusted? Columns: row, column, limit (share of people; NaN: nothing known), basis (text).
+
+    Outside the curator-only zone a click selects a pair (`PAIR`).
+    """
+    frame = zoned.value.assign(told=[f"{v:.1%}" if v == v else "nothing known" for v in zoned.value["limit"]])
+    order = list(dict.fromkeys(frame["row"]))
+    axis = {"labelLimit": 120, "labelOverlap": False}
+    scale = alt.Scale(paddingInner=0.05)
+    x = alt.X("column:N", sort=order, title=None, scale=scale, axis=alt.Axis(labelAngle=-45, **axis))
+    y = alt.Y("row:N", sort=order, title=None, scale=scale, axis=alt.Axis(**axis))
+    colour = alt.Color(
+        "limit:Q",
+        scale=alt.Scale(domainMin=0, nice=True),
+        legend=alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format="~%"),
+    )
+    tooltip = [
+        alt.Tooltip("row:N", title="Column"),
+        alt.Tooltip("column:N", title="With"),
+        alt.Tooltip("told:N", title="At most in a wrong cell (95 %)"),
+        alt.Tooltip("basis:N", title="Known because it is"),
+    ]
+    known = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
+    if zoned.zone is not Zone.CURATOR:
+        known = known.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
+    missing = frame[frame["limit"].isna()]
+    unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
+    small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
+    caption = "The stronger the colour, the more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
+    chart = alt.layer(known, unknown) if len(missing) else alt.layer(known)  # a layer of nothing is a picture without a name
+    return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
+
+
+def _thinned(frame: pd.DataFrame) -> pd.DataFrame:
+    """At most so many tables as can be told apart on a screen, evenly taken; `place` counts all."""
+    frame = frame.sort_values("rank").assign(place=range(1, len(frame) + 1), zero=0.0)
+    step = -(-len(frame) // _MOST_DRAWN)
+    return frame.iloc[:: max(1, step)]
+
+
+def _told(frame: pd.DataFrame) -> pd.DataFrame:
+    """With every share also as text for hovering, so that what is not known reads as a dash."""
+    texts = {f"told_{name}": [f"{v:.1%}" if v == v else "–" for v in frame[name]] for name in _TOLD if name in frame}
+    return frame.assign(**texts)
+
+
+def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("marginal:N", title="Table"),
+        alt.Tooltip("cells:Q", title="Cells", format=",d"),
+        alt.Tooltip("support:N", title="Support"),
+        *(alt.Tooltip(f"told_{name}:N", title=title) for name, title in _TOLD.items() if name in frame),
+    ]
+
+
+def _support(frame: pd.DataFrame) -> alt.Color:
+    present = [name for name in SUPPORT if name in set(frame["support"])]
+    return alt.Color(
+        "support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend(values=present)
+    )
+
+
+def _caption(frame: pd.DataFrame) -> str:
+    certified = bool(frame["error"].notna().any())
+    bar = "Bar: the error is at most that, 19 times in 20."
+    words = "Dot: the measured error; bar: where the true one is, 9 times in 10." if certified else bar
+    return words + (" Diamond: true error." if "true" in frame else "")

@@ -1,0 +1,66 @@
+"""How far one set of marginals is from another. Knows nothing of zones: a result is as restricted as what went in (zones.combine)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.queries import at_least
+from dpsynth_core.vocabulary.workload import Workload
+
+Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
+"""Counts by clique, one axis per attribute."""
+
+
+def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: float) -> float:
+    """1/(k n) * sum over the k marginals r of c_r ||true_r - estimate_r||_1, in counts (AIM, Definition 2).
+
+    n: number of records. Both are taken as they are: scale the marginals of a table of another size first (`scaled`).
+    """
+    if not n > 0:
+        raise ValueError("n must be positive")
+    weighted = (weight * float(np.abs(true[r] - estimate[r]).sum()) for r, weight in workload.weights.items())
+    return math.fsum(weighted) / (len(workload.weights) * n)
+
+
+def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
+    """||true_r/N - estimate_r/N'||_1 for every r of `true`: 0 for equal distributions, 2 for disjoint ones."""
+    return {r: float(np.abs(_fractions(true[r]) - _fractions(estimate[r])).sum()) for r in true}
+
+
+def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
+    """max over queries of |q(D)/N - q(Dhat)/N'|: the papers' max error. The queries are the cells of every r of `true`, or, with a
+    threshold, "at least so many columns of r agree" (see `queries.at_least`)."""
+    return largest_gap({r: _fractions(t) for r, t in true.items()}, {r: _fractions(estimate[r]) for r in true}, threshold)
+
+
+def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
+    """`largest_error` of what is in fractions already, taken as it is."""
+    return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
+
+
+def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:
+    """The same distributions with `total` rows."""
+    return {r: _fractions(table) * total for r, table in marginals.items()}
+
+
+def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+    """Marginal counts of a table of codes, shape (rows, attributes of the domain)."""
+    columns = {name: codes[:, i] for i, name in enumerate(domain.names)}
+    return {r: _count([columns[name] for name in r], domain.sizes(r), len(codes)) for r in cliques}
+
+
+def _count(columns: list[NDArray[np.int32]], sizes: tuple[int, ...], rows: int) -> NDArray[np.int64]:
+    cell = np.ravel_multi_index(columns, sizes) if columns else np.zeros(rows, dtype=np.int64)
+    return np.bincount(cell, minlength=math.prod(sizes)).reshape(sizes)
+
+
+def _fractions(table: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+    """The table divided by its sum; an empty table stays zero."""
+    total = float(table.sum())
+    return np.asarray(table / total if total > 0 else np.zeros(table.shape))

@@ -1,0 +1,110 @@
+"""Several releases side by side: which settings differ, how far each may be off table by table, and where one wins.
+
+Made from what `evaluation.quality` says of each; as restricted as the most restricted of them. Only tables over columns with the same
+cells can be compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.foundation.zones import Zoned, combine
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+_ABOUT_THE_RUN = ("name", "domain", "workload", "data.standin")
+_SHOWN = 60
+
+
+def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """The settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
+
+    Domain and workload are told by whether they are the same, not cell by cell.
+    """
+    flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
+    paths = dict.fromkeys(path for found in flat.values() for path in found)
+    rows = []
+    for path in paths:
+        values = {run: found.get(path, "–") for run, found in flat.items()}
+        if path not in _ABOUT_THE_RUN and len(set(values.values())) > 1:
+            rows.append({"setting": path, **values})
+    for part in ("domain", "workload"):
+        kinds = {run: json.dumps(spec[part], sort_keys=True) for run, spec in specs.items()}
+        if len(set(kinds.values())) > 1:
+            order = list(dict.fromkeys(kinds.values()))
+            rows.append({"setting": part, **{run: f"no. {order.index(kind) + 1}" for run, kind in kinds.items()}})
+    return pd.DataFrame(rows, columns=["setting", *specs])
+
+
+def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
+    if isinstance(value, Mapping) and path not in ("domain", "workload"):
+        return [pair for key, part in value.items() for pair in _flattened(part, f"{path}.{key}" if path else str(key))]
+    text = value if isinstance(value, str) else json.dumps(value)
+    return [] if path in ("domain", "workload", "version") else [(path, text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")]
+
+
+def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:
+    """Labels of the tables that all runs were asked for, over columns with the same cells and in the same order in all of them."""
+    first, *others = domains
+    same = {a.name for a in first if all(a.name in other and other[a.name] == a for other in others)}
+    common = set.intersection(*(set(of_run) for of_run in cliques))
+    return tuple(label(clique) for clique in cliques[0] if clique in common and same.issuperset(clique))
+
+
+def side_by_side(tables: Mapping[str, Zoned[pd.DataFrame]], of: Sequence[str]) -> Zoned[pd.DataFrame]:
+    """What is known of the tables `of` (labels) in each run. tables: by name of the run, from `quality.marginal_table`.
+
+    One row per table and run: marginal, run, error (certified, NaN without), low, limit (95 %), and true where all runs tell it; shares
+    of people in a wrong cell. The tables with the largest limit first. Or the same of the largest errors, from `quality.largest_table`.
+    """
+    return combine(lambda *frames: _side_by_side(dict(zip(tables, frames, strict=True)), of), *tables.values())
+
+
+def _side_by_side(tables: Mapping[str, pd.DataFrame], of: Sequence[str]) -> pd.DataFrame:
+    columns = ["marginal", "error", "low", "limit", *(["true"] if all("true" in frame for frame in tables.values()) else [])]
+    wanted = set(of)
+    parts = [frame.loc[frame["marginal"].isin(wanted), columns].assign(run=run) for run, frame in tables.items()]
+    both = pd.concat(parts, ignore_index=True)
+    by = "true" if "true" in columns else "limit"
+    worst = both.groupby("marginal", sort=False)[by].max().sort_values(ascending=False, na_position="last", kind="stable")
+    place = {marginal: i for i, marginal in enumerate(worst.index)}
+    return both.assign(place=both["marginal"].map(place)).sort_values(["place", "run"], kind="stable", ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run among the others. mean, most: of the limits, or of the true errors where they are known, NaN if there are none. best: tables
+    where it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
+
+    run: str
+    mean: float
+    most: float
+    best: int
+    surely: int
+    tables: int
+
+
+def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[Standing, ...]]:
+    """How each run stands; both: as `side_by_side` makes it."""
+    return combine(_wins, both)
+
+
+def _wins(both: pd.DataFrame) -> tuple[Standing, ...]:
+    exact = "true" in both
+    by = both.pivot(index="place", columns="run", values="true" if exact else "limit")
+    low = by if exact else both.pivot(index="place", columns="run", values="low").fillna(0.0)
+    known = by.dropna(how="any")
+    found = []
+    for run in by.columns:
+        others = [other for other in by.columns if other != run]
+        best = (known[run].to_numpy()[:, None] < known[others].to_numpy()).all(axis=1) if others else np.ones(len(known), dtype=bool)
+        surely = (by[run].to_numpy()[:, None] < low[others].to_numpy()).all(axis=1) & by[run].notna().to_numpy()
+        found.append(Standing(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
+    return tuple(found)

@@ -1,0 +1,63 @@
+"""Every number, chart and table belongs to one of three zones; what is published is built from two of them only.
+
+A value derived from several takes the most restricted zone among them (`combine`). `publishable` is the one gate in front of
+every file that leaves the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Generic, TypeVar
+
+from dpsynth_core.foundation.errors import ZoneError
+
+T = TypeVar("T")
+
+
+class Zone(IntEnum):
+    """Ordered from least to most restricted."""
+
+    PUBLIC = 0
+    RELEASED = 1
+    CURATOR = 2
+
+    @property
+    def label(self) -> str:
+        return ("Public", "Released", "Curator-only")[self]
+
+
+@dataclass(frozen=True)
+class Zoned(Generic[T]):
+    """A value together with the zone it belongs to."""
+
+    zone: Zone
+    value: T
+
+
+def public(value: T) -> Zoned[T]:
+    """Mark what was known without the private table: domain, workload, budget, simulated rows."""
+    return Zoned(Zone.PUBLIC, value)
+
+
+def released(value: T) -> Zoned[T]:
+    """Mark what is computed from public inputs and kernel answers only."""
+    return Zoned(Zone.RELEASED, value)
+
+
+def curator_only(value: T) -> Zoned[T]:
+    """Mark what touches private records without noise."""
+    return Zoned(Zone.CURATOR, value)
+
+
+def combine(function: Callable[..., T], *arguments: Zoned[Any]) -> Zoned[T]:
+    """Apply `function` to the bare values; the result is as restricted as the most restricted argument."""
+    return Zoned(max(a.zone for a in arguments), function(*(a.value for a in arguments)))
+
+
+def publishable(zoned: Zoned[T], what: str) -> T:
+    """The bare value, if it may be published. Raises ZoneError for curator-only values; `what` names it in the error."""
+    if zoned.zone is Zone.CURATOR:
+        raise ZoneError(f"{what} is curator-only and cannot be part of a release")
+    return zoned.value

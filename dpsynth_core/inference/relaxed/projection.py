@@ -1,0 +1,85 @@
+"""Relaxed projection (Aydore et al. 2021, Algorithm 1): the relaxed table whose answers are closest to noisy ones.
+
+Adam on free parameters of which the table is the sparsemax. The gradient is that in the table, not pulled back through sparsemax as an
+autodiff framework would do: its Jacobian is zero outside the support, so that a value which a row has once given up could never come back.
+Parameters that would be far from the support are kept within reach
+of it, and return when they are needed; at its edge (`reach` 0, the plain projection of every step) they would come and go with every step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.inference.relaxed.losses import Loss
+from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
+
+Free = Columns
+"""Parameters before sparsemax."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `every` steps improved the
+    loss by less than `improvement` of it. Defaults from `benchmarks.rap_defaults`, on simulated people."""
+
+    rate: float = 0.1
+    reach: float = 0.2
+    steps: int = 300
+    every: int = 50
+    improvement: float = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Where a fit is. free: the parameters.  loss: of the step before."""
+
+    free: Free
+    steps: int
+    loss: float
+
+
+def project(space: OneHot, start: Free, loss: Loss, stopping: Stopping) -> Iterator[Fit]:
+    """Yields after every `stopping.every` steps; the last one is the result. `start` is left as it is."""
+    adam = Adam(start.shape, stopping.rate)
+    free, before = start, math.inf
+    for step in range(1, stopping.steps + 1):
+        free = np.maximum(space.centred(free), -stopping.reach)
+        value, gradient = loss(np.maximum(free, 0))
+        free -= adam.step(gradient)
+        if step % stopping.every == 0 or step == stopping.steps:
+            yield Fit(free.copy(), step, value)
+            if value > before * (1 - stopping.improvement):
+                return
+            before = value
+
+
+class Adam:
+    """Kingma and Ba 2015, Algorithm 1. Its small constant is far below any gradient here: a loss of fractions has small ones."""
+
+    FIRST, SECOND, TINY = 0.9, 0.999, 1e-12
+
+    def __init__(self, shape: tuple[int, ...], rate: float) -> None:
+        self._rate = rate
+        self._mean = np.zeros(shape, dtype=np.float32)
+        self._square = np.zeros(shape, dtype=np.float32)
+        self._moved = np.zeros(shape, dtype=np.float32)
+        self._steps = 0
+
+    def step(self, gradient: Free) -> Free:
+        """What to subtract from the parameters. Works in place, the gradient included: memory is what a step takes its time for."""
+        self._steps += 1
+        self._mean *= self.FIRST
+        self._mean += np.multiply(gradient, 1 - self.FIRST, out=self._moved)
+        gradient *= gradient
+        gradient *= 1 - self.SECOND
+        self._square *= self.SECOND
+        self._square += gradient
+        scale = np.sqrt(self._square, out=gradient)
+        scale += self.TINY
+        np.divide(self._mean, scale, out=self._moved)
+        self._moved *= self._rate * math.sqrt(1 - self.SECOND**self._steps) / (1 - self.FIRST**self._steps)
+        return self._moved

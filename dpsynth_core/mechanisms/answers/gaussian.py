@@ -1,0 +1,92 @@
+"""Gaussian: measure every marginal of the workload once, the budget split for the least expected weighted error. Answers only, no rows.
+
+The strongest simple way to *answer* a small workload, and the yardstick for what rows lose. Reads the private table only through
+the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.mechanisms.protocol import ASKED, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.privacy.accountant import GDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+_SECONDS_PER_CELL = 1.5e-5
+_BYTES_PER_CELL = 24
+_MAX_CELLS = 100_000_000
+
+
+@dataclass(frozen=True)
+class NoisyAnswers:
+    """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other.
+
+    Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them.
+    """
+
+    domain: Domain
+    measurements: tuple[Measurement, ...]
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Counts: every measurement of the clique or of a superset of it, summed down and averaged with weights 1/variance.
+
+        Raises KeyError if no measured marginal contains the clique.
+        """
+        covering = [m for m in self.measurements if set(clique) <= set(m.clique)]
+        if not covering:
+            raise KeyError(clique)
+        # a cell of the sum adds up n_s / n_r cells of the measured marginal, each of variance sigma^2
+        precision = [self.domain.cells(clique) / (m.values.size * m.sigma**2) for m in covering]
+        mean = sum(p * _summed_down(m, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision)
+        return self.domain.cleared(clique, np.asarray(mean))
+
+
+class Gaussian:
+    name: ClassVar[str] = "gaussian"
+    title: ClassVar[str] = "Gaussian answers"
+    summary: ClassVar[str] = "Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables."
+    paper: ClassVar[str] = "Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)"
+    privacy: ClassVar[str] = (
+        "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
+        "under Gaussian differential privacy. How the budget is split depends on the workload and the domain alone."
+    )
+    makes_rows: ClassVar[bool] = False
+    takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
+    parameters: ClassVar[Sequence[Parameter]] = ()
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """One noise draw per cell of the workload, and all answers in memory."""
+        cells = workload.cells
+        reason = f"the workload has {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+        return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """All of it measures the workload."""
+        return ((ASKED, 1.0),)
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+        """One Measured event per marginal of the workload, then Finished."""
+        shares = least_error_shares(workload.domain, workload.weights)
+        measurements: list[Measurement] = []
+        for clique, share in shares.items():
+            sigma = kernel.marginal_l2 / math.sqrt(2 * share * kernel.rho_total)
+            measurements.append(kernel.measure_marginal(clique, sigma))
+            yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
+        total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total(measurements)
+        yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})
+
+
+def _summed_down(measurement: Measurement, clique: Clique) -> NDArray[np.float64]:
+    axes = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
+    return np.asarray(measurement.values.sum(axis=axes))

@@ -1,0 +1,205 @@
+"""ResidualPlanner: the least noisy unbiased answers to a workload of marginals that Gaussian noise can give (Xiao, He, Zhang, Kifer 2023,
+"An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions"). Answers only, no rows.
+
+A marginal is the sum of the residuals of its subsets (see `privacy.residuals`), the smallest being the number of rows. Each residual is
+measured once, however many marginals contain it, and the marginals put together from them agree with each other exactly. How precise
+each residual is made follows from the workload and the domain alone. Optimal among matrix mechanisms for add-remove; for replace, where
+residuals save less, each is charged for its own worst case: valid, and close to optimal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dpsynth_core.mechanisms.protocol import ASKED, COUNTING, SINGLE, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.privacy.accountant import GDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.workload import Workload
+
+_SECONDS_PER_CELL = 4e-5
+_SECONDS_PER_MARGINAL = 1e-3
+_BYTES_PER_CELL = 40
+_MAX_CELLS = 50_000_000
+_MOST_STEPS = 500
+_CLOSE_ENOUGH = 1e-10
+
+ROWS: Clique = ()
+"""The smallest subset of every marginal; its residual is the number of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualAnswers:
+    """Unbiased noisy marginals that agree with each other: a Model that writes no rows. Cells may be negative.
+
+    Impossible cells are answered 0 (`Domain.cleared`), which their sums in smaller marginals do not follow.
+    residuals: without the number of rows, which is `total`. sigmas: of the residuals, and of the number of rows where it is noisy.
+    """
+
+    domain: Domain
+    total: float
+    residuals: Mapping[Clique, Residual]
+    sigmas: Mapping[Clique, float]
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        """Counts. Raises KeyError if a residual of it was not measured."""
+        return self.domain.cleared(clique, self._combined(clique))
+
+    def _combined(self, clique: Clique) -> NDArray[np.float64]:
+        """Every residual spread evenly over the columns it does not have."""
+        cells = self.domain.cells(clique)
+        answer = np.full(self.domain.sizes(clique), self.total / cells)
+        for part in parts(self.domain, clique):
+            shape = [self.domain[name].size if name in part else 1 for name in clique]
+            answer += self.residuals[part].values.reshape(shape) * (self.domain.cells(part) / cells)
+        return answer
+
+    def measurement(self, clique: Clique) -> Measurement | None:
+        """The marginal with the precision of its noise; None for a number of rows that is exact."""
+        variance = _directions(self.domain, clique, self.sigmas)
+        if not variance:
+            return None
+        return Measurement(clique, self._combined(clique), cell_sigma(self.domain, clique, self.sigmas), math.sqrt(max(variance.values())))
+
+
+class ResidualPlanner:
+    name: ClassVar[str] = "residual_planner"
+    title: ClassVar[str] = "ResidualPlanner"
+    summary: ClassVar[str] = "The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows."
+    paper: ClassVar[str] = "Xiao, He, Zhang, Kifer: An Optimal and Scalable Matrix Mechanism for Noisy Marginals (NeurIPS 2023)"
+    privacy: ClassVar[str] = (
+        "Measures, for each table of the workload and each smaller table inside one, only what it says beyond the tables inside it, with "
+        "rounded Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a whole "
+        "table's). The costs add up under Gaussian differential privacy. How the budget is split depends on the workload and the "
+        "domain alone."
+    )
+    makes_rows: ClassVar[bool] = False
+    takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = GDP
+    parameters: ClassVar[Sequence[Parameter]] = ()
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """One noise draw per cell of the workload's closure, and all residuals and answers in memory."""
+        closure = workload.closure()
+        cells = sum(map(domain.cells, closure))
+        reason = f"the tables have {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+        seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * len(closure)
+        return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """As planned for add-remove."""
+        prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
+        sigmas = least_noise(workload, prices, 1.0)
+        spent = {part: prices[part] / sigma**2 for part, sigma in sigmas.items()}
+        stages = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(part) for part in spent} - {0, 1}}
+        shares = ((stage, math.fsum(rho for part, rho in spent.items() if len(part) in sizes)) for stage, sizes in stages.items())
+        return tuple((stage, share) for stage, share in shares if share > 0)
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+        """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""
+        domain, marginals = kernel.domain, (ROWS, *workload.closure())
+        sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)
+        residuals: dict[Clique, Residual] = {}
+        answers = ResidualAnswers(domain, kernel.measure_total(sigmas.get(ROWS, 1.0)), residuals, sigmas)
+        for number, clique in enumerate(marginals, start=1):
+            if clique and clique in sigmas:
+                residuals[clique] = kernel.measure_residual(clique, sigmas[clique])
+            measurement = answers.measurement(clique)
+            if measurement:
+                yield Measured(0, measurement, kernel.rho_spent, number / len(marginals))
+        yield Finished(answers, max(1.0, answers.total), {"residuals": len(residuals)})
+
+
+def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
+    """sigma of every residual that is measured with noise, for the least expected workload error at a cost of rho.
+
+    residual_l2: sensitivity of a residual when it is measured at sigma, as `Kernel.residual_l2`.
+    """
+    prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
+    noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public
+    return _affordable(residual_l2, least_noise(workload, noisy, rho), rho)
+
+
+def cell_sigma(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> float:
+    """Standard deviation of each cell of a marginal put together from residuals of noise `sigmas`; 0 if none of them is noisy."""
+    variance, cells = _directions(domain, clique, sigmas), domain.cells(clique)
+    return math.sqrt(math.fsum(variance[part] * domain.cells(part) * saving(domain, part) / cells for part in variance))
+
+
+def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Variance of the noise of a marginal in the prod (n_i - 1) directions of each noisy part, i in it; those of all parts are
+    orthogonal."""
+    cells = domain.cells(clique)
+    return {part: sigmas[part] ** 2 * domain.cells(part) / cells for part in (ROWS, *parts(domain, clique)) if part in sigmas}
+
+
+def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
+    """The non-empty subsets that have a residual: a column of one value says nothing."""
+    wide = [name for name in clique if domain[name].size > 1]
+    for size in range(1, len(wide) + 1):
+        yield from combinations(wide, size)
+
+
+def saving(domain: Domain, part: Clique) -> float:
+    """prod (n_i - 1) / n_i: the price of a residual as a fraction of its marginal's, and the variance of its cells likewise."""
+    return math.prod(1 - 1 / size for size in domain.sizes(part))
+
+
+def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
+    """sigma of each residual, at a total cost of rho, for the least expected workload error: sum of c_r E||noise of M_r||_1.
+
+    prices: rho of each residual at sigma = 1. With v_r the variance of a cell of M_r, a weighted sum of sigma_q^2 over the subsets q of r,
+    the error is proportional to sum c_r n_r sqrt(v_r), which is convex in 1/sigma^2. A weighted sum of variances is least, in closed form,
+    for sigma_q^2 proportional to sqrt(price_q / pull_q), pull_q being what multiplies sigma_q^2 in the sum. The square roots are brought
+    to that form: sqrt(v) is at most v / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights
+    c_r n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum.
+    """
+    columns = {part: k for k, part in enumerate(prices)}
+    variances = _variances(workload, columns)
+    importance = np.array([weight * workload.domain.cells(clique) for clique, weight in workload.weights.items()])
+    price = np.array(list(prices.values()))
+    weights, least = importance, math.inf
+    for _ in range(_MOST_STEPS):
+        pull = variances.T @ weights
+        squared = np.sqrt(price / pull) * np.sqrt(price * pull).sum() / rho
+        deviations = np.sqrt(variances @ squared)
+        error = float(importance @ deviations)
+        if error > least * (1 - _CLOSE_ENOUGH):
+            break
+        least, weights = error, importance / deviations
+    return dict(zip(prices, np.sqrt(squared).tolist(), strict=True))
+
+
+def _variances(workload: Workload, columns: Mapping[Clique, int]) -> csr_array:
+    """Shape (marginals, residuals): what sigma_q^2 = 1 contributes to the variance of a cell of M_r."""
+    domain = workload.domain
+    found = [
+        (row, columns[part], saving(domain, part) * (domain.cells(part) / domain.cells(clique)) ** 2)
+        for row, clique in enumerate(workload.cliques)
+        for part in (ROWS, *parts(domain, clique))
+        if part in columns
+    ]
+    rows, places, values = zip(*found, strict=True)
+    return csr_array((values, (rows, places)), shape=(len(workload.cliques), len(columns)))
+
+
+def _wanted(workload: Workload) -> list[Clique]:
+    """Every residual that a marginal of the workload needs."""
+    return [ROWS, *(clique for clique in workload.closure() if min(workload.domain.sizes(clique)) > 1)]
+
+
+def _affordable(residual_l2: Callable[[Clique, float], float], sigmas: Mapping[Clique, float], rho: float) -> dict[Clique, float]:
+    """The sigmas, larger where noise is so large that its lattice is coarser and the price higher than at sigma = 1."""
+    while True:
+        cost = math.fsum(residual_l2(part, sigma) ** 2 / (2 * sigma**2) for part, sigma in sigmas.items())
+        if cost <= rho * (1 + _CLOSE_ENOUGH):
+            return dict(sigmas)
+        sigmas = {part: sigma * math.sqrt(cost / rho) for part, sigma in sigmas.items()}

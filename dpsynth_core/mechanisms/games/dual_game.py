@@ -1,0 +1,162 @@
+"""The dual game, which DualQuery and DQRS play (Gaboardi et al. 2014; Vietri et al. 2020, section 5 and Algorithm 4).
+
+The query player holds a distribution over the closed class, Q^t proportional to exp(-eta * sum over tau < t of A(x^tau, q)) with the
+payoff A(x, q) = q(D) - q(x). It cannot be released; s samples of it are. The data player answers with the record x^t that satisfies the
+fewest of them, a best reply by A. The T records are the output. How a round's samples come about sets the two mechanisms apart.
+
+In code a sample q is kept as its negation, "what the record should satisfy", so that a best reply is the record that satisfies the most;
+and Pr[q] is proportional to exp(eta * sum of A(x^tau, negation of q)): the kernel's exponential mechanism with score
+sign * (N q(D) - N/t * sum over tau of q(x^tau)), in people, at eps = 2 eta t m / N, m being the rows of one person.
+
+Costs, in rho, of what follows round t < T (Cesar and Rogers 2021): (2 eta t m / N)^2 / 8 a fresh sample, and
+((eta m / N) (1 + 1/(e^gamma - 1)))^2 / 8 to try an old sample for keeping. All are eta^2 times something public, and so is their sum:
+the number of rounds is the largest that the budget affords at the eta that was asked for, and eta is then raised a little until the whole
+budget is used. Differences from the papers, none at a price in privacy:
+
+- Their numbers of rounds and samples make the theorem true and are out of reach of any budget one would call private.
+- Ties between best replies, which are many, are broken at random: columns that no sample mentions get a random value.
+- `skip` leaves out the records of the first rounds. Default: none, as in the papers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.mechanisms.games import query_game
+from dpsynth_core.mechanisms.games.query_game import Codes, Signed
+from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms.rounds import done
+from dpsynth_core.oracles.records.problem import Linear
+from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.workload import Workload
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """What follows the rounds 1 .. T - 1.
+
+    fresh: samples drawn from Q^{t+1}.  gamma: of the bits by which the old samples are kept; nan where none is kept.
+    """
+
+    samples: int
+    fresh: NDArray[np.int64]
+    gamma: NDArray[np.float64]
+
+    def prices(self) -> NDArray[np.float64]:
+        """rho of each round at eta m / N = 1."""
+        t = np.arange(1, len(self.fresh) + 1, dtype=np.float64)
+        return self.fresh * t**2 / 2 + np.nan_to_num(self.samples * keep_price(self.gamma))
+
+
+Scheduled = Callable[[int, float], Schedule]
+"""The schedule of T rounds at some eta."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Made before the first private answer but N."""
+
+    rounds: int
+    eta: float
+    schedule: Schedule
+
+
+def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """rho of trying one old sample at eta m / N = 1."""
+    return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
+
+
+def plan(scheduled: Scheduled, people: float, rho: float, settings: Mapping[str, Any]) -> Plan:
+    """The most rounds that rho affords at the eta asked for, and the eta at which they cost all of it. people: N / m."""
+
+    def price(rounds: int, eta: float) -> float:
+        return float(scheduled(rounds, eta).prices().sum()) * (eta / people) ** 2
+
+    eta = float(settings["eta"])
+    every = scheduled(settings["rounds"], eta).prices().cumsum() * (eta / people) ** 2
+    rounds = max(2, 1 + int(np.searchsorted(every, rho, side="right")))
+    low, high = 0.0, eta
+    while price(rounds, high) <= rho:
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if price(rounds, middle) <= rho else (low, middle)
+    schedule = scheduled(rounds, low)
+    eta = people * math.sqrt(rho / float(schedule.prices().sum()))
+    return Plan(rounds, eta, schedule)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The game as the query player sees it after round t: the kernel, the class, N, m, and the randomness that protects nobody."""
+
+    kernel: Kernel
+    queries: QueryClass
+    plan: Plan
+    people: float
+    rows: float
+    rng: np.random.Generator
+
+    def fresh(self, t: int, hits: SparseAnswers) -> Signed:
+        """The round's fresh samples from Q^{t+1}, as what a record should satisfy. hits: sum of q(x^tau) over the t rounds."""
+        count = int(self.plan.schedule.fresh[t - 1])
+        answers = hits.scaled(self.people / t)
+        return Signed(*self.kernel.select_signed_query(self.queries, answers, 2 * self.plan.eta * t * self.rows / self.people, count))
+
+
+Resample = Callable[[Table, int, Signed, Codes, SparseAnswers], Signed]
+"""S_{t+1} from S_t, the record x^t and the hits of all records so far."""
+
+
+def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], scheduled: Scheduled, resample: Resample) -> Iterator[Event]:
+    """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+    queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
+    rng = np.random.default_rng(kernel.seed())
+    with query_game.data_player(queries, settings, draws=1) as player:
+        counted = query_game.count_people(kernel)
+        if not kernel.total_is_public:
+            yield Measured(0, counted, kernel.rho_spent, done(kernel))
+        total, rows = max(1.0, float(counted.values)), query_game.rows_per_person(kernel)
+        planned = plan(scheduled, total / rows, kernel.rho_left, settings)
+        table = Table(kernel, queries, planned, total, rows, rng)
+
+        sample = Signed.uniform(queries, settings["samples"], rng)
+        hits, rounds = SparseAnswers.of_rows(queries, np.zeros((0, len(sizes)), dtype=np.int32)), []
+        for t in range(1, planned.rounds + 1):
+            found, searches = player.records(sample, [tie_breaker(rng, sizes)])
+            rounds.append(found)
+            hits = hits.plus(SparseAnswers.of_rows(queries, found))
+            if t < planned.rounds:
+                sample = resample(table, t, sample, found, hits)
+            yield query_game.played(kernel, t, searches)
+    fresh = int(planned.schedule.fresh.sum())
+    details = {"rounds": planned.rounds, "eta": planned.eta, "fresh_samples": fresh, **player.searches.to_json()}
+    yield Finished(query_game.together(kernel.domain, rounds, settings["skip"], total), total, details)
+
+
+def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
+    """Costs that add up to less than half a query, so that they decide between equally good records and nothing else."""
+    return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
+
+
+def parameters(eta: float, samples: int) -> tuple[Parameter, ...]:
+    return (
+        Parameter("eta", "float", eta, 0.001, 1000.0, "How fast counts that are answered well lose weight. Less: more rounds."),
+        Parameter("samples", "int", samples, 1, 10_000, "Queries s that a record has to answer. More: fewer rounds."),
+        Parameter("rounds", "int", 1000, 2, 100_000, "The most rounds T, and records; a small budget buys fewer."),
+        query_game.SOLVE_SECONDS,
+        query_game.GAP,
+        query_game.SKIP,
+    )
+
+
+def forecast(workload: Workload, settings: Mapping[str, Any]) -> Forecast:
+    return query_game.forecast(workload, settings["rounds"], 1, settings["samples"], settings["solve_seconds"])

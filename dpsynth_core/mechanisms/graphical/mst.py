@@ -1,0 +1,98 @@
+"""MST: one-way marginals and the two-way marginals of one maximum spanning tree (McKenna, Miklau, Sheldon 2021, winner of NIST's 2018
+challenge).
+
+A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
+mechanism among the pairs that join two components; a third measures the tree. Knows no workload. The authors also merge rare values
+before the second measurement; that is not done here, so every pair is measured over all its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar
+
+from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.rounds import Capacity, Choice
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+THIRD = 1 / 3
+
+
+class Mst:
+    name: ClassVar[str] = "mst"
+    title: ClassVar[str] = "MST"
+    summary: ClassVar[str] = "Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload."
+    paper: ClassVar[str] = "McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3"
+    privacy: ClassVar[str] = (
+        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
+        "exponential mechanism (rho = eps^2/8), and measures each edge with rounded Gaussian noise; a third of rho for each of the three. "
+        "The costs add up under zero-concentrated differential privacy."
+    )
+    makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
+    parameters: ClassVar[Sequence[Parameter]] = (rounds.MAX_SIZE,)
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """Each selection compares the model with every pair that fits its capacity."""
+        pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, settings["max_size_mb"]))]
+        cells, edges = sum(pairs), len(domain) - 1
+        reason = rounds.columns_too_large(domain, settings["max_size_mb"])
+        if not reason and not pairs:
+            reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
+        if not reason and cells > rounds.MAX_CELLS:
+            reason = f"the pairs of columns have {cells:,} cells, more than {rounds.MAX_CELLS:,}; merge values or drop columns"
+        seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
+        return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """A third each for the columns, the choice of the tree and its pairs."""
+        return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+        """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
+        domain = kernel.domain
+        columns = rounds.columns_of(domain)
+        sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.marginal_l2)
+        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
+        model = rounds.fit(kernel, measurements)
+        yield rounds.fitted(kernel, 0, "product of the one-way marginals")
+
+        capacity = Capacity(domain, settings["max_size_mb"])
+        choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
+        sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
+        tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
+        model = rounds.fit(kernel, [*measurements, *tree], model, rounds.FINAL)
+        yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
+        record = rounds.Record()
+        for choice, measurement in zip(choices, tree, strict=True):
+            record.add(choice, measurement)
+        details = {"edges": len(tree), "model_size_mb": capacity.used_mb(m.clique for m in tree)}
+        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+
+def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
+    return [pair for pair in combinations(domain.names, 2) if capacity.allows((), pair)]
+
+
+def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[Choice]:
+    """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
+    domain = kernel.domain
+    component = {name: i for i, name in enumerate(domain.names)}
+    answers = {pair: model.marginal(pair) for pair in _pairs(domain, capacity)}
+    choices: list[Choice] = []
+    while answers:
+        choices.append(rounds.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
+        a, b = choices[-1].clique
+        joined = {component[a], component[b]}
+        component.update((name, component[a]) for name, old in component.items() if old in joined)
+        tree = [choice.clique for choice in choices]
+        answers = {(i, j): t for (i, j), t in answers.items() if component[i] != component[j] and capacity.allows(tree, (i, j))}
+    return choices
+

@@ -1,0 +1,116 @@
+"""MWEM+PGM: multiplicative weights with a graphical model in place of the explicit distribution (McKenna, Mullins, Sheldon, Miklau 2022,
+Algorithm 1; Hardt, Ligett, McSherry 2012 for MWEM).
+
+Starts from the uniform distribution. Each of T rounds selects the marginal of the workload that the model answers worst, measures it and
+re-estimates. Every round costs the same, whatever it taught: AIM is this with a better score, candidates below the workload and a budget
+that adapts. The algorithm as printed has no bound on the model's size; here candidates that do not fit are not offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from dpsynth_core.inference.model import GraphicalModel, uniform
+from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.rounds import Capacity, Choice, RoundBudget
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+TOTAL_SHARE = 0.01
+"""Share of rho for the number of rows, which the paper takes as known. At eps = 1, delta = 1e-9 its noise has sigma = 58."""
+
+
+class MwemPgm:
+    name: ClassVar[str] = "mwem_pgm"
+    title: ClassVar[str] = "MWEM+PGM"
+    summary: ClassVar[str] = "Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. Precedes AIM."
+    paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)"
+    privacy: ClassVar[str] = (
+        "Measures the number of rows, where it is secret, with rounded Gaussian noise; then every round selects one marginal with the "
+        "exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
+        "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
+    )
+    makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
+    parameters: ClassVar[Sequence[Parameter]] = (
+        graphical.MAX_SIZE,
+        Parameter("rounds_per_attribute", "float", 1.0, 0.1, 20.0, "Number of rounds T, as a multiple of the number of columns."),
+        Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
+    )
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
+        capacity = Capacity(domain, settings["max_size_mb"])
+        reason = graphical.columns_too_large(domain, settings["max_size_mb"])
+        if not reason and workload.cells > graphical.MAX_CELLS:
+            reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
+        if not reason and not any(capacity.allows((), clique) for clique in sorted(workload.cliques, key=domain.cells)):
+            reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
+        seconds = 2.0 + _rounds(domain, settings) * (0.2 + 4e-8 * workload.cells + settings["max_size_mb"] / 80.0)
+        return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """Where the number of rows is public, the rounds have all of it."""
+        share, rest = settings["measure_share"], 1.0 if total_is_public else 1 - TOTAL_SHARE
+        rounds = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
+        return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+        """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
+        capacity = Capacity(kernel.domain, settings["max_size_mb"])
+        rounds = _rounds(kernel.domain, settings)
+        counted = _count(kernel)
+        if not kernel.total_is_public:
+            yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
+        model = uniform(kernel.domain, max(1.0, float(counted.values)))
+        yield graphical.fitted(kernel, 0, "every record equally likely")
+
+        measurements: list[Measurement] = []
+        record = graphical.Record()
+        for number in range(1, rounds + 1):
+            share, rho = settings["measure_share"], kernel.rho_left / (rounds + 1 - number)
+            budget = RoundBudget.spending(rho, share, kernel.marginal_l2, kernel.selection_price)
+            choice = _select(kernel, workload, capacity, measurements, model, number / rounds, budget)
+            measurements += yield from graphical.measure(kernel, number, [choice.clique], budget.sigma)
+            record.add(choice, measurements[-1])
+            stopping = graphical.FINAL if number == rounds else graphical.BETWEEN
+            model = graphical.fit(kernel, measurements, model, stopping, [counted])
+            yield graphical.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
+        details = {"rounds": rounds, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
+        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+
+def _rounds(domain: Domain, settings: Mapping[str, Any]) -> int:
+    """T. The authors' program has as many rounds as there are columns."""
+    return max(1, round(settings["rounds_per_attribute"] * len(domain)))
+
+
+def _count(kernel: Kernel) -> Measurement:
+    """The number of rows, as a measurement of the empty clique; exact where it is public."""
+    return graphical.count(kernel, TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
+
+
+def _select(
+    kernel: Kernel,
+    workload: Workload,
+    capacity: Capacity,
+    measurements: Sequence[Measurement],
+    model: GraphicalModel,
+    progress: float,
+    budget: RoundBudget,
+) -> Choice:
+    """The round's marginal, by ||M_r(D) - M_r(p)||_1 - n_r.
+
+    The capacity opens with the rounds, so that no early choice fills it; if nothing fits its open part, all of it is open.
+    """
+    measured = [m.clique for m in measurements]
+    offered = [clique for clique in workload.cliques if capacity.allows(measured, clique, progress)]
+    offered = offered or [clique for clique in workload.cliques if capacity.allows(measured, clique)]
+    answers = {clique: model.marginal(clique) for clique in offered}
+    offsets = {clique: float(kernel.domain.possible_cells(clique)) for clique in offered}
+    return graphical.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)

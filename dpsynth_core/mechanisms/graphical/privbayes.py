@@ -1,0 +1,157 @@
+"""PrivBayes+PGM: a Bayesian network grown greedily, measured, and estimated with a graphical model (Zhang, Cormode, Procopiuc, Srivastava,
+Xiao 2017 for PrivBayes; McKenna, Sheldon, Miklau 2019 for the estimate).
+
+The network starts with a pair of columns and takes in one column at a time together with its parents: columns already in it, as many as
+the noise allows. As in PrivBayes, a table of m cells is considered only while its average count is at least theta times the average noise
+of a cell (theta-usefulness, section 4.3), and of nested sets of parents only the largest ones.
+
+Differences. PrivBayes scores a column with its parents on the private table alone, by mutual information or ||P(X, Pi) - P(X) P(Pi)||_1 / 2
+(section 5.3), and measures all tables after the whole network was selected. Here each table is measured as soon as it is selected, and the
+score is ||M_r(D) - M_r(p)||_1 for the current model p, in which the new column is still independent of the network: the same second score
+against released answers, at sensitivity 1 instead of 3. The first pair is selected as well instead of starting from a column at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+from typing import Any, ClassVar
+
+from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.rounds import Capacity
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+MOST_SETS = 10_000
+"""Sets of parents looked at in one round; with more, fewer parents are allowed. Bounds the time of a round, from public facts."""
+
+MOST_CELLS = 40_000_000
+"""Cells of all tables compared in all rounds together: bounds memory."""
+
+
+class PrivBayes:
+    name: ClassVar[str] = "privbayes"
+    title: ClassVar[str] = "PrivBayes+PGM"
+    summary: ClassVar[str] = "Grows a Bayesian network column by column, with more parents where the budget allows. Ignores the workload."
+    paper: ClassVar[str] = (
+        "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes (TODS 2017), with the estimate of McKenna, Sheldon, Miklau (ICML 2019)"
+    )
+    privacy: ClassVar[str] = (
+        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)); then every round selects a column and its "
+        "parents with the exponential mechanism (rho = eps^2/8) and measures their table with rounded Gaussian noise. Which tables are "
+        "offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
+    )
+    makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = False
+    accountant: ClassVar[Accountant] = ZCDP
+    parameters: ClassVar[Sequence[Parameter]] = (
+        graphical.MAX_SIZE,
+        Parameter("usefulness", "float", 4.0, 0.1, 100.0, "Tables are considered while their average count is this many times the noise."),
+        Parameter("max_parents", "int", 3, 1, 6, "Most parents of a column."),
+        Parameter("measure_share", "float", 0.7, 0.1, 0.99, "Share of the budget that measures; the rest selects."),
+    )
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+        """Bounded by construction: the sets looked at per round, the cells compared, the model's capacity."""
+        reason = graphical.columns_too_large(domain, settings["max_size_mb"])
+        if not reason and len(domain) < 2:
+            reason = "a network needs two columns; use Independent"
+        seconds = 2.0 + len(domain) * (0.5 + settings["max_size_mb"] / 80.0 * min(1.0, 4 * rho))
+        cells = min(MOST_CELLS, _table_cells(domain, settings["max_parents"] + 1))
+        return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * settings["max_size_mb"], reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """Every column and every table of the network gets the same; a network that cannot grow leaves its part to the columns."""
+        share, columns = settings["measure_share"], len(workload.domain)
+        each = share / (2 * columns - 1)
+        return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+        """A Measured event per column, a Measured and a Fitted event per round, then Finished."""
+        domain, columns = kernel.domain, graphical.columns_of(kernel.domain)
+        rounds, share = len(columns) - 1, settings["measure_share"]
+        sigma = graphical.sigma_for(share * kernel.rho_total / (len(columns) + rounds), kernel.marginal_l2)
+        eps = graphical.eps_for((1 - share) * kernel.rho_total / rounds, kernel.selection_price)
+        measurements = yield from graphical.measure(kernel, 0, columns, sigma)
+        model = graphical.fit(kernel, measurements)
+        yield graphical.fitted(kernel, 0, "product of the one-way marginals")
+
+        offers = _Offers(domain, Capacity(domain, settings["max_size_mb"]), settings["max_parents"])
+        record = graphical.Record()
+        network: set[str] = set()
+        useful = model.total / (settings["usefulness"] * HALF_NORMAL * sigma)
+        for number in range(1, rounds + 1):
+            candidates = offers.tables(network, [m.clique for m in measurements], useful)
+            if not candidates:
+                break
+            choice = graphical.choose_worst(kernel, {r: model.marginal(r) for r in candidates}, eps)
+            measurements += yield from graphical.measure(kernel, number, [choice.clique], sigma)
+            record.add(choice, measurements[-1])
+            network.update(choice.clique)
+            model = graphical.fit(kernel, measurements, model)
+            yield graphical.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
+
+        if len(network) < len(columns):  # no table was useful any more: what is left makes the columns more precise
+            sigma = graphical.sigma_for(kernel.rho_left / len(columns), kernel.marginal_l2)
+            measurements += yield from graphical.measure(kernel, rounds, columns, sigma)
+        model = graphical.fit(kernel, measurements, model, graphical.FINAL)
+        yield graphical.fitted(kernel, rounds, f"a network of {len(network)} columns")
+        details = {"columns_in_network": len(network), "model_size_mb": offers.capacity.used_mb(m.clique for m in measurements)}
+        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+
+@dataclass(frozen=True)
+class _Offers:
+    """Which tables a round may choose from; released and public values only."""
+
+    domain: Domain
+    capacity: Capacity
+    max_parents: int
+
+    def tables(self, network: Collection[str], measured: Sequence[Clique], useful: float) -> list[Clique]:
+        """Every pair to begin with, then each column outside the network with its largest sets of parents inside.
+
+        Of at most `useful` cells each and within the model's capacity; the smallest ones where they have too many cells together.
+        """
+        inside = [name for name in self.domain.names if name in network]
+        outside = [name for name in self.domain.names if name not in network]
+        if inside:
+            degree = self._degree(len(outside), len(inside))
+            found = [table for name in outside for table in self._largest(name, inside, degree, measured, useful)]
+        else:
+            found = [pair for pair in combinations(outside, 2) if self._fits(pair, measured, useful)]
+        ordered = sorted(found, key=self.domain.cells)
+        running = accumulate(map(self.domain.cells, ordered))
+        return [table for table, cells in zip(ordered, running, strict=True) if cells <= MOST_CELLS / len(self.domain)]
+
+    def _largest(self, name: str, inside: Sequence[str], degree: int, measured: Sequence[Clique], useful: float) -> list[Clique]:
+        """The column with each set of parents that fits and is not part of a larger one."""
+        found: list[Clique] = []
+        for size in range(degree, 0, -1):
+            for parents in combinations(inside, size):
+                table = self.domain.clique((name, *parents))
+                if not any(set(table) <= set(larger) for larger in found) and self._fits(table, measured, useful):
+                    found.append(table)
+        return found
+
+    def _fits(self, table: Clique, measured: Sequence[Clique], useful: float) -> bool:
+        return self.domain.cells(table) <= useful and self.capacity.allows(measured, table)
+
+    def _degree(self, outside: int, inside: int) -> int:
+        """Most parents that keep a round within MOST_SETS."""
+        sets = accumulate(outside * math.comb(inside, size) for size in range(1, self.max_parents + 1))
+        return max(1, sum(total <= MOST_SETS for total in sets))
+
+
+def _table_cells(domain: Domain, largest: int) -> int:
+    """Cells of all marginals of 2 to `largest` columns: elementary symmetric polynomials of the sizes."""
+    polynomials = [1] + [0] * largest
+    for size in domain.sizes(domain.names):
+        for k in range(largest, 0, -1):
+            polynomials[k] += size * polynomials[k - 1]
+    return sum(polynomials[2:])

@@ -1,0 +1,229 @@
+"""What a public table says before a graphical model has measured more than single columns: marginals, weighed by their own error.
+
+Public and released values only: it costs nothing, and what is fitted with it is post-processing.
+
+1. The public rows get weights, those that change least while they agree with the noisy columns: a public table in which some people are too
+   frequent is corrected as far as single columns show it (`raked`).
+2. Of the weighted rows, marginals are chosen as AIM chooses, without noise: those that the model answers worst beyond what so few people
+   would be off by, as far as a small part of the capacity holds (`PublicPrior.of`).
+3. Each enters the fit like a measurement whose sigma is its sampling error, that of n_eff people drawn from the private ones; n_eff is
+   1 / sum w^2 over public people (Kish's effective sample size). It is inflated by what private measurements say: how much further from
+   it they are than their noise and that sampling error explain (`PublicPrior.inflation`).
+4. A marginal that nothing contradicts is believed, however large its sigma. So the table is dropped altogether as soon as its columns,
+   taken as independent, explain what was measured much better than the table itself (`PublicPrior.learn`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.mechanisms.protocol import Kernel
+from dpsynth_core.mechanisms.rounds import FINAL, Capacity, columns_of, fit
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.public_table import PublicTable
+
+PART, ROOM = 0.04, 0.1
+"""Share of the model's capacity that public marginals may take; what the model may grow to from the first round on."""
+MOST, AT_ONCE = 30, 6
+"""Public marginals altogether, and between two fits."""
+HOPELESS = 50.0
+"""A table that is so many times its own sampling variance away from the noisy columns, weights and all, is not used."""
+
+_LARGEST_DOUBT = math.log(20)
+_ITERATIONS, _CLOSE = 500, 1e-5
+"""Of raking: an iteration is a pass over the public rows; the columns' shares are met to so much."""
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+class Beside(Protocol):
+    """What a fit knows besides its own measurements. room: share of the capacity that the model may have however little is spent."""
+
+    room: float
+
+    @property
+    def measurements(self) -> Sequence[Measurement]: ...
+
+    def learn(self, measurement: Measurement) -> bool:
+        """Hear of a new private measurement. Whether what was said before still stands; if not, an earlier model is no start for a fit."""
+
+    def details(self) -> Mapping[str, float]:
+        """Public facts for the report."""
+
+
+class Nothing:
+    """No public table."""
+
+    room: float = 0.0
+    measurements: Sequence[Measurement] = ()
+
+    def learn(self, measurement: Measurement) -> bool:  # noqa: ARG002
+        """Nothing to compare it with."""
+        return True
+
+    def details(self) -> Mapping[str, float]:
+        return {}
+
+
+@dataclass(eq=False)
+class PublicPrior:
+    """A weighted public table and the marginals of it that take part.
+
+    codes: distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private people.
+    """
+
+    domain: Domain
+    codes: Codes
+    weights: Float
+    people: float
+    total: float
+    cliques: list[Clique] = field(default_factory=list)
+    room: float = ROOM
+    _shares: dict[Clique, Float] = field(default_factory=dict)
+    _heard: list[tuple[float, float]] = field(default_factory=list)
+    _doubt: float = 0.0
+
+    @classmethod
+    def of(
+        cls, public: PublicTable, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]
+    ) -> PublicPrior:
+        """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights.
+
+        weights: w_r of the candidates.
+        """
+        rows, counts = public.support()
+        total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(columns)
+        weighted = raked(kernel.domain, rows, counts, columns, total)
+        prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
+        if _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
+            prior._choose(kernel, capacity, weights, columns)
+        return prior
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """The marginals as if they had been measured, in counts."""
+        spread = math.sqrt(self.inflation)
+        return [Measurement(r, self.total * self.shares(r), max(1.0, spread * self._sigma(r))) for r in self.cliques]
+
+    @property
+    def inflation(self) -> float:
+        """Variance of the table's marginals as a multiple of their sampling variance v, at least 1: as what was measured since says.
+
+        Every private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns are none: the weights follow them.
+        """
+        return max(1.0, _average(self._heard))
+
+    def learn(self, measurement: Measurement) -> bool:
+        """Compare a private measurement with the table, and with the table's columns as if they were independent. False when that drops it.
+
+        Dropped where what was measured so far is 20 times as likely under the columns alone. A table that were exact would be dropped one
+        time in 20 at most, however many rounds there are (Ville's inequality). Sampling error speaks against it too: a small table is
+        dropped sooner, and does no harm where it would say little. Not counting it let deceiving tables stay.
+        """
+        self._heard.append(self._compared(measurement))
+        clique = measurement.clique
+        gaps = [float(((measurement.values - self.total * q) ** 2).sum()) for q in (self.shares(clique), self._apart(clique))]
+        self._doubt += (gaps[0] - gaps[1]) / (2 * measurement.sigma**2)
+        if not self.cliques or self._doubt < _LARGEST_DOUBT:
+            return True
+        self.cliques, self.room = [], 0.0
+        return False
+
+    def _compared(self, measurement: Measurement) -> tuple[float, float]:
+        """The ratio that `inflation` averages, and its precision: at most 1, for it varies by about 1 without any noise."""
+        q, cells = self.shares(measurement.clique), measurement.values.size
+        variance = self._variance(measurement.clique)
+        excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.sigma**2
+        noise = math.sqrt(2 * cells) * measurement.sigma**2 / variance  # of the ratio
+        return excess / variance, 1.0 / (1.0 + noise**2)
+
+    def shares(self, clique: Clique) -> Float:
+        """The weighted table's marginal as fractions."""
+        if clique not in self._shares:
+            sizes = self.domain.sizes(clique)
+            cells = np.ravel_multi_index(tuple(self.codes[:, self.domain.position(name)] for name in clique), sizes)
+            self._shares[clique] = np.asarray(np.bincount(cells, self.weights, math.prod(sizes)), dtype=np.float64).reshape(sizes)
+        return self._shares[clique]
+
+    def _apart(self, clique: Clique) -> Float:
+        """The marginal if columns were independent."""
+        return np.asarray(reduce(np.multiply, np.ix_(*(self.shares((name,)) for name in clique))))
+
+    def details(self) -> dict[str, float]:
+        """Public facts for the report."""
+        known = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
+        return {"public_rows": len(self.codes)} | known
+
+    def _variance(self, clique: Clique) -> float:
+        """Of all cells together, in counts: that of q_i is q_i (1 - q_i) / n_eff. Never 0, though q be 0 or 1."""
+        q = self.shares(clique)
+        return self.total**2 * max(float((q * (1 - q)).sum()), 1.0 / self.people) / self.people
+
+    def _sigma(self, clique: Clique) -> float:
+        """Of a cell, the same for all: their mean. Cells with many people are less certain than that, but sums of many cells are more
+        certain than they look; a mean over people in place of cells would make the columns inside a marginal look worthless."""
+        return math.sqrt(self._variance(clique) / self.shares(clique).size)
+
+    def _choose(self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]) -> None:
+        """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
+        single = columns_of(self.domain)
+        model = fit(kernel, columns, stopping=FINAL)
+        while len(self.cliques) < MOST:
+            scores = {
+                r: weight * (float(np.abs(self.total * self.shares(r) - model.marginal(r)).sum()) - self._expected(r))
+                for r, weight in weights.items()
+                if len(r) > 1 and not any(set(r) <= set(taken) for taken in self.cliques)
+            }
+            before = len(self.cliques)
+            for r in sorted((r for r in scores if scores[r] > 0), key=lambda r: -scores[r])[:AT_ONCE]:
+                if capacity.allows([*single, *self.cliques], r, PART):
+                    self.cliques.append(r)
+            if len(self.cliques) == before:
+                break
+            model = fit(kernel, columns, model, beside=self.measurements)
+
+    def _expected(self, clique: Clique) -> float:
+        """How far a marginal of n_eff people is from that of all, L1, in counts."""
+        q = self.shares(clique)
+        return self.total * HALF_NORMAL * float(np.sqrt(q * (1 - q) / self.people).sum())
+
+
+def _average(ratios: Sequence[tuple[float, float]]) -> float:
+    """Of ratios with their precisions, and of the assumption that it is 1, which counts as one of precision 1."""
+    return (1.0 + sum(ratio * precision for ratio, precision in ratios)) / (1.0 + sum(precision for _, precision in ratios))
+
+
+def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
+    """Weights w on distinct rows that minimise  sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts / n), in fractions of the total.
+
+    n = sum of counts: so much does the public table weigh against the noise of the columns. Solved in the dual, which has a parameter for
+    each cell of each column and is smooth: at the minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
+    """
+    starts = np.cumsum([0, *(m.values.size for m in columns)])
+    places = np.stack([rows[:, domain.position(m.clique[0])] + start for m, start in zip(columns, starts[:-1], strict=True)])
+    noisy = np.concatenate([m.values for m in columns]) / total
+    precision = np.repeat([(total / m.sigma) ** 2 / counts.sum() for m in columns], np.diff(starts))
+
+    def weigh(free: Float) -> tuple[Float, float]:
+        log = np.log(counts) + free[places].sum(axis=0)
+        weights = np.exp(log - log.max())
+        return weights / weights.sum(), float(log.max() + math.log(weights.sum()))
+
+    def dual(free: Float) -> tuple[float, Float]:
+        weights, size = weigh(free)
+        now = np.bincount(places.ravel(), np.tile(weights, len(columns)), len(free))
+        return size - float(free @ noisy) + float((free**2 / precision).sum()) / 2, now - noisy + free / precision
+
+    found = minimize(dual, np.zeros(len(noisy)), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS, "gtol": _CLOSE})
+    return weigh(found.x)[0]

@@ -1,0 +1,268 @@
+"""RAP: relaxed adaptive projection (Aydore, Brown, Kearns, Kenthapadi, Melis, Roth, Siva 2021, Algorithms 1 and 2).
+
+Each of T rounds selects the K queries that the relaxed table answers worst, measures them, and projects: finds the relaxed table whose
+answers are closest to all measured so far. With T = 1 all is measured at once (RP).
+
+Otherwise than in the paper: every column is measured first, for a share of the budget, so that the first choices are not spent on single
+columns and the number of people is known without further cost, and queries that those columns show to be small are not offered while the
+noise of a selection is larger; choosing and measuring need not cost the same; T and K grow with the
+budget; RP measures whole marginals, of which one person changes a cell or two, instead of paying for every cell. The paper's noise scale
+of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mechanisms, a selection at eps costs eps^2/8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
+from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
+from dpsynth_core.inference.relaxed.products import halves
+from dpsynth_core.inference.relaxed.projection import Stopping, project
+from dpsynth_core.inference.relaxed.reach import out_of_reach
+from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
+from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms.protocol import (
+    ASKED,
+    CHOOSING,
+    CHOSEN,
+    SINGLE,
+    Event,
+    Finished,
+    Fitted,
+    Forecast,
+    Kernel,
+    Measured,
+    Parameter,
+    Split,
+)
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.queries import QueryClass, merged
+from dpsynth_core.vocabulary.workload import Workload
+
+OVERSAMPLING = 5
+"""People a relaxed row stands for at least: rounded so often, rows are nearly as accurate as the relaxed table (paper, Figure 5b)."""
+LEAST_ROWS = 20
+LEAST_ASKED, MOST_ASKED = 5, 1000
+REACH = 5.0
+"""A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
+STOPPING = Stopping()
+
+_STARTING = 0.1
+"""How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
+_FORBIDDEN_CELLS = 20_000
+_USUAL_TOTAL = 100_000.0
+"""People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
+_SECONDS_PER_PRODUCT = 5e-11
+_SECONDS_PER_ENTRY = 1.5e-8
+_BYTES_PER_ENTRY = 4
+_BYTES_PER_QUERY = 90
+_MOST_MB = 8_000
+
+
+class Rap:
+    name: ClassVar[str] = "rap"
+    title: ClassVar[str] = "RAP"
+    summary: ClassVar[str] = (
+        "Keeps the largest error of any single count small: asks for the counts it still gets most wrong, and adjusts a table of "
+        "half-decided rows to all answers. For many large tables, or for counts of “at least so many of these”."
+    )
+    paper: ClassVar[str] = "Aydore et al.: Differentially Private Query Release Through Adaptive Projection (ICML 2021), Algorithm 2"
+    privacy: ClassVar[str] = (
+        "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
+        "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). The table is "
+        "fitted to released answers only. The rounds compose adaptively under zero-concentrated differential privacy."
+    )
+    makes_rows: ClassVar[bool] = True
+    takes_thresholds: ClassVar[bool] = True
+    accountant: ClassVar[Accountant] = ZCDP
+    parameters: ClassVar[Sequence[Parameter]] = (
+        Parameter("rounds", "int", 0, 0, 200, "Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once."),
+        Parameter("queries", "int", 0, 0, 10_000, "Counts that each round selects and measures, K; 0: what suits the budget."),
+        Parameter("relaxed_rows", "int", 1000, LEAST_ROWS, 20_000, "Rows of the relaxed table, n'. More: more accurate, slower."),
+        Parameter("start_share", "float", 0.1, 0.01, 0.9, "Share of the budget that measures single columns first."),
+        Parameter("measure_share", "float", 0.3, 0.05, 0.95, "Share of each round's budget that measures; the rest selects."),
+    )
+
+    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
+        """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
+        queries, space, rows = QueryClass.of(workload), OneHot(domain), settings["relaxed_rows"]
+        answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
+        if settings["rounds"] == 1:
+            seconds = 2 * STOPPING.steps * (step + 3 * answering)
+        else:
+            plan = Schedule.suiting(queries.size, _USUAL_TOTAL, rho, settings)
+            asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
+            seconds = (plan.rounds + 1) * (answering + STOPPING.steps * (step + asking))
+        widest = max(_half(space, clique) for clique in workload.cliques)
+        memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / graphical.MEGABYTE
+        reason = ""
+        if queries.size > graphical.MAX_CELLS:
+            reason = f"the workload has {queries.size:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
+        elif memory > _MOST_MB:
+            reason = f"it needs about {memory:,.0f} MB; use fewer relaxed_rows, merge values, or use smaller tables"
+        return Forecast(not reason, 2.0 + seconds, memory, reason)
+
+    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+        """The columns, then the rounds; or the columns, then everything."""
+        start, measuring = settings["start_share"], settings["measure_share"]
+        if settings["rounds"] == 1:
+            return (SINGLE, start), (ASKED, 1 - start)
+        return (SINGLE, start), (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
+
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+        """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
+        projection, then Finished."""
+        run = _Run(kernel, QueryClass.of(workload))
+        yield from run.start(settings)
+        if settings["rounds"] == 1:
+            yield from run.measure_all()
+        else:
+            for number in range(1, run.plan.rounds + 1):
+                yield from run.round(number, settings["measure_share"])
+        yield Finished(run.table, run.total, run.details())
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """T rounds of K queries each."""
+
+    rounds: int
+    queries: int
+
+    @classmethod
+    def suiting(cls, size: int, total: float, rho: float, settings: Mapping[str, Any]) -> Schedule:
+        """What the settings say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
+
+        size: of the class, which is never asked for more.  total: people, in units of what one person changes a query by; noisy or public.
+        On simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`benchmarks.rap_defaults`).
+        """
+        asked = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
+        rounds = min(settings["rounds"] or max(2, round(math.sqrt(asked / 2.5))), size)
+        return cls(rounds, min(settings["queries"] or max(1, round(asked / rounds)), size // rounds))
+
+
+@dataclass
+class _Run:
+    """The state of a run: the relaxed table's parameters, and what it is fitted to."""
+
+    kernel: Kernel
+    queries: QueryClass
+    plan: Schedule = Schedule(1, 0)
+    columns: Sequence[Measurement] = ()
+    total: float = 1.0
+    free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    known: list[Loss] = field(default_factory=list)
+    chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    taken: int = 0
+
+    @property
+    def space(self) -> OneHot:
+        return OneHot(self.kernel.domain)
+
+    @property
+    def table(self) -> RelaxedTable:
+        return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
+
+    def start(self, settings: Mapping[str, Any]) -> Iterator[Event]:
+        """Measure every column, learn from them how many people there are, and project random parameters to them."""
+        kernel = self.kernel
+        sigma = graphical.sigma_for(settings["start_share"] * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
+        self.columns = yield from self._measure(0, graphical.columns_of(kernel.domain), sigma)
+        self.total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(self.columns)
+        if settings["rounds"] != 1:
+            self.plan = Schedule.suiting(self.queries.size, self.total / kernel.query_l1, kernel.rho_total, settings)
+        rows = max(LEAST_ROWS, min(settings["relaxed_rows"], int(self.total / OVERSAMPLING)))
+        self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
+        shares = np.concatenate([m.values for m in self.columns]) / self.total
+        every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
+        self.known.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
+        self._forbid(kernel.domain, self._weight(sigma))
+        yield from self._project(0, "every column")
+
+    def measure_all(self) -> Iterator[Event]:
+        """RP: every marginal of the workload at once; thresholds follow from them."""
+        cliques = self.queries.cliques
+        sigma = graphical.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
+        measured = yield from self._measure(1, cliques, sigma)
+        blocks = [self.space.blocks(clique) for clique in cliques]
+        self.known.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
+        yield from self._project(1, f"{len(cliques)} tables")
+
+    def round(self, number: int, measure_share: float) -> Iterator[Event]:
+        """Select K queries, measure them, project. Every round left costs the same."""
+        count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
+        eps = graphical.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
+        sigma = graphical.sigma_for(measure_share * rho / count, self.kernel.query_l1)
+        excluded = merged(self._out_of_reach(2 * self.kernel.query_l1 / eps), np.sort(self.chosen))
+        chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
+        counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
+        self.chosen = np.concatenate([self.chosen, chosen])
+        self.answers = np.concatenate([self.answers, counts / self.total])
+        self.weights = np.concatenate([self.weights, np.full(count, self._weight(sigma))])
+        yield from self._project(number, f"{len(self.chosen)} counts")
+
+    def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
+        """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
+        counts = {m.clique[0]: m.values + 2 * m.sigma for m in self.columns}
+        return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
+
+    def details(self) -> dict[str, Any]:
+        """Public facts for the report."""
+        return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
+
+    def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Event, None, list[Measurement]]:
+        """Marginals, the first half of a stage."""
+        measurements = []
+        for i, clique in enumerate(cliques, start=1):
+            measurements.append(self.kernel.measure_marginal(clique, sigma))
+            yield Measured(number, measurements[-1], self.kernel.rho_spent, self._done(number, 0.5 * i / len(cliques)))
+        return measurements
+
+    def _forbid(self, domain: Domain, weight: float) -> None:
+        """Keep the table away from what the domain calls impossible, if that is small enough to look at in every step. Rows never get there
+        in any case, but have to leave the table's answers for that."""
+        if 0 < sum(map(domain.cells, domain.zeros)) <= _FORBIDDEN_CELLS:
+            blocks = [self.space.blocks(clique) for clique in domain.zeros]
+            nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
+            self.known.append(MarginalLoss(blocks, nothing, weight))
+
+    def _loss(self) -> Loss:
+        """Everything that was measured so far. Queries of the same number of columns go together."""
+        asked = [self.queries.query(int(number)) for number in self.chosen]
+        parts = list(self.known)
+        for k in sorted({len(query.columns) for query in asked}):
+            alike = [i for i, query in enumerate(asked) if len(query.columns) == k]
+            columns = np.array([self.space.starts[list(asked[i].columns)] + asked[i].values for i in alike]).T
+            parts.append(QueryLoss(columns, self.answers[alike], self.queries.threshold or k, self.weights[alike]))
+        return Sum(parts)
+
+    def _weight(self, sigma: float) -> float:
+        """1 / variance of the fraction that was measured at sigma."""
+        return (self.total / sigma) ** 2
+
+    def _project(self, number: int, what: str) -> Iterator[Event]:
+        """Algorithm 1, from where the table is."""
+        for fit in project(self.space, self.free, self._loss(), STOPPING):
+            self.free = fit.free
+            done = self._done(number, 0.5 + 0.5 * fit.steps / STOPPING.steps)
+            yield Fitted(number, f"fitted to {what}: {fit.steps} steps", self.kernel.rho_spent, done)
+        self.taken += fit.steps
+
+    def _done(self, stage: int, part: float) -> float:
+        return _STARTING * part if stage == 0 else _STARTING + (1 - _STARTING) * (stage - 1 + part) / self.plan.rounds
+
+
+def _half(space: OneHot, clique: Clique) -> int:
+    """Cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered."""
+    return max(math.prod(block.stop - block.start for block in half) for half in halves(space.blocks(clique)))

@@ -1,0 +1,44 @@
+"""The same records with many perturbations: the cheapest rule for each, or None where it was not proved.
+
+An oracle that cannot fail answers here. CP-SAT answers in processes of its own, so that Ctrl-C and a cancelled run do not wait
+for a search, and a search that runs out of memory takes nothing else with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.oracles.answer import Limit
+from dpsynth_core.oracles.pool import Pool
+from dpsynth_core.oracles.rules import rule_oracle
+from dpsynth_core.oracles.rules.rule_oracle import Learning, Oracle
+from dpsynth_core.oracles.rules.rules import Rule, RuleClass
+
+Integers = NDArray[np.int64]
+Ask = Callable[[Learning, Integers], Sequence[Rule | None]]
+"""noise: (questions, separators), in the units of the weights. One answer for each row."""
+
+
+@contextmanager
+def asking(oracle: Oracle, rules: RuleClass) -> Iterator[Ask]:
+    """Have the oracle ready. Asking raises OracleError when a process of it dies or hangs; then nothing more can be asked."""
+    if not oracle.may_fail(rules):
+        yield lambda problem, noise: rule_oracle.exhaust_many(problem, noise)
+        return
+    with Pool() as pool:
+        yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
+
+
+def _searcher(shared: tuple[Learning, Limit]) -> Callable[[Integers], Rule | None]:
+    """What a solver process does."""
+    problem, limit = shared
+
+    def search(noise: Integers) -> Rule | None:
+        found = rule_oracle.solve(problem.perturbed(noise), limit)
+        return found.rule if found is not None and found.certified else None
+
+    return search

@@ -1,0 +1,217 @@
+"""Classes of yes/no rules over binary columns, and the separator sets that make them learnable in private. Public vocabulary: no record.
+
+A rule looks at *features*: "this column has this value". With `both` values of each column as features, a rule may also say that a column
+does not have its second value; a separator then is a table of features that no record has, which the proofs allow: they only need that
+any two rules of the class disagree on one of the separators (Neel, Roth, Wu 2019, Definition 2).
+
+With p features, a subset A of them (or an order) and x the features of a record:
+
+    kind            holds at x                                separators (m)
+    conjunction     every feature of A is there               all but one feature (p)
+    disjunction     some feature of A is there                one feature alone (p)
+    parity          an odd number of A are there              one feature alone (p)
+    halfspace       more of A are there than of the others    one feature alone (p)
+    decision_list   the first listed feature that is there    none, one, and two features (1 + p + p(p-1)/2)
+                    says so, or else the default
+
+For the first four a separator tells whether its feature is in A. A decision list may list every feature (those it lacks come last, with
+the default as answer); none of them shows the default, one alone shows its answer, two show which comes first where their answers differ,
+and a list holds at x exactly if some feature of x that says yes comes before all features of x that say no.
+
+Prediction of a column y by a rule q costs 1 where q(x) differs from y. At (separator, y = 0) the cost is q itself, so the separators of a
+class separate its losses as well (the paper's Appendix A), and they are as many.
+
+closed: the class together with the negations of its rules. One more separator then tells a rule from a negation: the record at which all
+rules of the class agree (no feature; for conjunctions, all features). Decision lists are closed already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.vocabulary.domain import Domain
+
+CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST = "conjunction", "disjunction", "parity", "halfspace", "decision_list"
+KINDS = (CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST)
+
+MAX_COLUMNS = 20
+"""Of a binary table whose records are read as one table of counts: 2^20 cells."""
+
+_UNSEPARATED = {
+    "decision_tree": "two decision trees can agree on all but one of the 2^d records",
+    "dnf": "two formulas in disjunctive normal form can agree on all but one of the 2^d records",
+    "real_halfspace": "halfspaces with arbitrary weights have no small separator set that we know of",
+}
+"""Classes that people ask for and that cannot be had this way, and why."""
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """That a binary column has its value number `value`, 0 or 1."""
+
+    column: str
+    value: int
+
+
+def features(domain: Domain, columns: Collection[str], both: bool = False) -> tuple[Feature, ...]:
+    """"Has its second value" for each column, and with `both` then "has its first value" too.
+
+    Raises CapacityError for more than MAX_COLUMNS columns, InputError for one that does not have exactly two values.
+    """
+    check_binary(domain, columns)
+    return tuple(Feature(name, value) for value in ((1, 0) if both else (1,)) for name in columns)
+
+
+def check_binary(domain: Domain, columns: Collection[str]) -> None:
+    """Raises CapacityError for more than MAX_COLUMNS columns, InputError for one that does not have exactly two values."""
+    for name in columns:
+        if domain[name].size != 2:
+            problem = f"it has {domain[name].size:,} values, and rules are learnt over columns with two"
+            raise InputError(f"column {name!r}", problem, "merge its values into two, or drop it from the domain")
+    if len(columns) > MAX_COLUMNS:
+        problem = f"{len(columns)} columns are more than the {MAX_COLUMNS} that rules can be learnt over"
+        raise CapacityError("domain", problem, "drop columns")
+
+
+@dataclass(frozen=True)
+class RuleClass:
+    """All rules of one kind over these features. Raises InputError for a kind that has no separator set."""
+
+    kind: str
+    features: tuple[Feature, ...]
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            why = _UNSEPARATED.get(self.kind, "it is unknown")
+            raise InputError("class of rules", f"{self.kind!r} cannot be learnt in private here: {why}", f"use one of {', '.join(KINDS)}")
+        if self.closed and self.kind == DECISION_LIST:
+            raise ValueError("decision lists are closed under negation as they are")
+
+    @cached_property
+    def separators(self) -> Flags:
+        """Shape (m, features): see the module's first paragraphs."""
+        p = len(self.features)
+        one = np.eye(p, dtype=bool)
+        if self.kind == CONJUNCTION:
+            return np.vstack([~one, np.ones((int(self.closed), p), dtype=bool)])
+        if self.kind == DECISION_LIST:
+            first, second = np.triu_indices(p, 1)
+            return np.vstack([np.zeros((1, p), dtype=bool), one, one[first] | one[second]])
+        return np.vstack([one, np.zeros((int(self.closed), p), dtype=bool)])
+
+    @property
+    def log2_size(self) -> float:
+        """An upper bound of the binary logarithm of the number of rules."""
+        p = len(self.features)
+        if self.kind != DECISION_LIST:
+            return p + self.closed
+        return min(len(self.separators), math.lgamma(p + 1) / math.log(2) + p + 1)
+
+    def seen(self, codes: NDArray[np.integer], columns: Collection[str]) -> Flags:
+        """The features of rows of codes, shape (rows, columns) as named -> (rows, features)."""
+        place = {name: i for i, name in enumerate(columns)}
+        return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
+
+    def read(self, numbers: NDArray[np.int64]) -> Rule:
+        """The rule that `Rule.written` wrote."""
+        flags, entries = int(numbers[0]), numbers[1:].reshape(-1, 2)
+        answers = tuple(bool(answer) for answer in entries[:, 1]) if self.kind == DECISION_LIST else ()
+        chosen = tuple(int(number) for number in entries[:, 0])
+        return Rule(self.kind, self.features, chosen, answers, otherwise=bool(flags & 1), negated=bool(flags & 2))
+
+    def rule(self, chosen: Collection[int], negated: bool = False) -> Rule:
+        """The rule of the features with these numbers; not for decision lists."""
+        return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a class. chosen: numbers of its features; of a decision list in order, `answers` beside it, `otherwise` the default."""
+
+    kind: str
+    features: tuple[Feature, ...]
+    chosen: tuple[int, ...]
+    answers: tuple[bool, ...] = ()
+    otherwise: bool = False
+    negated: bool = False
+
+    def written(self) -> NDArray[np.int64]:
+        """As numbers, for those who know its class: [otherwise + 2 negated, then number and answer of each chosen feature]."""
+        answers = self.answers or (True,) * len(self.chosen)
+        entries = [part for entry in zip(self.chosen, map(int, answers), strict=True) for part in entry]
+        return np.array([self.otherwise + 2 * self.negated, *entries], dtype=np.int64)
+
+    def negation(self) -> Rule:
+        """The rule that holds exactly where this one does not."""
+        if self.kind == DECISION_LIST:
+            return Rule(self.kind, self.features, self.chosen, tuple(not a for a in self.answers), not self.otherwise)
+        return Rule(self.kind, self.features, self.chosen, negated=not self.negated)
+
+    def holds(self, seen: Flags) -> Flags:
+        """For rows of features, shape (rows, features) -> (rows,)."""
+        return self._plain(seen) != self.negated
+
+    def _plain(self, seen: Flags) -> Flags:
+        mine = seen[:, list(self.chosen)]
+        if self.kind == CONJUNCTION:
+            return np.asarray(mine.all(axis=1))
+        if self.kind == DISJUNCTION:
+            return np.asarray(mine.any(axis=1))
+        if self.kind == PARITY:
+            return np.asarray(mine.sum(axis=1) % 2 == 1)
+        if self.kind == HALFSPACE:
+            return np.asarray(2 * mine.sum(axis=1) > seen.sum(axis=1))
+        found = np.full(len(seen), self.otherwise)
+        for number, answer in reversed(list(zip(self.chosen, self.answers, strict=True))):
+            found[seen[:, number]] = answer
+        return found
+
+    def in_words(self, domain: Domain) -> str:
+        """When it holds, as the second half of a sentence. Labels in it are hostile text."""
+        names = [f"{f.column} is {domain[f.column].cell_labels()[f.value]!r}" for f in self.features]
+        mine = [names[number] for number in self.chosen]
+        if self.kind == DECISION_LIST:
+            steps = [f"{'yes' if answer else 'no'} if {name}" for name, answer in zip(mine, self.answers, strict=True)]
+            if not steps:
+                return "always" if self.otherwise else "never"
+            return f"{'; else '.join(steps)}; otherwise {'yes' if self.otherwise else 'no'}"
+        text = self._plain_words(mine, [name for i, name in enumerate(names) if i not in self.chosen])
+        opposite = {"always": "never", "never": "always"}
+        return opposite.get(text, f"unless {text}") if self.negated else text if text in opposite else f"if {text}"
+
+    def _plain_words(self, mine: list[str], others: list[str]) -> str:
+        if not mine:
+            return "always" if self.kind == CONJUNCTION else "never"
+        if self.kind == CONJUNCTION:
+            return " and ".join(mine)
+        if self.kind == DISJUNCTION:
+            return " or ".join(mine)
+        if self.kind == PARITY:
+            return mine[0] if len(mine) == 1 else f"an odd number of these hold: {', '.join(mine)}"
+        rest = f"more of these hold ({', '.join(mine)}) than of these ({', '.join(others)})"
+        return rest if others else f"one of these holds: {', '.join(mine)}"
+
+    def to_json(self, domain: Domain) -> dict[str, Any]:
+        """For the release: everything needed to apply it, by column and label."""
+
+        def named(number: int) -> dict[str, str]:
+            feature = self.features[number]
+            return {"column": feature.column, "value": domain[feature.column].cell_labels()[feature.value]}
+
+        described: dict[str, Any] = {"kind": self.kind, "features": [named(number) for number in self.chosen], "negated": self.negated}
+        if self.kind == HALFSPACE:
+            described["against"] = [named(number) for number in range(len(self.features)) if number not in self.chosen]
+        if self.kind == DECISION_LIST:
+            described |= {"answers": list(self.answers), "otherwise": self.otherwise}
+        return described

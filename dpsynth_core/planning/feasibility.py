@@ -1,0 +1,101 @@
+"""Can this plan give anything but noise? A verdict from public facts alone: domain, workload, budget, and a number of people if one
+is publicly known or declared. The private table is never looked at.
+
+The yardstick: the share of people that noise alone would put in a wrong cell of a table, if the whole budget were spread evenly over
+two measurements per column, which is about how AIM spends it. A model that pools tables does better than that on large ones, nothing
+does better on single columns.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpsynth_core.foundation.zones import Zoned, public
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+MEASUREMENTS_PER_COLUMN = 2
+READABLE, NOISE_ONLY = 0.1, 0.5
+"""Share of people in a wrong cell: up to the first a table is good; from the second on it is mostly noise."""
+
+
+class Level(StrEnum):
+    GOOD = "good"
+    COARSE = "coarse"
+    NOISE = "noise"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What to expect of tables of one kind. share: of people in a wrong cell through noise, None without a number of people.
+
+    cells, typical: of the median table (typical: people per cell); people_needed: for `READABLE`.
+    """
+
+    kind: str
+    tables: int
+    cells: int
+    share: float | None
+    typical: float | None
+    people_needed: int
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """noise: expected absolute error of a cell of a measured table, in people, whatever their number."""
+
+    level: Level
+    noise: float
+    columns: Outlook
+    tables: Outlook
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in our own words; no name of a column is in it."""
+        return _SENTENCES[self.level]
+
+
+_SENTENCES = {
+    Level.GOOD: "Single columns and the tables you asked for should come out well.",
+    Level.COARSE: "Single columns should come out well. In the tables you asked for, noise hides details: expect broad patterns only.",
+    Level.NOISE: "Expect noise only: even single columns would mostly be noise. Ask for less, merge values, or raise epsilon.",
+    Level.UNKNOWN: "Say about how many people the table holds, as far as that is publicly known, to see whether this can work.",
+}
+
+
+def assess(workload: Workload, rho: float, unit: Unit, people: int | None) -> Zoned[Feasibility]:
+    """The verdict on a plan. people: publicly known or declared, never counted in the private table."""
+    domain = workload.domain
+    sigma = unit.marginal_l2 * math.sqrt(MEASUREMENTS_PER_COLUMN * len(domain) / (2 * rho))
+    noise = HALF_NORMAL * sigma
+    used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
+    columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
+    tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)
+    return public(Feasibility(_level(columns.share, tables.share), noise, columns, tables))
+
+
+def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
+    cells = int(statistics.median_high(domain.cells(clique) for clique in cliques))
+    return Outlook(
+        kind=kind,
+        tables=len(cliques),
+        cells=cells,
+        share=min(1.0, noise * cells / (2 * people)) if people else None,
+        typical=people / cells if people else None,
+        people_needed=math.ceil(noise * cells / (2 * READABLE)),
+    )
+
+
+def _level(columns: float | None, tables: float | None) -> Level:
+    if columns is None or tables is None:
+        return Level.UNKNOWN
+    if columns >= NOISE_ONLY:
+        return Level.NOISE
+    return Level.GOOD if columns <= READABLE and tables <= NOISE_ONLY / 2 else Level.COARSE

@@ -1,0 +1,167 @@
+"""What a plan gives away besides what the mechanism is charged for, each with the way to mend it.
+
+Reads the sealed-to-be spec and public facts of the ledger only. A leak is not an error: the curator may go on, and the release says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.conversions import WEAK_EPSILON
+from dpsynth_core.privacy.unit import REPLACE
+
+
+class Severity(IntEnum):
+    """HIGH voids or weakens the guarantee; MEDIUM needs a reason; NOTE is worth knowing."""
+
+    NOTE = 0
+    MEDIUM = 1
+    HIGH = 2
+
+
+@dataclass(frozen=True)
+class Leak:
+    """title, why, fix: our own words, no names from the data. step: the page where it is mended."""
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    fix: str
+    step: str
+
+
+def find(
+    spec: Spec, people: int | None, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = ()
+) -> tuple[Leak, ...]:
+    """The leaks of a plan, the worst first.
+
+    people: publicly known or declared number. releases: earlier charges on this population. same_file_elsewhere: other populations
+    that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
+    """
+    of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
+    found = [*of_spec, *_of_history(releases, same_file_elsewhere)]
+    return tuple(sorted(found, key=lambda leak: -leak.severity))
+
+
+def _of_domain(spec: Spec) -> Iterator[Leak]:
+    if spec.domain_origin != "data":
+        return
+    justified = bool(spec.domain_justification.strip())
+    yield Leak(
+        "domain-from-data",
+        Severity.MEDIUM if justified else Severity.HIGH,
+        "Categories or bounds were read from the private table",
+        "A rare category or an extreme value can point to one person, and no noise covers it."
+        + (" Your reason is kept with the release, which is branded." if justified else ""),
+        "Paste a codebook, type the values from public knowledge, or write why reading them is harmless.",
+        "domain",
+    )
+
+
+def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
+    if was_private:
+        yield Leak(
+            "public-was-private",
+            Severity.HIGH,
+            "The public table was private in an earlier release",
+            "The ledger knows this very file: its people were protected then. Used as public, nothing protects them.",
+            "Choose a table that was published, or none.",
+            "data",
+        )
+    elif spec.public is not None:
+        yield Leak(
+            "assumed-public",
+            Severity.NOTE,
+            "A table is used as public on your word",
+            "Mechanisms that use it protect nobody in it; the release names it and says so.",
+            "Make sure that it was published, and that your private people are not in it.",
+            "data",
+        )
+
+
+def _of_rows(spec: Spec) -> Iterator[Leak]:
+    if spec.output.seed is not None:
+        yield Leak(
+            "seed",
+            Severity.HIGH,
+            "A seed is set, so the noise can be predicted",
+            "Whoever knows the seed can take the noise away again. The release is marked “not private”.",
+            "Remove the seed, except for tests on invented people.",
+            "mechanism",
+        )
+    if spec.output.rows is not None and spec.unit.relation != REPLACE:
+        yield Leak(
+            "exact-rows",
+            Severity.MEDIUM,
+            "You ask for a fixed number of rows",
+            "If that is the exact size of the private table, it tells whether one person is in it.",
+            "Leave it empty to write as many rows as the noisy total says, or choose a round number.",
+            "mechanism",
+        )
+    if spec.unit.relation == REPLACE:
+        yield Leak(
+            "public-total",
+            Severity.NOTE,
+            "The number of people counts as public",
+            "Under “replace” the guarantee hides what a person's record says, not that the person is in the table, nor how many there are.",
+            "Choose “add or remove” if being in the table is itself sensitive.",
+            "data",
+        )
+
+
+def _of_budget(spec: Spec, people: int | None) -> Iterator[Leak]:
+    if people and spec.budget.delta >= 1 / people:
+        yield Leak(
+            "delta",
+            Severity.HIGH,
+            "Delta is not below one in the number of people",
+            "Such a delta would allow a method that publishes a random person's record.",
+            "Choose a delta at least a hundred times smaller, such as 1e-9.",
+            "budget",
+        )
+    if spec.budget.epsilon > WEAK_EPSILON:
+        yield Leak(
+            "weak-epsilon",
+            Severity.MEDIUM,
+            f"Epsilon above {WEAK_EPSILON:g} is a weak promise",
+            "Someone who half suspects that a person is in the table could become all but certain.",
+            "Lower epsilon, or have a reason in writing.",
+            "budget",
+        )
+
+
+def _of_unit(spec: Spec) -> Iterator[Leak]:
+    if spec.unit.person_column is None:
+        yield Leak(
+            "one-row-assumed",
+            Severity.NOTE,
+            "One row per person is assumed, not enforced",
+            "Someone with several rows is protected less, in proportion to their number.",
+            "Name the column that identifies a person, and how many rows of each may count.",
+            "data",
+        )
+
+
+def _of_history(releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[Leak]:
+    if same_file_elsewhere:
+        yield Leak(
+            "same-file",
+            Severity.HIGH,
+            "The same file was charged to another population",
+            "These are the same people under two names: their losses add up, but the ledger caps them apart.",
+            "Give this project the population name that was used before.",
+            "data",
+        )
+    if releases > 0:
+        yield Leak(
+            "earlier-releases",
+            Severity.NOTE,
+            "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population",
+            "What they gave away adds to what this one will; the ledger counts them together against the cap.",
+            "See the ledger for what each cost.",
+            "ledger",
+        )

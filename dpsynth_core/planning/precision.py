@@ -1,0 +1,138 @@
+"""What a plan will cost and give, from public facts alone: noise per cell, the budget that a wanted accuracy needs, how the budget is
+split, which pairs the workload covers, what an attacker could learn. Nothing here reads records or draws noise.
+
+Noise is the Gaussian noise of a measured cell, sigma = l2 * sqrt(m / (2 rho)) when m tables share the budget rho equally. Every cell
+of a measured table gets the same sigma, whatever the table's size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+from scipy.special import ndtri
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zoned, public
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import CERTIFIED_LARGEST, divided
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+CONFIDENCE = 0.95
+"""Share of cells whose noise stays within the half width that is shown."""
+
+TENTH = 0.1
+CERTIFICATE = "certificate"
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Between how many tables the budget is spread. title: how to call that on screen."""
+
+    title: str
+    tables: int
+
+
+def sharings(workload: Workload) -> tuple[Sharing, ...]:
+    """All tables of the workload, a tenth of them (an adaptive mechanism measures the ones that matter), one alone."""
+    every = len(workload.cliques)
+    if every == 1:
+        return (Sharing("the one table", 1),)
+    few = round(every * TENTH)
+    middle = (Sharing(f"{few:,} of them", few),) if few > 1 else ()
+    return (Sharing(f"all {every:,} tables", every), *middle, Sharing("one alone", 1))
+
+
+def sigma(rho: float, unit: Unit, tables: int) -> float:
+    """Standard deviation of a cell's noise, in people, when `tables` tables share `rho` equally."""
+    return unit.marginal_l2 * math.sqrt(tables / (2 * rho))
+
+
+def half_width(rho: float, unit: Unit, tables: int) -> float:
+    """The "± x people" of a cell: `CONFIDENCE` of the cells are this close to their true count."""
+    return _quantile() * sigma(rho, unit, tables)
+
+
+def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
+    """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
+    in a wrong cell (half of the L1 error). The mean over all tables is known sqrt(tables) times better."""
+    return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho)) / 2
+
+
+def largest_margin(rho: float, unit: Unit) -> float:
+    """How far the certificate paid with rho may be from the largest error of a single share: `CONFIDENCE`, in people."""
+    return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
+
+
+def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0, accountant: Accountant = ZCDP) -> float:
+    """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
+
+    Raises InputError where no usable epsilon is enough.
+    """
+    measuring, _ = divided(1.0, certificate)
+    rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
+    epsilon = accountant.epsilon_from(rho, delta)
+    if epsilon > MAX_EPSILON:
+        raise InputError("accuracy", f"it would need an epsilon above {MAX_EPSILON:g}", "ask for less accuracy, or for fewer tables")
+    return max(epsilon, MIN_EPSILON)
+
+
+def round_up(epsilon: float) -> float:
+    """Epsilon with three significant digits, never less than asked for."""
+    digits = 2 - math.floor(math.log10(epsilon))
+    return min(MAX_EPSILON, math.ceil(epsilon * 10**digits - 1e-9) / 10**digits)
+
+
+def budget_split(
+    mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float, certificate: float = 0.0, unit: Unit | None = None
+) -> Zoned[pd.DataFrame]:
+    """How rho is divided: stage, share, rho. certificate: its share of the whole; the mechanism divides the rest.
+
+    Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones. Raises InputError for a certificate
+    out of range.
+    """
+    whole, measuring = divided(1.0, certificate)
+    chosen = registry.get(mechanism)
+    stages = chosen.split(workload, registry.settings(chosen, settings), (unit or Unit()).total_is_public)
+    shares = [(stage, whole * share) for stage, share in stages] + [(CERTIFICATE, measuring)] * (measuring > 0)
+    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in shares]))
+
+
+def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
+    """How many tables of the workload contain each pair of columns: row, column, marginals; both orders, and each column alone."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for clique in workload.cliques:
+        pairs.update((name, name) for name in clique)
+        pairs.update(combinations(clique, 2))
+    names = workload.domain.names
+    position = {name: i for i, name in enumerate(names)}
+
+    def count(a: str, b: str) -> int:
+        return pairs[(a, b) if position[a] <= position[b] else (b, a)]
+
+    return public(pd.DataFrame([{"row": a, "column": b, "marginals": count(a, b)} for a in names for b in names]))
+
+
+def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]:
+    """The tables with most cells, and how many they have."""
+    sized = sorted(((workload.domain.cells(clique), clique) for clique in workload.cliques), key=lambda pair: -pair[0])
+    return tuple((clique, cells) for cells, clique in sized[:most])
+
+
+def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
+    """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
+    false_positive, true_positive = accountant.tradeoff(rho, slack)
+    return public(pd.DataFrame({"false_positive": false_positive, "true_positive": true_positive}))
+
+
+def _quantile() -> float:
+    return float(ndtri((1 + CONFIDENCE) / 2))

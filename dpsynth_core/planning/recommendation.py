@@ -1,0 +1,182 @@
+"""Which mechanisms to consider for a plan, and why: a short list from public facts alone, before anything is spent.
+
+The expected errors come from a small model, least squares on a table of our own trials on simulated tables (`benchmarks/recommendation.py`
+measures and fits; the result is the JSON beside this file). It knows the plan's shape and nothing of the private table, so an error
+may be off by the factor that is stated with it: the order of the list says more than its numbers. Trade-offs on a stand-in are better.
+
+There are two measures of error, and mechanisms that are good at one need not be at the other. What learns rules (OracleQuery, certified
+learning) answers another question than tables of counts, and is on no list.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.foundation.zones import Zoned, public
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast, UsesPublic
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.workload import Workload
+
+MODEL = Path(__file__).with_suffix(".json")
+FEATURES = ("noise", "noise squared", "columns", "cells", "columns per table")
+MEAN, LARGEST = MEASURES = ("error", "largest")
+"""Share of people in a wrong cell, mean over the tables; the largest error of any count of any table, as a share of the people."""
+LISTED = 3
+BASELINE = "independent"
+CLOSE = 1.1
+"""Expected errors within this factor of the best count as equal: then what is faster comes first."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the expected error depends on, as far as it is public.
+
+    noise: share of people that noise alone puts in a wrong cell of a typical table, if every column were measured twice (see
+    `feasibility`); may be above 1. columns, cells: of the domain, of the median table. width: mean number of columns of a table.
+    """
+
+    noise: float
+    columns: int
+    cells: float
+    width: float
+
+    @staticmethod
+    def of(workload: Workload, rho: float, unit: Unit, people: int) -> Situation:
+        """rho: what the mechanism gets. people: publicly known or declared."""
+        domain, sizes = workload.domain, [workload.domain.cells(clique) for clique in workload.cliques]
+        sigma = unit.marginal_l2 * math.sqrt(len(domain) / rho)
+        cells = float(statistics.median(sizes))
+        return Situation(sigma * cells / (2 * people), len(domain), cells, statistics.fmean(map(len, workload.cliques)))
+
+    def features(self) -> list[float]:
+        """As `FEATURES` names them; sizes as logarithms."""
+        noise = math.log(self.noise)
+        return [noise, noise**2, math.log(self.columns), math.log(self.cells), self.width]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """error: in the measure that was asked for; low, high: one standard deviation of the model's misses either way.
+
+    beyond: the plan lies outside of what this mechanism was tried on, so that this is extrapolated.
+    """
+
+    error: float
+    low: float
+    high: float
+    beyond: bool
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A mechanism with what speaks for it, in our own words."""
+
+    name: str
+    title: str
+    expected: Expected
+    forecast: Forecast
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the expected errors rest on."""
+
+    made: str
+    scenarios: int
+    trials: int
+
+
+def basis() -> Basis:
+    """Of the model in use."""
+    model = _model()
+    return Basis(model["made"], model["scenarios"], sum(m["trials"] for m in model["mechanisms"].values()))
+
+
+def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected | None:
+    """The error to expect of a mechanism; None if it was not part of the trials. measure: one of MEASURES."""
+    model = _model()
+    own = model["mechanisms"].get(name)
+    if own is None:
+        return None
+    features, low, high = (np.array(values) for values in (situation.features(), own["low"], own["high"]))
+    inside = np.clip(features, low, high)
+    inside[1] = inside[0] ** 2
+    standard = (inside - model["centre"]) / model["scale"]
+    log_error = own[measure]["weights"][0] + float(np.dot(own[measure]["weights"][1:], standard))
+    beyond = bool((np.abs(features - inside) > 1e-4).any())
+    error, least, most = (min(1.0, math.exp(log_error + shift * own[measure]["spread"])) for shift in (0, -1, 1))
+    return Expected(error, least, most, beyond)
+
+
+def recommend(
+    situation: Situation, forecasts: Mapping[str, Forecast], rows_needed: bool = True, measure: str = MEAN
+) -> Zoned[tuple[Recommendation, ...]]:
+    """The best few of the mechanisms whose forecast says that they fit, the best first; without one that was tried, an empty list.
+
+    rows_needed: leave out those that give answers only. measure: one of MEASURES, by which they are judged.
+    """
+    found = {}
+    for name, forecast in forecasts.items():
+        error = expected(name, situation, measure)
+        if forecast.fits and error is not None and (registry.get(name).makes_rows or not rows_needed):
+            found[name] = (error, forecast)
+    ranked = sorted(found, key=lambda name: _rank(name, found))[:LISTED]
+    listed = [Recommendation(n, registry.get(n).title, *found[n], _reasons(n, ranked, found)) for n in ranked]
+    return public(tuple(listed))
+
+
+def _rank(name: str, found: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, float]:
+    """Steps of `CLOSE` above the best error; among equals the faster."""
+    error, forecast = found[name]
+    best = min(e.error for e, _ in found.values())
+    return math.floor(math.log(error.error / best) / math.log(CLOSE)), forecast.seconds
+
+
+def _reasons(name: str, ranked: Sequence[str], found: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:
+    error, forecast = found[name]
+    best = ranked[0]
+    reasons = []
+    if len(found) == 1:
+        reasons.append("the only one that was tried and fits")
+    elif name == best and error.error <= min(e.error for e, _ in found.values()):
+        reasons.append("the smallest error expected")
+    elif name == best:
+        reasons.append("as accurate as any, and faster")
+    elif error.error <= found[best][0].error * CLOSE:
+        reasons.append(f"about as accurate as {registry.get(best).title}")
+    else:
+        reasons.append(f"about {_ratio(error.error / found[best][0].error)} times the error of {registry.get(best).title}")
+    fastest = min(ranked, key=lambda n: found[n][1].seconds)
+    if name == fastest and name != best and forecast.seconds * 2 < found[best][1].seconds:
+        reasons.append(f"{_ratio(found[best][1].seconds / forecast.seconds)} times as fast")
+    if name == BASELINE:
+        reasons.append("on a budget this small, dependence between columns would drown in noise")
+    elif BASELINE in found and error.error < found[BASELINE][0].error / CLOSE:
+        reasons.append(f"{_ratio(found[BASELINE][0].error / error.error)} times as accurate as columns alone")
+    if isinstance(registry.get(name), UsesPublic):
+        reasons.append("as good as your public people resemble the private ones: the range is that of likenesses that were tried")
+    if error.beyond:
+        reasons.append("this plan lies outside of what was tried: take the number with caution")
+    return tuple(reasons)
+
+
+def _ratio(times: float) -> str:
+    """Two digits: 1.4, 140."""
+    return f"{float(f'{times:.2g}'):,g}"
+
+
+@cache
+def _model() -> dict[str, Any]:
+    model: dict[str, Any] = json.loads(MODEL.read_text(encoding="utf-8"))
+    return model

@@ -1,0 +1,289 @@
+"""The spec: the one plain document that says all about a release before it is made. Validation lives here, once.
+
+The wizard edits it, the command line runs it, the ledger names its digest, the release contains it. It holds public facts only
+and opens no data file. Every mistake becomes one InputError that names the field by its path, such as "budget.epsilon".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast, Learner, Mechanism
+from dpsynth_core.privacy.accountant import Accountant, in_force
+from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.sources import standin
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+
+MAX_ROWS = 100_000_000
+MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
+DEFAULT_CERTIFICATE = 0.05
+"""Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
+CERTIFIED_LARGEST = 0.1
+"""Share of the certificate that measures the largest error of all cells; the rest measures the error of each marginal."""
+UNNAMED = "not in the ledger"
+"""Population of a release that no ledger was charged for."""
+DEMO = "demo"
+"""`data.kind` of the simulated people that this project makes itself; it has no path."""
+STANDIN = "standin"
+"""`data.kind` of a table that is simulated over the declared domain (see `standin`); it has no path."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class StandinSpec(_Part):
+    """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
+
+    rows: int = Field(default=10_000, ge=1, le=standin.MAX_ROWS)
+    strength: float = Field(default=0.5, ge=0.0, le=1.0)
+    seed: int = Field(default=0, ge=0, lt=2**63)
+
+
+class DataSpec(_Part):
+    """Where the records are and how the file is written. missing_markers: texts that count as missing, None for the usual ones.
+
+    standin: of the kind "standin" only, which has no file.
+    """
+
+    path: str = ""
+    kind: Literal["csv", "parquet", "demo", "standin"] = "csv"
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    missing_markers: tuple[str, ...] | None = None
+    standin: StandinSpec | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the records are invented, so that nobody's privacy is at stake."""
+        return self.kind in (DEMO, STANDIN)
+
+
+class PublicSpec(_Part):
+    """A public table of the same columns, written as `DataSpec` says. sha256: of its content, "" where it is not fixed."""
+
+    path: str = Field(min_length=1)
+    kind: Literal["csv", "parquet"] = "csv"
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    missing_markers: tuple[str, ...] | None = None
+    sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
+
+
+class UnitSpec(_Part):
+    """Whose privacy: which tables are neighbours, and how many rows one person owns."""
+
+    relation: Literal["add-remove", "replace"] = "add-remove"
+    person_column: str | None = None
+    max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
+
+    @property
+    def words(self) -> str:
+        """What is protected, for people: as in "this protects ..."."""
+        change = "replaced" if self.relation == REPLACE else "added or removed"
+        if self.person_column is None:
+            return f"one row, {change}"
+        rows = f"{self.max_rows_per_person:,} row{'s' * (self.max_rows_per_person != 1)}"
+        return f"one person of column {self.person_column!r} with at most {rows}, {change}"
+
+
+class BudgetSpec(_Part):
+    """certificate: share of rho that measures the error of what is published; 0 for no certificate."""
+
+    epsilon: float
+    delta: float
+    certificate: float = 0.0
+
+
+class MechanismSpec(_Part):
+    """settings: only those that differ from the registry's defaults need to be given."""
+
+    name: str = "aim"
+    settings: dict[str, float | int | bool | str] = {}
+
+
+class OutputSpec(_Part):
+    """rows: how many to write, None for the noisy (or public) total. seed: repeatable noise, which is not private."""
+
+    rows: int | None = Field(default=None, ge=1, le=MAX_ROWS)
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+
+
+class Resolved(NamedTuple):
+    """What the spec means. rho: the budget that (epsilon, delta) is under the accountant in force."""
+
+    domain: Domain
+    workload: Workload
+    unit: Unit
+    rho: float
+
+
+class Shares(NamedTuple):
+    """How a budget is divided, in the rho of its accountant: rho is all of it, mechanism and certificate are its two parts.
+
+    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability
+    (`privacy.meter`); 0 for most. rho is what epsilon and the rest of delta allow.
+    """
+
+    rho: float
+    mechanism: float
+    certificate: float
+    delta: float
+    accountant: Accountant
+
+
+class Spec(_Part):
+    """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release.
+
+    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public.
+    """
+
+    version: Literal[1] = 1
+    name: str = Field(default="release", min_length=1, max_length=200)
+    population: str = Field(min_length=1, max_length=200)
+    data: DataSpec
+    public: PublicSpec | None = None
+    unit: UnitSpec = UnitSpec()
+    domain: dict[str, Any]
+    domain_origin: Literal["typed", "codebook", "public", "data"] = "typed"
+    domain_justification: str = Field(default="", max_length=10_000)
+    workload: dict[str, Any]
+    budget: BudgetSpec
+    mechanism: MechanismSpec = MechanismSpec()
+    output: OutputSpec = OutputSpec()
+
+    @classmethod
+    def from_json(cls, obj: object) -> Spec:
+        """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `resolved`."""
+        try:
+            text = json.dumps(obj)
+        except (TypeError, ValueError, RecursionError):
+            raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise _as_input_error(error) from None
+
+    def published(self) -> dict[str, Any]:
+        """The document as it may leave this machine: paths reduced to their base names."""
+        obj: dict[str, Any] = json.loads(self.model_dump_json())
+        obj["data"]["path"] = Path(self.data.path).name
+        if self.data.standin is None:
+            del obj["data"]["standin"]  # so that other tables have the digest that they always had
+        if self.public is None:
+            del obj["public"]  # so that a spec without one has the digest that it always had
+        else:
+            obj["public"]["path"] = Path(self.public.path).name
+        return obj
+
+    def digest(self) -> str:
+        """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
+        return sha256(json.dumps(self.published(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def resolved(self) -> Resolved:
+        """Check the meaning of every field and build what they describe. Raises InputError; opens no data."""
+        self._check_names()
+        check_budget(self.budget.epsilon, self.budget.delta)
+        divided(1.0, self.budget.certificate)
+        rows = self.unit.max_rows_per_person
+        if rows > 1 and self.unit.person_column is None:
+            raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
+        if self.domain_origin == "data" and not self.domain_justification.strip():
+            raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
+        domain = Domain.from_json(self.domain)
+        workload = workloads.from_json(domain, self.workload)
+        return Resolved(domain, workload, Unit(self.unit.relation, rows), self.shares().rho)
+
+    def shares(self) -> Shares:
+        """How its budget is divided. Raises InputError for an unknown mechanism or setting, and a certificate's share out of range.
+
+        A mechanism that publishes no tables has the certificate's part as well.
+        """
+        mechanism, budget = registry.get(self.mechanism.name), self.budget
+        learner = mechanism if isinstance(mechanism, Learner) else None
+        delta = budget.delta / 2 if learner is not None and learner.needs_delta(self.settings()) else 0.0
+        accountant = in_force(mechanism.accountant, budget.epsilon, budget.delta)
+        rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
+        certificate = budget.certificate if learner is None or learner.publishes_tables else 0.0
+        return Shares(rho, *divided(rho, certificate), delta, accountant)
+
+    def settings(self) -> dict[str, Any]:
+        """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
+        return registry.settings(registry.get(self.mechanism.name), self.mechanism.settings)
+
+    def forecast(self, mechanism: Mechanism) -> Forecast:
+        """What the plan is expected to need, and what stands in its way. mechanism: the spec's, which may know a public table by now."""
+        domain, workload, unit, _ = self.resolved()
+        shares, settings = self.shares(), self.settings()
+        found = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
+        if not found.fits or not isinstance(mechanism, Learner):
+            return found
+        why = mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
+        return replace(found, fits=not why, reason=why)
+
+    def _check_names(self) -> None:
+        for field, text in (("name", self.name), ("population", self.population)):
+            if not text.strip() or not text.isprintable():
+                raise InputError(field, "it is empty or has control characters", "give a short name")
+        if (self.data.kind == STANDIN) != (self.data.standin is not None):
+            raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
+        if not self.data.simulated and not self.data.path:
+            raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
+
+
+def divided(rho: float, certificate: float) -> tuple[float, float]:
+    """What of a budget the mechanism gets, and what the certificate with this share. Raises InputError for a share out of range."""
+    if certificate != 0 and not MIN_CERTIFICATE <= certificate <= MAX_CERTIFICATE:
+        limits = f"use 0 for no certificate, or a share from {MIN_CERTIFICATE:g} to {MAX_CERTIFICATE:g}"
+        raise InputError("budget.certificate", f"{certificate:g} is out of range", limits)
+    return rho - certificate * rho, certificate * rho
+
+
+def load_spec(path: Path) -> Spec:
+    """Read a spec from a file; relative paths of tables in it start from that file's folder."""
+    obj = read_json(path, "spec")
+    for part in ("data", "public"):
+        if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
+            obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
+    return Spec.from_json(obj)
+
+
+def read_json(path: Path, field: str) -> Any:
+    """The content of a JSON file, for messages called `field`. Raises InputError."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        raise InputError(field, f"the file {str(path)!r} cannot be read", "check its path and permissions") from None
+    except (ValueError, RecursionError):
+        raise InputError(field, f"the file {str(path)!r} is not JSON", "check commas, quotes and brackets") from None
+
+
+_REMEDIES: Mapping[str, tuple[str, str]] = {
+    "missing": ("it is missing", "add it"),
+    "extra_forbidden": ("this entry is unknown", "remove it, or check the spelling"),
+    "finite_number": ("it is not a finite number", "give a number"),
+    "model_type": ("it is not a JSON object", "give an object"),
+    "dict_type": ("it is not a JSON object", "give an object"),
+}
+
+
+def _as_input_error(error: ValidationError) -> InputError:
+    """The first complaint, in our words where pydantic's are about Python."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "spec"
+    if first["type"] in _REMEDIES:
+        return InputError(field, *_REMEDIES[first["type"]])
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InputError(field, f"{str(first['input'])[:60]!r} cannot be used", message)

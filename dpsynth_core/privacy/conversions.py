@@ -1,0 +1,223 @@
+"""Privacy arithmetic: zCDP, Gaussian DP and (epsilon, delta); what they mean for an attacker is in `attacker`.
+
+Pure functions of public numbers; this module knows nothing of data, mechanisms or noise. Every result errs on the safe side of
+floating point: a delta or an epsilon is never below its true value, a rho or a mu solved for a budget never above it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import erfcx, ndtr
+
+from dpsynth_core.foundation.errors import InputError
+
+MIN_EPSILON, MAX_EPSILON = 1e-6, 1000.0
+MIN_DELTA, MAX_DELTA = 1e-300, 1e-3
+WEAK_EPSILON = 10.0
+
+_ROUNDING = 8 * np.finfo(float).eps
+"""Relative error allowed for each term of a sum of a few correctly rounded or 1-ulp operations."""
+_TINY = math.ulp(0.0)
+_PRECISION = 1e-13
+"""Relative width at which a bisection stops; it returns the safe end, so this costs accuracy only."""
+
+
+# --- zCDP ---------------------------------------------------------------------------------------------------------------
+
+
+def delta_from(rho: float, epsilon: float) -> float:
+    """Smallest known delta such that rho-zCDP implies (epsilon, delta)-DP. Canonne, Kamath and Steinke 2020, Corollary 13."""
+    _check_positive(rho=rho)
+    _check_not_negative(epsilon=epsilon)
+    return _exp_up(_log_delta(rho, epsilon))
+
+
+@lru_cache(maxsize=4096)
+def epsilon_from(rho: float, delta: float) -> float:
+    """Smallest known epsilon such that rho-zCDP implies (epsilon, delta)-DP; 0 where delta alone covers everything."""
+    _check_positive(rho=rho)
+    _check_delta(delta)
+    return _smallest(lambda epsilon: delta_from(rho, epsilon) <= delta, _epsilon_of_weaker_conversion(rho, math.log(delta)))
+
+
+@lru_cache(maxsize=4096)
+def rho_from(epsilon: float, delta: float) -> float:
+    """Largest rho whose zCDP implies (epsilon, delta)-DP: the budget that a kernel is sealed with."""
+    _check_positive(epsilon=epsilon)
+    _check_delta(delta)
+    return _largest(lambda rho: delta_from(rho, epsilon) <= delta, _rho_of_weaker_conversion(epsilon, math.log(delta)))
+
+
+def _log_delta(rho: float, epsilon: float) -> float:
+    """ln of min over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1 - 1/alpha)^alpha, rounded up.
+
+    The logarithm is convex in alpha; its derivative (2 alpha - 1) rho - epsilon + ln(1 - 1/alpha) is increasing, so that bisection
+    finds the minimum. The search is over t = ln(alpha - 1): alpha - 1 spans hundreds of orders of magnitude. Every alpha gives
+    a valid bound, so that an inexact search is safe.
+    """
+
+    low, high = min(0.0, epsilon - 3 * rho) - 1, math.log((epsilon + 1) / rho + 2)
+    for _ in range(64):
+        middle = (low + high) / 2
+        slope = (1 + 2 * math.exp(middle)) * rho - epsilon - _softplus(-middle)
+        low, high = (middle, high) if slope < 0 else (low, middle)
+    return min(0.0, _log_delta_at(high, rho, epsilon))
+
+
+def _log_delta_at(t: float, rho: float, epsilon: float) -> float:
+    """The bound at alpha = 1 + e^t, plus what rounding may have taken away."""
+    excess = math.exp(t)
+    terms = [excess * (1 + excess) * rho, -excess * epsilon]
+    if t > 0:  # ln(1 + e^t) = t + ln(1 + e^-t): the large terms cancel on paper instead of in floating point
+        terms += [-t, -(1 + excess) * math.log1p(1 / excess)]
+    else:
+        terms += [excess * t, -(1 + excess) * math.log1p(excess)]
+    return math.fsum(terms) + _ROUNDING * math.fsum(map(abs, terms))
+
+
+def _softplus(x: float) -> float:
+    """ln(1 + e^x), for any x."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def _epsilon_of_weaker_conversion(rho: float, log_delta: float) -> float:
+    """rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3): a safe place to start a search from."""
+    return rho + 2 * math.sqrt(-rho * log_delta)
+
+
+def _rho_of_weaker_conversion(epsilon: float, log_delta: float) -> float:
+    """The same solved for rho, written without cancellation."""
+    return (epsilon / (math.sqrt(epsilon - log_delta) + math.sqrt(-log_delta))) ** 2
+
+
+# --- Gaussian DP --------------------------------------------------------------------------------------------------------
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2): exact for one Gaussian with l2/sigma = mu (Balle and Wang 2018, Theorem 8)."""
+    _check_positive(mu=mu)
+    _check_not_negative(epsilon=epsilon)
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if near < 0:  # no cancellation: the first term is above 1/2, the second below it
+        log_second = epsilon - far * far / 2 + math.log(_mills(far) / math.sqrt(2 * math.pi))
+        return _up(float(ndtr(-near)) * (1 + _ROUNDING) - math.exp(log_second) * (1 - (far * far + epsilon + 1) * _ROUNDING))
+    # e^eps phi(far) = phi(near), so that delta = phi(near) * (Mills(near) - Mills(far))
+    mills = _mills(near) - _mills(far) + _ROUNDING * _mills(near)
+    return _exp_up(-near * near / 2 * (1 - _ROUNDING) + math.log(mills / math.sqrt(2 * math.pi)))
+
+
+def gdp_mu_from(epsilon: float, delta: float) -> float:
+    """Largest mu whose Gaussian DP implies (epsilon, delta)-DP. One Gaussian of sigma = l2/mu spends exactly this."""
+    _check_positive(epsilon=epsilon)
+    _check_delta(delta)
+    return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, math.sqrt(2 * rho_from(epsilon, delta)))
+
+
+def gdp_epsilon_from(mu: float, delta: float) -> float:
+    """Smallest epsilon such that mu-GDP implies (epsilon, delta)-DP."""
+    _check_positive(mu=mu)
+    _check_delta(delta)
+    return _smallest(lambda epsilon: gdp_delta(mu, epsilon) <= delta, _epsilon_of_weaker_conversion(mu * mu / 2, math.log(delta)))
+
+
+def _mills(x: float) -> float:
+    """(1 - Phi(x)) / phi(x), without underflow for large x."""
+    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+
+
+# --- The curator's budget -----------------------------------------------------------------------------------------------
+
+
+def check_budget(epsilon: object, delta: object, public_n: int | None = None) -> list[str]:
+    """Warnings about a usable budget; InputError for one that is not.
+
+    public_n: a number of people that is public, declared, or already noisy; never the exact count under add-remove.
+    """
+    eps = _read_number("budget.epsilon", epsilon, "1")
+    dlt = _read_number("budget.delta", delta, "1e-9")
+    if not MIN_EPSILON <= eps <= MAX_EPSILON:
+        raise InputError("budget.epsilon", f"{eps:g} is outside {MIN_EPSILON:g} to {MAX_EPSILON:g}", "choose a value such as 1")
+    if dlt >= MAX_DELTA:
+        raise InputError(
+            "budget.delta",
+            f"{dlt:g} is {MAX_DELTA:g} or more, which would allow whole records to be published",
+            "choose a value far below 1 in the number of people, such as 1e-9",
+        )
+    if dlt < MIN_DELTA:
+        raise InputError("budget.delta", f"{dlt:g} is below {MIN_DELTA:g}", "choose a positive value such as 1e-9")
+    warnings = []
+    if public_n is not None and public_n > 0 and dlt >= 1 / public_n:
+        warnings.append(
+            f"delta {dlt:g} is not below 1 in the number of people ({1 / public_n:.2g}): the guarantee would allow a method that publishes "
+            "a random person's record. Choose a delta at least a hundred times smaller."
+        )
+    if eps > WEAK_EPSILON:
+        warnings.append(f"epsilon {eps:g} is a weak promise: values above {WEAK_EPSILON:g} need a reason in writing.")
+    return warnings
+
+
+def _read_number(field: str, value: object, example: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
+        raise InputError(field, f"{str(value)[:40]!r} is not a number", f"give a number such as {example}")
+    return float(value)
+
+
+# --- Bisection and rounding ---------------------------------------------------------------------------------------------
+
+
+def _largest(allowed: Callable[[float], bool], start: float) -> float:
+    """Largest x > 0 that is allowed (an interval that begins at 0), to relative `_PRECISION`, from its inside."""
+    low = start
+    while not allowed(low):
+        low /= 2
+    high = 2 * low
+    while allowed(high):
+        low, high = high, 2 * high
+    while high - low > _PRECISION * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if allowed(middle) else (low, middle)
+    return low
+
+
+def _smallest(allowed: Callable[[float], bool], start: float) -> float:
+    """Smallest x >= 0 that is allowed (an interval without end), to relative `_PRECISION`, from its inside."""
+    if allowed(0.0):
+        return 0.0
+    low, high = 0.0, start
+    while not allowed(high):
+        high *= 2
+    while high - low > _PRECISION * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if allowed(middle) else (middle, high)
+    return high
+
+
+def _exp_up(x: float) -> float:
+    return _up(math.exp(min(x, 0.0)))
+
+
+def _up(probability: float) -> float:
+    """The probability, rounded away from zero; never 0, which would claim pure differential privacy."""
+    return min(1.0, max(_TINY, probability * (1 + _ROUNDING)))
+
+
+def _check_positive(**values: float) -> None:
+    _check(values, "positive", lambda x: 0 < x < math.inf)
+
+
+def _check_not_negative(**values: float) -> None:
+    _check(values, "zero or more", lambda x: 0 <= x < math.inf)
+
+
+def _check_delta(delta: float) -> None:
+    _check({"delta": delta}, "between 0 and 1", lambda x: 0 < x < 1)
+
+
+def _check(values: dict[str, float], what: str, holds: Callable[[float], bool]) -> None:
+    for name, value in values.items():
+        if not holds(value):
+            raise ValueError(f"{name} must be {what}")

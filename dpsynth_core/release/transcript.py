@@ -1,0 +1,234 @@
+"""The transcript of a run: every answer of the kernel, in order, and a kernel that gives the same answers again.
+
+A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
+`Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
+holds nothing else. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement, Residual
+
+_TOLERANCE = 1e-9
+"""Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
+_NOT_ANSWERS = frozenset({"part", "prepare"})
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One call of a kernel. asked: the names of columns and the numbers among its arguments. charges: how many events it was charged as.
+
+    given: what came back; numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
+    """
+
+    operation: str
+    asked: tuple[Any, ...]
+    charges: int
+    given: Any
+
+
+class Recorder:
+    """A kernel that is asked through this one writes down what it answered. Everything else about it is as it was."""
+
+    def __init__(self, kernel: Any, answers: list[Answer]) -> None:
+        self.__kernel = kernel
+        self.__answers = answers
+
+    def part(self, rho: float) -> Recorder:
+        """A part of the kernel that writes into the same transcript."""
+        return Recorder(self.__kernel.part(rho), self.__answers)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.__kernel, name)
+        return self.__recorded(name, found) if callable(found) and name not in _NOT_ANSWERS else found
+
+    def __recorded(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            before = len(self.__kernel.events)
+            given = operation(*arguments, **options)
+            asked = _asked(arguments, options)
+            self.__answers.append(Answer(name, asked, len(self.__kernel.events) - before, _kept(given)))
+            return given
+
+        return call
+
+
+class Replay:
+    """A kernel without a table: it answers what was answered before, and charges what was charged. Raises InputError when it is asked
+    something else, which happens where other versions or another machine compute other numbers."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit,
+        rho: float,
+        answers: Sequence[Answer],
+        paid: Sequence[Mapping[str, Any]],
+        delta: float = 0.0,
+        accountant: Accountant = ZCDP,
+    ) -> None:
+        self.domain = domain
+        self.__unit = unit
+        self.__meter = Meter(rho, delta=delta, accountant=accountant)
+        self.__answers = iter(answers)
+        self.__paid = iter(paid)
+
+    @property
+    def rho_total(self) -> float:
+        return self.__meter.rho_total
+
+    @property
+    def rho_spent(self) -> float:
+        return self.__meter.rho_spent
+
+    @property
+    def rho_left(self) -> float:
+        return self.__meter.rho_left
+
+    @property
+    def delta_total(self) -> float:
+        return self.__meter.delta_total
+
+    @property
+    def selection_price(self) -> float:
+        return self.__meter.selection_price
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.__meter.events
+
+    def part(self, rho: float) -> Replay:
+        """The same answers and charges, within `rho` of the budget."""
+        stage = object.__new__(Replay)
+        stage.__dict__.update(self.__dict__)
+        stage.__meter = self.__meter.part(rho)
+        return stage
+
+    def prepare(self, cliques: Any) -> None:
+        """Nothing to read."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        public = getattr(self.__unit, name, None)
+        if public is not None and not callable(public):  # sensitivities
+            return public
+        return lambda *arguments, **options: self.__answer(name, _asked(arguments, options))
+
+    def __answer(self, operation: str, asked: tuple[Any, ...]) -> Any:
+        answer = next(self.__answers, None)
+        if answer is None or answer.operation != operation or not _same(answer.asked, asked):
+            raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
+        if isinstance(answer.given, Unrecorded):
+            raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
+        for _ in range(answer.charges):
+            self.__meter.charge(charges.read(next(self.__paid)))
+        return answer.given
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """In place of an answer of a type that a transcript cannot hold."""
+
+    type: str
+
+
+def to_json(answers: Sequence[Answer], measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
+    """One entry per answer. A measurement that is published anyway is given by its number in `measurements`."""
+    numbers = {id(m): i for i, m in enumerate(measurements)}
+    return [
+        {"operation": a.operation, "asked": [_write(x, {}) for x in a.asked], "charges": a.charges, "given": _write(a.given, numbers)}
+        for a in answers
+    ]
+
+
+def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[Answer, ...]:
+    """The inverse of `to_json`."""
+
+    def read(obj: Any) -> Any:
+        return _read(obj, measurements)
+
+    return tuple(Answer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
+
+
+def _asked(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What identifies a question: the names of columns and the numbers in it. Tables of answers are left out, they may be large."""
+    return tuple(x for x in (*arguments, *options.values()) if _is_name(x) or isinstance(x, int | float | np.number))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
+
+
+def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:
+    return len(then) == len(now) and all(
+        a == b if _is_name(a) or _is_name(b) else math.isclose(float(a), float(b), rel_tol=_TOLERANCE, abs_tol=1e-300)
+        for a, b in zip(then, now, strict=True)
+    )
+
+
+def _kept(given: Any) -> Any:
+    """The answer as it is now: whoever got it may write to arrays and dictionaries. A measurement stays the same object."""
+    if isinstance(given, np.ndarray):
+        return given.copy()
+    if isinstance(given, dict):
+        return {key: _kept(value) for key, value in given.items()}
+    if type(given) in (list, tuple):  # not the types derived from them, which would not be read back
+        return type(given)(_kept(value) for value in given)
+    if given is None or isinstance(given, str | bool | int | float | np.number | np.bool_ | Measurement | Residual):
+        return given
+    return Unrecorded(type(given).__name__)
+
+
+def _write(value: Any, numbers: Mapping[int, int]) -> Any:
+    """An answer as JSON: {"kind": content}, so that reading gives back the same types; texts, numbers and null are themselves."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.number | np.bool_):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return {"array": value.ravel().tolist(), "shape": list(value.shape), "dtype": str(value.dtype)}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [_write(part, numbers) for part in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_write(key, numbers), _write(part, numbers)] for key, part in value.items()]}
+    if isinstance(value, Measurement) and id(value) in numbers:
+        return {"measurement": numbers[id(value)]}
+    if isinstance(value, Measurement | Residual):
+        kind, more = type(value).__name__, {"spread": value.spread, "rounding": value.rounding} if isinstance(value, Measurement) else {}
+        return {kind: list(value.clique), "values": _write(value.values, numbers), "sigma": value.sigma} | more
+    return {"unrecorded": value.type if isinstance(value, Unrecorded) else type(value).__name__}
+
+
+def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:
+    if not isinstance(obj, Mapping):
+        return obj
+    kind = next(iter(obj))
+    if kind == "array":
+        return np.array(obj["array"], dtype=np.dtype(obj["dtype"])).reshape(obj["shape"])
+    if kind in ("list", "tuple"):
+        parts: Iterator[Any] = (_read(part, measurements) for part in obj[kind])
+        return list(parts) if kind == "list" else tuple(parts)
+    if kind == "dict":
+        return {_read(key, measurements): _read(part, measurements) for key, part in obj["dict"]}
+    if kind == "measurement":
+        return measurements[obj["measurement"]]
+    if kind == "Measurement":
+        return Measurement(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"], obj["spread"], obj.get("rounding", 0.0))
+    if kind == "Residual":
+        return Residual(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"])
+    return Unrecorded(str(obj.get("unrecorded", kind)))

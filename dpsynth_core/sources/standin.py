@@ -1,0 +1,109 @@
+"""A simulated stand-in for a table that must not be looked at: rows of codes over any declared domain, from a seed. All of it is public.
+
+It shares with the private table what was declared, the columns, their cells and the combinations that cannot occur, and nothing else:
+how common the values are and which columns go together is invented. So it answers how a mechanism behaves on tables of this shape
+and size, with dependence as strong as one cares to assume, not how the private table looks.
+
+Every column has a hidden score, standard normal, that follows up to three earlier columns' scores with a correlation of `strength`; the
+score's quantile picks the cell (a Gaussian copula). The values of a column without an order are shuffled, so that their dependence is
+not monotone. Where cells are impossible, a value is picked among those that the columns drawn before leave possible.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import Cells, eliminated
+
+MAX_ROWS = 1_000_000
+FOLLOWED = 3
+"""A column follows so many earlier ones at most."""
+SKEW = 0.8
+"""Shares of unordered values fall like rank^-SKEW, unless another skew is asked for."""
+RARE = 0.02
+"""Share of the missing values, and of those that are not listed, where a column has such a cell."""
+
+_BLOCK_CELLS = 4_000_000
+
+Float = NDArray[np.float64]
+
+
+def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: float = SKEW) -> NDArray[np.int32]:
+    """Codes, shape (rows, columns of the domain); the same arguments give the same table.
+
+    strength: 0 for columns that know nothing of each other, 1 for columns that follow from earlier ones. skew: 0 for values that are
+    equally common. Raises InputError out of range.
+    """
+    check(rows, strength)
+    rng = np.random.default_rng(seed)
+    shares = {attribute.name: _shares(attribute, skew, rng) for attribute in domain}
+    scores = ndtr(_scores(len(domain), rows, strength, rng))
+    tied = list(eliminated(domain.zeros, {attribute.name: attribute.size for attribute in domain}))
+    possible = {name: (columns, table) for name, columns, table in tied}
+    order = [name for name, _, _ in reversed(tied)] + [name for name in domain.names if name not in possible]
+    codes: dict[str, NDArray[np.int32]] = {}
+    for name in order:
+        quantile = scores[:, domain.position(name)]
+        codes[name] = _among(shares[name], quantile, name, *possible[name], codes) if name in possible else _pick(shares[name], quantile)
+    return np.column_stack([codes[name] for name in domain.names])
+
+
+def check(rows: int, strength: float) -> None:
+    """Raises InputError for a number of rows or a strength that cannot be simulated."""
+    if not 1 <= rows <= MAX_ROWS:
+        raise InputError("stand-in rows", f"{rows:,} is out of range", f"use 1 to {MAX_ROWS:,}")
+    if not 0 <= strength <= 1:
+        raise InputError("stand-in dependence", f"{strength:g} is out of range", "use a number from 0 to 1")
+
+
+def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:
+    """How common each cell is: one hump for numbers, ranks in random order for values without an order, all of them positive."""
+    values, extra = attribute.values, attribute.size - attribute.values
+    if attribute.is_number or attribute.kind == "ordinal":
+        middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
+        weights = 0.05 + np.exp(-(((place - middle) / 0.25) ** 2) / 2)
+    else:
+        weights = np.asarray((1.0 + rng.permutation(values)) ** -skew, dtype=np.float64)
+    return np.concatenate([(1 - RARE * extra) * weights / weights.sum(), np.full(extra, RARE)])
+
+
+def _scores(columns: int, rows: int, strength: float, rng: np.random.Generator) -> Float:
+    """Standard normal scores, shape (rows, columns); each has correlation `strength` with its own mixture of earlier ones."""
+    scores = rng.standard_normal((rows, columns))
+    correlation = np.eye(columns)
+    for column in range(1, columns):
+        followed = rng.choice(column, size=min(column, FOLLOWED), replace=False)
+        weights = rng.choice([-1.0, 1.0], len(followed)) * rng.uniform(0.3, 1.0, len(followed))
+        mixture = np.zeros(columns)
+        mixture[followed] = weights / np.sqrt(weights @ correlation[np.ix_(followed, followed)] @ weights)
+        scores[:, column] = strength * (scores @ mixture) + np.sqrt(1 - strength**2) * scores[:, column]
+        correlation[column, :column] = correlation[:column, column] = (strength * (correlation @ mixture))[:column]
+    return scores
+
+
+def _pick(shares: Float, quantile: Float) -> NDArray[np.int32]:
+    """The cell in which each quantile lies, shape (rows,)."""
+    return np.minimum(np.searchsorted(np.cumsum(shares), quantile, side="right"), len(shares) - 1).astype(np.int32)
+
+
+def _among(
+    shares: Float, quantile: Float, name: str, columns: tuple[str, ...], possible: Cells, codes: dict[str, NDArray[np.int32]]
+) -> NDArray[np.int32]:
+    """The same among the cells of `name` that are possible beside the values that each row has in the other `columns`."""
+    table = np.moveaxis(possible, columns.index(name), -1)
+    beside = [codes[other] for other in columns if other != name]
+    found = np.empty(len(quantile), dtype=np.int32)
+    block = max(1, _BLOCK_CELLS // len(shares))
+    for start in range(0, len(quantile), block):
+        rows = slice(start, start + block)
+        weights = np.atleast_2d(table[tuple(column[rows] for column in beside)]) * shares
+        reached = np.cumsum(weights, axis=1)
+        picked = (quantile[rows, None] * reached[:, -1:] >= reached).sum(axis=1)
+        last = len(shares) - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
+        found[rows] = np.minimum(picked, last)
+    return found

@@ -1,0 +1,39 @@
+"""A public table of the same columns: records that anyone may see, as codes of the domain. Mechanisms may use it at no cost.
+
+Public by the curator's word alone: nothing here can check that its people agreed, so a release that used one says "assumed public".
+This module reads no file; `sources.public` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTable:
+    """codes: int32, shape (rows, columns of the domain), every code a cell of its attribute. name: of the file, without its folder.
+
+    digest: SHA-256 of the file's content, as hex.
+    """
+
+    domain: Domain
+    codes: NDArray[np.int32]
+    name: str
+    digest: str
+
+    @property
+    def rows(self) -> int:
+        return len(self.codes)
+
+    def support(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The distinct rows that the domain calls possible, and how often each occurs. Both empty where no row is possible."""
+        rows, counts = np.unique(self.codes, axis=0, return_counts=True)
+        possible = np.ones(len(rows), dtype=bool)
+        for clique, impossible in self.domain.zeros.items():
+            possible &= ~impossible[tuple(rows[:, self.domain.position(name)] for name in clique)]
+        return rows[possible], counts[possible]

@@ -1,0 +1,227 @@
+"""The workload: which marginals the synthetic table must get right, and how much each one counts.
+
+Public by nature: built from the domain and the curator's wishes alone. This module knows nothing of records, budgets or mechanisms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+MAX_MARGINAL_CELLS = 10_000_000
+"""A single marginal may have this many cells at most: 80 MB of counts."""
+
+MAX_CLOSURE = 2_000_000
+"""Bound on sum over marginals of 2^|r|, which bounds the closure: all 3-way marginals of 100 columns stay below it."""
+
+_FIELD = "workload"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
+
+    threshold: None where each cell of a marginal is one question, "all of its columns have these values"; t where the question is
+    "at least t of them have" (see `queries`). Raises InputError for an empty workload, a weight that is not a positive number or a
+    threshold that some marginal has too few columns for, CapacityError for a marginal or a closure that is too large.
+    """
+
+    domain: Domain
+    weights: Mapping[Clique, float]
+    threshold: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            raise InputError(_FIELD, "it has no marginals", "pick at least one set of columns")
+        for clique, weight in self.weights.items():
+            if not clique or self.domain.clique(clique) != clique:
+                raise InputError(_FIELD, f"{_shown(clique)} is not a set of columns in domain order", "use Domain.clique")
+            _check_weight(clique, weight)
+            _check_cells(self.domain, clique)
+        _check_closure(sum(2 ** len(clique) for clique in self.weights))
+        _check_threshold(self.threshold, min(map(len, self.weights)))
+        object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The marginals, in the order in which they were given."""
+        return tuple(self.weights)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells of all marginals together: the number of counting queries, thresholds or not."""
+        return sum(self.domain.cells(clique) for clique in self.weights)
+
+    def closure(self) -> tuple[Clique, ...]:
+        """W+: every non-empty subset of a marginal of the workload, by size, then in domain order."""
+        position = {name: i for i, name in enumerate(self.domain.names)}
+        subsets = {subset for clique in self.weights for size in range(1, len(clique) + 1) for subset in combinations(clique, size)}
+        return tuple(sorted(subsets, key=lambda r: (len(r), [position[name] for name in r])))
+
+    def aim_weights(self) -> dict[Clique, float]:
+        """w_r = sum over s in W of c_s |r & s|, for every r of the closure (AIM, Algorithm 4, line 3).
+
+        |r & s| counts the columns of r that s contains, so w_r is a sum over the columns of r.
+        """
+        column = dict.fromkeys(self.domain.names, 0.0)
+        for clique, weight in self.weights.items():
+            for name in clique:
+                column[name] += weight
+        return {clique: sum(column[name] for name in clique) for clique in self.closure()}
+
+    def to_json(self) -> dict[str, Any]:
+        """The shortest of the three forms that `from_json` reads."""
+        form = _compact_form(self) or {
+            "kind": "marginals",
+            "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
+        }
+        return form if self.threshold is None else form | {"threshold": self.threshold}
+
+    def asking(self, threshold: int | None) -> Workload:
+        """The same marginals and weights with this threshold."""
+        return replace(self, threshold=threshold)
+
+
+def all_kway(domain: Domain, k: int) -> Workload:
+    """Every marginal of exactly k columns, weight 1."""
+    k = _check_k(domain, k)
+    _check_closure(math.comb(len(domain), k) * 2**k)
+    return _unit_weights(domain, combinations(domain.names, k))
+
+
+def target(domain: Domain, column: str, k: int) -> Workload:
+    """Every marginal of exactly k columns that contains `column`, weight 1."""
+    if column not in domain:
+        raise InputError(_FIELD, f"the target {column!r} is not a column of the domain", "choose one of its columns")
+    k = _check_k(domain, k)
+    _check_closure(math.comb(len(domain) - 1, k - 1) * 2**k)
+    return _unit_weights(domain, (clique for clique in combinations(domain.names, k) if column in clique))
+
+
+def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
+    """The given marginals; names in any order. The same set of columns twice is an InputError."""
+    return _picked(domain, weights.items())
+
+
+def from_json(domain: Domain, obj: Any) -> Workload:
+    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"} or {"kind": "marginals", "marginals": [...]}, and "threshold"."""
+    if not isinstance(obj, Mapping):
+        raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
+    marginals = _read_marginals(domain, {key: value for key, value in obj.items() if key != "threshold"})
+    return marginals if obj.get("threshold") is None else marginals.asking(obj["threshold"])
+
+
+def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
+    match obj.get("kind"):
+        case "all":
+            _check_keys(obj, {"kind", "k"})
+            return all_kway(domain, obj.get("k"))  # type: ignore[arg-type]  # _check_k validates
+        case "target":
+            _check_keys(obj, {"kind", "column", "k"})
+            return target(domain, str(obj.get("column", "")), obj.get("k"))  # type: ignore[arg-type]
+        case "marginals":
+            _check_keys(obj, {"kind", "marginals"})
+            return _picked(domain, map(_read_marginal, _read_list(obj.get("marginals"))))
+        case kind:
+            raise InputError(f"{_FIELD}.kind", f"{kind!r} is unknown", 'use "all", "target" or "marginals"')
+
+
+def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Workload:
+    weights: dict[Clique, float] = {}
+    for names, weight in pairs:
+        clique = domain.clique(names)
+        if clique in weights:
+            raise InputError(_FIELD, f"the marginal {_shown(clique)} is listed twice", "keep one of them")
+        weights[clique] = weight
+    return Workload(domain, weights)
+
+
+def _unit_weights(domain: Domain, cliques: Iterable[Clique]) -> Workload:
+    return Workload(domain, dict.fromkeys(cliques, 1.0))
+
+
+def _compact_form(workload: Workload) -> dict[str, Any] | None:
+    """The "all" or "target" form that means exactly this workload, if there is one."""
+    cliques, d = workload.cliques, len(workload.domain)
+    k = len(cliques[0])
+    if any(len(clique) != k for clique in cliques) or any(weight != 1 for weight in workload.weights.values()):
+        return None
+    if len(cliques) == math.comb(d, k):
+        return {"kind": "all", "k": k}
+    shared = set(cliques[0]).intersection(*cliques)
+    if len(cliques) == math.comb(d - 1, k - 1) and len(shared) == 1:
+        return {"kind": "target", "column": shared.pop(), "k": k}
+    return None
+
+
+def _read_list(marginals: Any) -> list[Any]:
+    if not isinstance(marginals, list):
+        raise InputError(f"{_FIELD}.marginals", "it is not a list", 'write [{"attributes": ["age", "sex"], "weight": 1.0}]')
+    return marginals
+
+
+def _read_marginal(item: Any) -> tuple[list[str], float]:
+    field = f"{_FIELD}.marginals"
+    if not isinstance(item, Mapping):
+        raise InputError(field, "an entry is not a JSON object", 'write {"attributes": ["age", "sex"], "weight": 1.0}')
+    _check_keys(item, {"attributes", "weight"})
+    names = item.get("attributes")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise InputError(field, '"attributes" is not a list of column names', 'write {"attributes": ["age", "sex"], "weight": 1.0}')
+    return names, item.get("weight", 1.0)
+
+
+def _check_keys(obj: Mapping[str, Any], known: set[str]) -> None:
+    for key in obj:
+        if key not in known:
+            raise InputError(f"{_FIELD}.{key}", "this entry is unknown", f"use only {', '.join(sorted(known))}")
+
+
+def _check_k(domain: Domain, k: Any) -> int:
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(domain):
+        raise InputError(f"{_FIELD}.k", f"{k!r} is not a whole number from 1 to the {len(domain)} columns of the domain", "change it")
+    return k
+
+
+def _check_weight(clique: Clique, weight: Any) -> None:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not (0 < weight < math.inf):
+        raise InputError(_FIELD, f"the weight {weight!r} of {_shown(clique)} is not a positive number", "give a weight such as 1")
+
+
+def _check_cells(domain: Domain, clique: Clique) -> None:
+    cells = domain.cells(clique)
+    if cells > MAX_MARGINAL_CELLS:
+        raise CapacityError(
+            _FIELD,
+            f"the marginal {_shown(clique)} has {cells:,} cells, more than {MAX_MARGINAL_CELLS:,}",
+            "use fewer columns in it, or fewer categories or bins in its columns",
+        )
+
+
+def _check_closure(subsets: int) -> None:
+    if subsets > MAX_CLOSURE:
+        raise CapacityError(
+            _FIELD,
+            f"its marginals have about {subsets:,} subsets, more than {MAX_CLOSURE:,}",
+            "use fewer columns per marginal, or fewer marginals",
+        )
+
+
+def _check_threshold(threshold: Any, columns: int) -> None:
+    """columns: of the smallest marginal."""
+    if threshold is None:
+        return
+    if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns:
+        problem = f"{threshold!r} is not a whole number from 1 to the {columns} columns of the smallest table"
+        raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
+
+
+def _shown(clique: Sequence[str]) -> str:
+    return " x ".join(clique) or "of no columns"

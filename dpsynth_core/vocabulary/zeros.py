@@ -1,0 +1,359 @@
+"""Structural zeros: combinations of values that cannot occur, from public knowledge (AIM paper, appendix D).
+
+"Infants are not married" is one: no record, real or synthetic, may hold it, so the models of this project give it probability zero. Like
+the rest of a domain they are public: they never come from the private table, and private records that contradict them are counted as
+they are, silently. Knows the attributes and no record.
+
+JSON, one object a rule, with values named by cell label, by category, or for numbers by a range "0..15" (the bins that lie in it):
+
+    {"never": {"age": ["0..15"], "marital": ["married", "divorced"]}}                     a forbidden combination
+    {"if": {"relationship": "husband"}, "then": {"sex": ["male"]}}                         the only values possible then
+    {"column": "education", "determines": "years", "values": {"bachelor": "13", ...}}      a functional dependency
+    {"columns": ["age", "marital"], "cells": [["0 to 15", "married"], ...]}                single cells
+
+each with an optional "note", a sentence for people.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.bins import column_field, day_number, parse_day
+from dpsynth_core.vocabulary.measurement import Clique
+
+Codes = tuple[int, ...]
+Box = tuple[Codes, ...]
+"""A set of codes for each attribute, ascending: every combination of them."""
+Cells = NDArray[np.bool_]
+
+MAX_CELLS = 1_000_000
+"""Cells of the table over one rule's columns; every model stores a table of that size."""
+MAX_TOGETHER = 10_000_000
+"""Cells of a table over columns that several rules tie together (80 MB, the usual capacity of a model)."""
+MAX_NOTE = 500
+_SHOWN_VALUES = 4
+_FORMS = {
+    "never": ("never",),
+    "if": ("if", "then"),
+    "determines": ("column", "determines", "values"),
+    "cells": ("columns", "cells"),
+}
+
+
+@dataclass(frozen=True)
+class StructuralZeros:
+    """The cells of all `boxes` cannot occur. attributes: in domain order, one entry of each box belongs to each.
+
+    target: the column that the rule speaks about, where the others are its condition ("if ... then target must be ..."); else "".
+    Codes are checked by `checked`, when the rule becomes part of a domain.
+    """
+
+    attributes: Clique
+    boxes: tuple[Box, ...]
+    target: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if len(set(self.attributes)) < len(self.attributes):
+            raise InputError(_FIELD, "a column is named twice", "name each column once")
+        if len(self.attributes) < 2:
+            raise InputError(_FIELD, "it names fewer than two columns", "name two or more, or take the value out of its column")
+        if not self.boxes or any(not codes for box in self.boxes for codes in box):
+            raise InputError(_FIELD, "it forbids nothing", "name at least one combination")
+        if any(len(box) != len(self.attributes) for box in self.boxes):
+            raise ValueError("a box needs one set of codes per attribute")
+        if self.target and (self.target not in self.attributes or (len(self.boxes) > 1 and len(self.attributes) > 2)):
+            raise ValueError("a rule about a column has one box, or depends on one other column")
+
+    def ordered(self, names: Sequence[str]) -> StructuralZeros:
+        """The same rule with its attributes in the order of `names`."""
+        order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
+        boxes = tuple(tuple(box[i] for i in order) for box in self.boxes)
+        return StructuralZeros(tuple(self.attributes[i] for i in order), boxes, self.target, self.note)
+
+    def cells(self, sizes: Sequence[int]) -> Cells:
+        """True where impossible, one axis per attribute."""
+        table = np.zeros(sizes, dtype=bool)
+        for box in self.boxes:
+            table[np.ix_(*box)] = True
+        return table
+
+
+_FIELD = "impossible combination"
+
+
+def numbered(position: int) -> str:
+    """How errors name a rule: by its place in the list, from 1."""
+    return f"{_FIELD} {position + 1}"
+
+
+def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -> dict[Clique, Cells]:
+    """The impossible cells by set of attributes, rules about the same ones together.
+
+    InputError for codes that do not exist, for rules that forbid everything or too many cells, and where no possible row is left.
+    """
+    by_name = {a.name: a for a in attributes}
+    tables: dict[Clique, Cells] = {}
+    for i, rule in enumerate(zeros):
+        sizes = _sizes(rule.attributes, by_name, numbered(i))
+        if any(not 0 <= code < size for box in rule.boxes for codes, size in zip(box, sizes, strict=True) for code in codes):
+            raise InputError(numbered(i), "a value is not one of its column", "correct it, or remove the rule")
+        table = rule.cells(sizes) | tables.get(rule.attributes, np.zeros((), dtype=bool))
+        if table.all():
+            raise InputError(numbered(i), "it leaves no combination of its columns possible", "forbid less, or drop a column")
+        tables[rule.attributes] = table
+    for _ in eliminated(tables, {a.name: a.size for a in attributes}):
+        pass  # each step checks that some row is still possible
+    return tables
+
+
+def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str) -> tuple[int, ...]:
+    for name in columns:
+        if name not in by_name:
+            raise InputError(field, f"{column_field(name)} is not in the domain", "check the spelling, or remove the rule")
+    sizes = tuple(by_name[name].size for name in columns)
+    if math.prod(sizes) > MAX_CELLS:
+        problem = f"its columns have {math.prod(sizes):,} cells together"
+        raise CapacityError(field, problem, f"name fewer columns or use fewer values: at most {MAX_CELLS:,} cells")
+    return sizes
+
+
+def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iterator[tuple[str, Clique, Cells]]:
+    """The columns with impossible cells, eliminated one by one as in a junction tree, from the tables of what is possible.
+
+    Yields each column with the columns that it is tied to then (itself among them, by name) and a table over those that is True where the
+    columns eliminated before leave a possible row. Going through them backwards, every column has a value for whatever the later ones have.
+    InputError where no row is possible, CapacityError where too many columns are tied together.
+    """
+    pool = [(clique, ~table) for clique, table in tables.items()]
+    left = {name for clique, _ in pool for name in clique}
+    while left:
+        around = {name: _around(name, pool) for name in left}
+        name = min(left, key=lambda n: (math.prod(sizes[m] for m in around[n]), n))
+        columns = around[name]
+        if math.prod(sizes[m] for m in columns) > MAX_TOGETHER:
+            raise CapacityError("impossible combinations", "too many columns are tied together", "remove rules, or use fewer values")
+        bucket = [entry for entry in pool if name in entry[0]]
+        pool = [entry for entry in pool if name not in entry[0]]
+        possible = np.ones([sizes[m] for m in columns], dtype=bool)
+        for clique, table in bucket:
+            order = [clique.index(m) for m in columns if m in clique]
+            possible &= table.transpose(order).reshape([sizes[m] if m in clique else 1 for m in columns])
+        rest: Cells = np.asarray(possible.any(axis=columns.index(name)))
+        if not rest.any():
+            raise InputError("impossible combinations", "together they leave no possible row", "remove one of the rules")
+        yield name, columns, possible
+        pool.append((tuple(m for m in columns if m != name), rest))
+        left.discard(name)
+
+
+def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
+    return tuple(sorted({m for clique, _ in pool if name in clique for m in clique}))
+
+
+def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -> StructuralZeros:
+    """One rule. position: its place in the list, for messages. Raises InputError."""
+    field = numbered(position)
+    form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
+    if not isinstance(obj, Mapping) or form is None:
+        known = "; ".join(", ".join(entries) for entries in _FORMS.values())
+        raise InputError(field, "it is not a rule", f"give an object with the entries of one form: {known}")
+    unknown = [str(key) for key in obj if key not in (*_FORMS[form], "note")]
+    if unknown or not all(key in obj for key in _FORMS[form]):
+        wanted = ", ".join(_FORMS[form])
+        raise InputError(field, f"its entries are not {wanted}" + (f" ('{unknown[0]}')" if unknown else ""), f"give {wanted} and a note")
+    note = obj.get("note", "")
+    if not isinstance(note, str) or len(note) > MAX_NOTE:
+        raise InputError(field, "its note is not a short text", f"write at most {MAX_NOTE} characters")
+    by_name = {a.name: a for a in attributes}
+    try:
+        rule = _READERS[form](obj, _Reader(by_name, field))
+        return StructuralZeros(rule.attributes, rule.boxes, rule.target, note).ordered(tuple(by_name))
+    except InputError as error:
+        raise type(error)(field if error.field == _FIELD else error.field, error.problem, error.remedy) from None
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads values of columns."""
+
+    by_name: Mapping[str, Attribute]
+    field: str
+
+    def sides(self, obj: Any) -> dict[str, Codes]:
+        """{"column": value or values, ...} as codes."""
+        if not isinstance(obj, Mapping) or not obj:
+            raise InputError(self.field, "it does not say which columns", 'write {"column": ["value", ...]}')
+        self.table(obj)
+        return {str(name): self.codes(str(name), values) for name, values in obj.items()}
+
+    def table(self, columns: Iterable[Any]) -> tuple[int, ...]:
+        return _sizes([str(name) for name in columns], self.by_name, self.field)
+
+    def codes(self, name: str, values: Any) -> Codes:
+        """Codes of a value or a list of values, ascending."""
+        listed = values if isinstance(values, list) else [values]
+        codes = {code for value in listed for code in self._one(name, value)}
+        if not codes:
+            raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
+        return tuple(sorted(codes))
+
+    def but(self, name: str, codes: Codes) -> Codes:
+        """All the other codes of a column."""
+        others = tuple(code for code in range(self.by_name[name].size) if code not in codes)
+        if not others:
+            raise InputError(self.field, f"every value of {column_field(name)} is allowed, so it forbids nothing", "leave values out")
+        return others
+
+    def _one(self, name: str, value: Any) -> list[int]:
+        attribute = self.by_name[name]
+        if not isinstance(value, str | int | float | bool):
+            raise InputError(self.field, f"a value of {column_field(name)} is not a text", "name values as the domain does")
+        text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+        for named in (attribute.cell_labels(), attribute.categories):
+            if text in named:
+                return [named.index(text)]
+        found = bins_within(attribute, text) if ".." in text else []
+        if not found:
+            shown = text if len(text) <= 40 else text[:39] + "…"
+            inside = "; a range needs bins that lie in it" if attribute.is_number else ""
+            raise InputError(self.field, f"{column_field(name)} has no value {shown!r}", f"use the values of the domain{inside}")
+        return found
+
+
+def bins_within(attribute: Attribute, text: str) -> list[int]:
+    """Codes of the bins that lie wholly in a range such as "0..15" or "2020-01-01..2020-12-31"; none for text that is no range of it."""
+    low, high = (part.strip() for part in text.split("..", 1))
+    if not attribute.is_number:
+        return []
+    try:
+        first, last = (float(day_number(parse_day("", end))) if attribute.kind == "date" else float(end) for end in (low, high))
+    except (ValueError, InputError):
+        return []
+    top = last if attribute.kind == "numeric" else last + 1
+    return [i for i, (a, b) in enumerate(itertools.pairwise(attribute.edges)) if first <= a and b <= top]
+
+
+def _never(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
+    sides = read.sides(obj["never"])
+    return StructuralZeros(tuple(sides), (tuple(sides.values()),))
+
+
+def _implication(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
+    given, then = read.sides(obj["if"]), read.sides(obj["then"])
+    if len(then) != 1:
+        raise InputError(read.field, "“then” names more than one column", "write one rule for each")
+    ((target, allowed),) = then.items()
+    read.table((*given, target))
+    return StructuralZeros((*given, target), ((*given.values(), read.but(target, allowed)),), target)
+
+
+def _dependency(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
+    column, target, values = str(obj["column"]), str(obj["determines"]), obj["values"]
+    read.table((column, target))
+    if not isinstance(values, Mapping) or not values:
+        raise InputError(read.field, "“values” is not a table", 'write {"value": "the value it determines", ...}')
+    boxes: dict[int, Box] = {}
+    for value, allowed in values.items():
+        for code in read.codes(column, value):
+            if code in boxes:
+                raise InputError(read.field, f"a value of {column_field(column)} is named twice", "name it once")
+            boxes[code] = ((code,), read.but(target, read.codes(target, allowed)))
+    return StructuralZeros((column, target), tuple(boxes[code] for code in sorted(boxes)), target)
+
+
+def _listed_cells(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
+    columns, cells = obj["columns"], obj["cells"]
+    if not isinstance(columns, list) or not isinstance(cells, list):
+        raise InputError(read.field, "“columns” or “cells” is not a list", "list the columns, and one list of values per cell")
+    read.table(columns)
+    if any(not isinstance(cell, list) or len(cell) != len(columns) for cell in cells):
+        raise InputError(read.field, "a cell has not one value per column", "name the values in the order of the columns")
+    found = {
+        codes
+        for cell in cells
+        for codes in itertools.product(*(read.codes(str(name), value) for name, value in zip(columns, cell, strict=True)))
+    }
+    return StructuralZeros(tuple(map(str, columns)), tuple(tuple((code,) for code in codes) for codes in sorted(found)))
+
+
+_READERS = {"never": _never, "if": _implication, "determines": _dependency, "cells": _listed_cells}
+
+
+def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
+    """The form it was given in; `from_json` reads it back to the same rule."""
+    note = {"note": zeros.note} if zeros.note else {}
+    named = [
+        {name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes
+    ]
+    if zeros.target and len(zeros.boxes) == 1:
+        given = {name: values for name, values in named[0].items() if name != zeros.target}
+        return {"if": given, "then": {zeros.target: _others(attributes[zeros.target], named[0])}} | note
+    if zeros.target:
+        (column,) = (name for name in zeros.attributes if name != zeros.target)
+        values = {box[column][0]: _others(attributes[zeros.target], box) for box in named}
+        return {"column": column, "determines": zeros.target, "values": values} | note
+    if len(zeros.boxes) == 1:
+        return {"never": named[0]} | note
+    cells = [list(cell) for box in named for cell in itertools.product(*box.values())]
+    return {"columns": list(zeros.attributes), "cells": cells} | note
+
+
+def _labels(attribute: Attribute, codes: Iterable[int]) -> list[str]:
+    labels = attribute.cell_labels()
+    return [labels[code] for code in codes]
+
+
+def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]:
+    return [label for label in attribute.cell_labels() if label not in box[attribute.name]]
+
+
+def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
+    """The rule in plain words."""
+    obj = to_json(zeros, attributes)
+    if "if" in obj:
+        given = " and ".join(f"{name} is {_either(_spans(attributes[name], values))}" for name, values in obj["if"].items())
+        ((target, allowed),) = obj["then"].items()
+        return f"If {given}, then {target} must be {_either(_spans(attributes[target], allowed))}."
+    if "determines" in obj:
+        return f"{obj['column']} determines {obj['determines']} ({_count(len(obj['values']), 'value')})."
+    if "never" in obj:
+        sides = {name: _spans(attributes[name], values) for name, values in obj["never"].items()}
+        shortest_first = sorted(sides, key=lambda name: len(sides[name]))
+        return " never goes with ".join(f"{name} {_either(sides[name])}" for name in shortest_first) + "."
+    return f"{_count(len(obj['cells']), 'combination')} of {', '.join(zeros.attributes)} cannot occur."
+
+
+def _either(values: Sequence[str]) -> str:
+    shown = [f"“{value}”" for value in values[:_SHOWN_VALUES]]
+    if len(values) > _SHOWN_VALUES:
+        shown.append(f"{len(values) - _SHOWN_VALUES} more")
+    return " or ".join(shown)
+
+
+def _spans(attribute: Attribute, values: Sequence[str]) -> Sequence[str]:
+    """The labels, those of neighbouring bins put together: "0 to 15" and "16 to 17" become "0 to 17"."""
+    if not attribute.is_number:
+        return values
+    labels, between = attribute.cell_labels(), "," if attribute.kind == "numeric" else " to "
+    runs: list[list[int]] = []
+    for code in (labels.index(value) for value in values):
+        if runs and code == runs[-1][-1] + 1 and code < attribute.values:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    ends = [(labels[run[0]], labels[run[-1]]) for run in runs]
+    return [a if a == b else a.split(between)[0] + between + b.split(between)[-1] for a, b in ends]
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,226 @@
+"""Parts of the Budget page: the amount and what it means, accuracy first, noise, the population's account. Public facts only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning import precision
+from dpsynth_core.planning.precision import Sharing
+from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.privacy import attacker, conversions
+from dpsynth_core.privacy.accountant import in_force
+from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
+from dpsynth_core.store import accounts, ledger
+from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.web.shell import document, fields, frame, numbers
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code, literal
+
+EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
+"""Shares of the budget offered for the certificate."""
+USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
+EPSILON_HELP = (
+    "How far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
+)
+DELTA_HELP = "The chance, at worst, that the promise of ε fails. Far below one in the number of people: 1e-9 is customary here."
+CERTIFICATE_HELP = (
+    "When the rows are final, this share of the budget measures how far every table of them is from the private one. "
+    "The measured errors, each with the bound that it stays below, are published with the rows."
+)
+FOUND_HELP = (
+    "An attacker tests who is in the table, and accuses so many of those who are not. Of those who are, no test finds more than this; "
+    "guessing would find as many as it accuses wrongly."
+)
+RHO_HELP = (
+    "The same budget in the currency in which the pieces of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
+    "Gaussian differential privacy (GDP) where nearly all of the noise is Gaussian."
+)
+
+
+def amount(here: Current) -> None:
+    """Epsilon and delta, typed or picked, and what they mean for one person."""
+    with frame.card("How much may one person's presence show?", Zone.PUBLIC):
+        left, right = st.columns(2)
+        with left:
+            epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
+        with right:
+            delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
+        _usual(here)
+        if epsilon is not None and delta is not None:
+            _meaning(here, epsilon, delta)
+
+
+def _read_epsilon(text: str) -> float:
+    epsilon = numbers.positive(text, EPSILON, "1")
+    conversions.check_budget(epsilon, document.DEFAULT_BUDGET["delta"])
+    return epsilon
+
+
+def _read_delta(text: str) -> float:
+    delta = numbers.positive(text, DELTA, "1e-9")
+    conversions.check_budget(document.DEFAULT_BUDGET["epsilon"], delta)
+    return delta
+
+
+def _usual(here: Current) -> None:
+    """Common choices, one click each."""
+    key, now = f"{here.project}:usual_epsilon", fields.value(EPSILON)
+    st.session_state[key] = now if now in USUAL else None
+    st.pills(
+        "Common choices",
+        USUAL,
+        format_func=lambda e: f"ε {numbers.short(e)}",
+        key=key,
+        on_change=lambda: set_epsilon(st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def set_epsilon(epsilon: float | None) -> None:
+    """Store a picked epsilon in place of what was typed; nothing for a choice that was clicked away."""
+    if epsilon is not None:
+        fields.store(EPSILON, epsilon)
+
+
+def _meaning(here: Current, epsilon: float, delta: float) -> None:
+    counted = in_force(registry.get(here.draft["mechanism"]["name"]).accountant, epsilon, delta)
+    odds = counted.reading(counted.rho_from(epsilon, delta))
+    question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
+    alone = _at_most(attacker.posterior_odds(epsilon, delta))
+    st.markdown(
+        f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
+        "however much else they know and whatever they compute from the release.",
+        help=f"By the accounting of a run ({counted.name}). ε and δ alone promise only: {alone}.",
+    )
+    found = st.columns(2)
+    for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
+        place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
+    for warning in conversions.check_budget(epsilon, delta, document.people(here.draft)):
+        st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
+
+
+def _at_most(share: float) -> str:
+    if share >= 0.9995:
+        return "**all but certain**"
+    return f"at most **{share:.0%}** right" if share <= 0.99 else f"at most **{share:.1%}** right"
+
+
+def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
+    """The other way round: state the accuracy, read off epsilon."""
+    with st.expander("I know the accuracy I need instead", icon=":material/straighten:", key=f"{here.project}:reverse"):
+        left, right = st.columns(2)
+        with left:
+            parse = partial(numbers.positive, field="accuracy", example="50")
+            wanted = fields.number("People off in a cell, at most ±", "wizard.wanted", parse, numbers.short, placeholder="50")
+        with right:
+            titles = {shared.title: shared.tables for shared in shares}
+            tables = titles[st.selectbox("when the budget is shared by", list(titles), key=f"{here.project}:shared")]
+        delta = fields.value(DELTA)
+        if wanted is None or delta is None:
+            return
+        try:
+            counted = registry.get(here.draft["mechanism"]["name"]).accountant
+            epsilon = precision.round_up(precision.epsilon_for(wanted, delta, unit, tables, fields.value(CERTIFICATE, 0.0), counted))
+        except InputError as error:
+            fields.problem(error)
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"That takes **ε = {numbers.short(epsilon)}**.", width="content")
+            st.button("Use it", key="use_epsilon", icon=":material/check:", on_click=set_epsilon, args=(epsilon,))
+
+
+def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Sequence[Sharing]) -> None:
+    """How far the cells of measured tables will be off."""
+    with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
+        for column, shared in zip(st.columns(len(shares)), shares, strict=True):
+            column.metric(_capital(shared), _plus_minus(precision.half_width(rho, unit, shared.tables)), help=_sharing_help(shared))
+        clique, cells = precision.largest(workload)[0]
+        people = document.people(here.draft)
+        average = f", about {numbers.count(people / cells)} people in each" if people else ""
+        largest = f"The largest table, {code(' × '.join(clique))}, has {numbers.count(cells)} cells{average}."
+        st.caption(f"People per cell; 95 % of the cells are this close. {largest}")
+
+
+def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
+    """How much is kept for measuring the errors of the result. rho: what that comes to."""
+    with frame.card("How will readers know how good the rows are?", Zone.PUBLIC, CERTIFICATE_HELP):
+        chosen = fields.value(CERTIFICATE, 0.0)
+        options = sorted({*SHARES, chosen})
+        names = {share: f"{100 * share:g} %" if share else "no certificate" for share in options}
+        fields.choice("Share of the budget for a certificate", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
+        if not chosen:
+            st.caption(
+                ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
+                "were not measured hardly at all."
+            )
+            return
+        tables, people = len(workload.cliques), document.people(here.draft)
+        each = precision.certificate_margin(rho, unit, tables)
+        mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
+        if people:
+            told = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
+            worst = f"± {largest / people:.2%} of people"
+        else:
+            told = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
+            worst = f"± {numbers.count(largest)} people"
+        st.caption(f"It will tell how many people are in a wrong cell: {told}; and how far the worst single share is off: {worst}.")
+
+
+def _capital(shared: Sharing) -> str:
+    return shared.title[:1].upper() + shared.title[1:]
+
+
+def _sharing_help(shared: Sharing) -> str:
+    return (
+        f"If the whole budget were spread evenly over {shared.title}. AIM measures only the tables that matter most, and fits a model to "
+        "them: tables that overlap tell about each other, so that large ones come out better than this."
+    )
+
+
+def _plus_minus(people: float) -> str:
+    return f"± {people:,.0f}" if people >= 10 else f"± {people:.1f}"
+
+
+def account(here: Current, rho: float) -> InputError | None:
+    """What this population's account says; an error if the budget or the unit does not fit it."""
+    name, counted = here.draft["population"], document.accountant(here.draft)
+    spent = ledger.spent(name, counted)
+    known = name in ledger.populations()
+    cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
+    left_over = (spent.remaining_rho if known else spent.accountant.rho_from(cap_epsilon, cap_delta)) - rho
+    error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
+    with frame.card(
+        "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
+    ):
+        before, now, after = st.columns(3)
+        before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
+        now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
+        remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
+        why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
+        after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
+        st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}.")
+        if error is None and left_over < 0:
+            error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
+        if error is not None:
+            frame.refused(error)
+        return error
+
+
+def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
+    """The attacker's trade-off, and how the budget is divided when this plan runs."""
+    budget, mechanism, counted = draft["budget"], draft["mechanism"], document.accountant(draft)
+    show(charts.tradeoff, precision.attacker(rho, accountant=counted))
+    share = budget.get("certificate", 0.0)
+    show(charts.split, precision.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit))
+    st.caption(f"In all ρ = {rho:.4g} ({counted.name}). Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)

@@ -1,0 +1,195 @@
+"""Parts of the Mechanism page that show a plan: the verdict, the leaks, the cards to choose from, the parameters. Public facts only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
+from dpsynth_core.mechanisms.registry import Purpose
+from dpsynth_core.planning.feasibility import Feasibility, Level, Outlook
+from dpsynth_core.planning.leaks import Leak, Severity
+from dpsynth_core.web.run.history import in_words
+from dpsynth_core.web.shell import fields, frame, guide, numbers
+from dpsynth_core.web.shell.text import literal, one_line
+
+_BOX = {
+    Level.GOOD: (st.success, ":material/check_circle:"),
+    Level.COARSE: (st.warning, ":material/blur_on:"),
+    Level.NOISE: (st.error, ":material/grain:"),
+    Level.UNKNOWN: (st.info, ":material/help:"),
+}
+_MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "needs a reason")}
+_NOTE = ("gray", ":material/info:", "good to know")
+_CARDS_IN_A_ROW = 3
+_ALL = "all"
+_WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
+
+
+def verdict(found: Zoned[Feasibility], people: int | None) -> None:
+    """Can this plan work? The verdict first, then the numbers behind it."""
+    result = found.value
+    with frame.card(
+        "Can this work?", found.zone, "From the domain, the workload and the budget alone. The private table is not looked at."
+    ):
+        box, icon = _BOX[result.level]
+        box(result.sentence, icon=icon)
+        asked, noise, single, tables = st.columns(4)
+        asked.metric(
+            "People, declared", f"{people:,}" if people else "not said", help="Publicly known or a rough guess; see the Data page."
+        )
+        if not people:
+            with asked:
+                frame.link("data", "Say how many")
+        noise.metric("Noise per cell", f"± {_people(result.noise)}", help="Expected error of one cell of a measured table, in people.")
+        _outlook(single, result.columns)
+        _outlook(tables, result.tables)
+
+
+def _outlook(place: Any, outlook: Outlook) -> None:
+    label = f"Noise in {outlook.kind}"
+    detail = f"Median of {outlook.tables:,} {outlook.kind}: {outlook.cells:,} cells"
+    if outlook.share is None or outlook.typical is None:
+        place.metric(label, "?", help=f"{detail}.")
+    else:
+        typical = f"{outlook.typical:,.0f}" if outlook.typical >= 10 else f"{outlook.typical:.2g}"
+        place.metric(
+            label,
+            f"{outlook.share:.1%}",
+            help=f"{detail}, about {typical} people each. Share of people that noise alone puts in a wrong cell.",
+        )
+    place.caption(f"below 10 % from {numbers.count(outlook.people_needed)} people on")
+
+
+def leaks(found: Sequence[Leak]) -> None:
+    """What the plan gives away, each with its fix."""
+    with frame.card(
+        "What does this plan leak?", Zone.PUBLIC, "Besides what the mechanism is charged for. You may go on; the release will say so."
+    ):
+        if not found:
+            st.success("Nothing that this program can see.", icon=":material/verified_user:")
+        for leak in found:
+            color, icon, words = _MARK.get(leak.severity, _NOTE)
+            with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"leak_{leak.code}"):
+                st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {leak.why} *{leak.fix}*", width="stretch")
+                if leak.step != "mechanism":
+                    frame.link(leak.step, "Go there")
+
+
+def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
+    """The mechanisms to choose from, by what they are wanted for; shown first are those around the chosen one."""
+    with st.container(key="mechanisms"):
+        st.markdown("### Choose a mechanism")
+        wanted = _wanted(chosen)
+        for purpose in registry.PURPOSES:
+            if wanted in (purpose.name, _ALL):
+                _group(purpose, forecasts, chosen, titled=wanted == _ALL)
+
+
+def _wanted(chosen: str) -> str:
+    """What the curator is looking for: a group, or all of them. It follows the mechanism when another one is chosen elsewhere."""
+    if st.session_state.get(_CHOSEN) != chosen:
+        st.session_state[_CHOSEN] = chosen
+        if st.session_state.get(_WANTED) != _ALL:
+            st.session_state[_WANTED] = registry.purpose(chosen).name
+    names = {purpose.name: purpose.title for purpose in registry.PURPOSES} | {_ALL: f"All {len(registry.MECHANISMS)}"}
+    st.session_state.setdefault(_WANTED, registry.purpose(chosen).name)
+    return str(st.pills("What do you need?", list(names), format_func=names.get, key=_WANTED, required=True))
+
+
+def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], chosen: str, *, titled: bool) -> None:
+    if titled:
+        st.markdown(f"#### {purpose.title}")
+    names = [mechanism.name for mechanism in purpose.mechanisms]
+    fitting = sum(isinstance(found := forecasts[name], Forecast) and found.fits for name in names)
+    st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
+    if purpose.name == guide.LEARNING:
+        with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
+            st.markdown(guide.text(guide.LEARNING))
+    for first in range(0, len(names), _CARDS_IN_A_ROW):
+        row = names[first : first + _CARDS_IN_A_ROW]
+        for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
+            with place.container(border=True, height="stretch", key=f"card_{name}"):
+                _card(registry.get(name), forecasts[name], name == chosen)
+
+
+def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"#### {mechanism.title}", width="content")
+        if mechanism.name == registry.RECOMMENDED:
+            st.badge("Recommended", icon=":material/star:", color="blue")
+        if not mechanism.makes_rows:
+            st.badge("No rows", icon=":material/table_rows:", color="gray")
+    st.markdown(mechanism.summary)
+    st.caption(mechanism.paper)
+    fits = isinstance(forecast, Forecast) and forecast.fits
+    if isinstance(forecast, Forecast) and forecast.fits:
+        seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
+        st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory} of memory.")
+    else:
+        reason = forecast.reason if isinstance(forecast, Forecast) else f"{forecast.problem}; {forecast.remedy}"
+        st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
+    if chosen:
+        st.button("Chosen", icon=":material/check:", disabled=True, key=f"chosen_{mechanism.name}", width="stretch")
+    else:
+        st.button("Choose", key=f"choose_{mechanism.name}", disabled=not fits, on_click=_choose, args=(mechanism.name,), width="stretch")
+
+
+def _choose(name: str) -> None:
+    fields.store("mechanism", {"name": name, "settings": {}})
+
+
+def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
+    """Its knobs and the size of the output, folded away: the defaults were chosen without any private table. columns: of the domain."""
+    with st.expander("Parameters", icon=":material/tune:"):
+        st.caption(
+            "The defaults were found on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
+        )
+        places = st.columns(3)
+        for index, parameter in enumerate(mechanism.parameters):
+            with places[index % 3]:
+                _parameter(mechanism, parameter, columns)
+        if mechanism.makes_rows:
+            with places[len(mechanism.parameters) % 3]:
+                fields.number(
+                    "Rows to write",
+                    "output.rows",
+                    _optional_whole("output.rows", 100_000_000),
+                    lambda n: f"{n}",
+                    placeholder="as many as the noisy total says",
+                    help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
+                )
+
+
+def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str]) -> None:
+    path, name = f"mechanism.settings.{parameter.name}", parameter.name.replace("_", " ").capitalize()
+    if parameter.kind == "bool":
+        fields.choice(
+            name, path, [parameter.default, not parameter.default], {True: "yes", False: "no"}, kind="segmented", help=parameter.help
+        )
+        return
+    if parameter.kind in ("choice", "column"):
+        options = parameter.options if parameter.kind == "choice" else ("", *columns)
+        names = {option: one_line(option) or "none" for option in options}
+        fields.choice(name, path, options, names, default=parameter.default, help=parameter.help)
+        return
+
+    def read(text: str) -> Setting:
+        given = {parameter.name: text} if text.strip() else {}
+        return registry.settings(mechanism, given)[parameter.name]
+
+    fields.number(name, path, read, numbers.short, placeholder=numbers.short(cast(float, parameter.default)), help=parameter.help)
+
+
+def _optional_whole(field: str, most: int) -> Any:
+    """A reader of an optional whole number: nothing typed means None."""
+    return lambda text: numbers.whole(text.replace(",", "").replace(" ", ""), field, 1, most) if text.strip() else None
+
+
+def _people(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"

@@ -1,0 +1,183 @@
+"""Finished runs side by side: what was set differently, how far each may be off, where one wins; and the favourite.
+
+Released values, unless the curator asks for true errors on this very screen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core import charts, report
+from dpsynth_core.evaluation import quality, side_by_side
+from dpsynth_core.foundation.zones import Zone, Zoned, combine
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.report import percent
+from dpsynth_core.store import projects
+from dpsynth_core.store.runs import Run
+from dpsynth_core.web.results import shown
+from dpsynth_core.web.results.shown import Shown
+from dpsynth_core.web.shell import document, frame, session
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal, one_line
+
+MOST = 4
+FAVOURITE = "favourite"
+"""The note of a project that names the run the curator likes best."""
+
+_LETTERS = "ABCD"
+_PICKED, _MEASURE = "compare_runs", "compare_measure"
+_UNIT = "% of all"
+_MEAN, _LARGEST = "People in a wrong cell", "Largest error of one count"
+_TOLD = {
+    _MEAN: "Of each table: who would have to move to another cell to make it right. Half the L1 error.",
+    _LARGEST: "Of all counts of all tables: the max error of the papers on query release. A release states it for its tables together.",
+}
+
+
+def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
+    """The runs to compare; the newest two of this project to begin with, its favourite among them."""
+    names = _names(here, finished)
+    own = [run.id for run in finished if run.project == here.project]
+    first = sorted(own or list(names), key=lambda run: run != favourite(here))[:2]
+    if not set(st.session_state.get(_PICKED, [])) <= set(names):
+        st.session_state[_PICKED] = first
+    st.session_state.setdefault(_PICKED, first)
+    chosen = st.multiselect("Runs", list(names), format_func=names.get, key=_PICKED, max_selections=MOST, placeholder="Choose two to four")
+    return [next(run for run in finished if run.id == picked) for picked in chosen]
+
+
+def favourite(here: Current) -> str:
+    """The pinned run of the open project, or nothing."""
+    return str(document.wizard(here.draft).get(FAVOURITE) or "")
+
+
+def _names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
+    """What to call each run in a list: its project only where it is another one."""
+    titles = {project.id: project.name for project in projects.list(here.owner)}
+    pinned = favourite(here)
+    return {
+        run.id: ("★ " if run.id == pinned else "")
+        + ("" if run.project == here.project else f"{one_line(titles.get(run.project, ''), 30)} · ")
+        + run_name(run)
+        for run in finished
+    }
+
+
+def run_name(run: Run) -> str:
+    """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
+    made = (run.finished or run.created)[:16].replace("T", " ")
+    return f"{registry.get(run.spec['mechanism']['name']).title} · ε {short(run.spec['budget']['epsilon'])} · {made} UTC · {run.digest[:8]}"
+
+
+def compare(here: Current, chosen: Sequence[Run]) -> None:
+    """Everything about the chosen runs."""
+    opened = dict(zip(_LETTERS, map(shown.open_run, chosen), strict=False))
+    _pins(here, opened)
+    _settings(opened)
+    labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
+    with frame.card("How far may each be off?", Zone.RELEASED, "With 95 % confidence, from what each run released."):
+        if not labels:
+            st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
+            return
+        with shown.beside_toggle():
+            told = " ".join(f"**{name}**: {help}" for name, help in _TOLD.items())
+            measure = st.segmented_control("Measure", list(_TOLD), key=_MEASURE, default=_MEAN, required=True, help=told)
+            asked = shown.curator_toggle()
+        if measure == _LARGEST and not _same_questions(opened, labels):
+            st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
+            return
+        tables = _judged(opened, asked) if measure == _MEAN else _largest(opened, asked)
+        exact = all("true" in table.value for table in tables.values())
+        both = side_by_side.side_by_side(tables, labels if measure == _MEAN or exact else _all_tables(opened))
+        if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
+            st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
+            return
+        _wins(both, opened, largest=measure == _LARGEST)
+        show(charts.contest, both, measure, _UNIT, name="contest")
+        if both.zone is not Zone.CURATOR:
+            _list(both)
+
+
+def _same_questions(opened: Mapping[str, Shown], labels: Sequence[str]) -> bool:
+    """Whether the largest errors of all runs are of the same counts."""
+    thresholds = {one.release.spec["workload"].get("threshold") for one in opened.values()}
+    return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
+
+
+def _all_tables(opened: Mapping[str, Shown]) -> list[str]:
+    return [quality.all_tables(one.release.spec["workload"].get("threshold")) for one in opened.values()][:1]
+
+
+def _largest(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
+    """Every run's largest errors: as released, for all its tables together; the true ones table by table if they were asked for."""
+    tables = {}
+    for letter, one in opened.items():
+        truth = shown.truth_for(one, one.cliques) if asked else None
+        tables[letter] = quality.largest_table(report.statements(one.release), truth)
+    return tables
+
+
+def _pins(here: Current, opened: Mapping[str, Shown]) -> None:
+    for place, (letter, one) in zip(st.columns(len(opened)), opened.items(), strict=True):
+        with place.container(border=True, height="stretch", key=f"compare_{letter}"):
+            pinned = favourite(here) == one.run.id
+            st.markdown(f"**{letter}** · {literal(run_name(one.run), 120)}")
+            if one.run.project != here.project:
+                st.caption("A run of another project.")
+            else:
+                label, icon = ("Favourite", ":material/star:") if pinned else ("Make it the favourite", ":material/star_outline:")
+                help = "The favourite comes first on the Results page."
+                st.button(label, icon=icon, key=f"pin_{letter}", on_click=_pin, args=("" if pinned else one.run.id,), help=help)
+
+
+def _pin(run: str) -> None:
+    session.note(**{FAVOURITE: run})
+
+
+def _settings(opened: Mapping[str, Shown]) -> None:
+    found = side_by_side.differences({letter: one.release.spec for letter, one in opened.items()})
+    with frame.card("What was set differently?", Zone.PUBLIC):
+        if found.empty:
+            st.markdown("Nothing: only the noise differs.")
+        else:
+            st.dataframe(found, hide_index=True)
+
+
+def _judged(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
+    """Every run's tables; with true errors if they were asked for and can be had."""
+    tables = {}
+    for letter, one in opened.items():
+        truth = shown.truth_for(one, one.cliques) if asked else None
+        if truth is None:
+            tables[letter] = combine(lambda q: q.table, shown.judged(one))
+        else:
+            tables[letter] = quality.marginal_table(report.statements(one.release), truth)
+    return tables
+
+
+def _wins(both: Zoned[pd.DataFrame], opened: Mapping[str, Shown], *, largest: bool) -> None:
+    found = side_by_side.wins(both)
+    exact = "true" in both.value
+    for place, one in zip(st.columns(len(opened)), found.value, strict=True):
+        with place:
+            said = one.most if largest else one.mean
+            of = "the largest" if largest else "on average"
+            help = f"{_LARGEST}, of all people." if largest else f"{_MEAN}, over the tables that all runs have."
+            st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(said) else percent(said), help=help)
+            if one.tables > 1:
+                st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))
+            elif one.surely:
+                st.caption("Lowest, beyond doubt.")
+
+
+def _list(both: Zoned[pd.DataFrame]) -> None:
+    wide = both.value.pivot(index=["place", "marginal"], columns="run", values="limit").reset_index().drop(columns="place")
+    config = {run: st.column_config.NumberColumn(f"{run}, at most", format="percent") for run in wide.columns if run != "marginal"}
+    config["marginal"] = st.column_config.TextColumn("Table", width="large")
+    st.dataframe(wide, hide_index=True, height=min(320, 40 + 35 * len(wide)), column_config=config)

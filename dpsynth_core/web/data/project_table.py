@@ -1,0 +1,184 @@
+"""The table of a project as the pages see it: taking one in, its header, its first rows for the curator's eyes, what it looks like.
+
+The header (column names) is structure and is kept in the draft. Rows are read only on request and come back curator-only unless the
+table is simulated; nothing read here is cached.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zoned, curator_only, public
+from dpsynth_core.planning.spec import DEMO
+from dpsynth_core.sources import demo, files, guess
+from dpsynth_core.sources.files import TableFormat
+from dpsynth_core.sources.guess import Guess
+from dpsynth_core.store import home, projects
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.data import fit_view
+from dpsynth_core.web.shell.document import Draft
+
+PREVIEW_ROWS = 8
+DEMO_LABEL = "Simulated people"
+ROOTS = "DPSYNTH_DATA_ROOTS"
+"""Environment variable: folders (separated as in PATH) from which tables may be opened by path where others can reach the server."""
+
+DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
+ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be used. section: the draft's "data". label: what to call it on screen."""
+
+    section: dict[str, Any]
+    columns: tuple[str, ...]
+    source: str
+    label: str
+
+
+def from_upload(owner: str, project: str, name: str, content: BinaryIO) -> Table:
+    """Keep an uploaded file as the project's table, replacing an earlier one. Raises InputError and keeps nothing if it is no table."""
+    path = projects.upload(owner, project, name, content)
+    try:
+        table = _inspect(path, "upload", path.name)
+    except InputError:
+        projects.remove_upload(owner, project, path.name)
+        raise
+    forget_uploads(owner, project, but=path.name)
+    return table
+
+
+def from_path(text: str, only_this_machine: bool) -> Table:
+    """A file or folder where it lies. Raises InputError; also for places that this server may not show."""
+    shown = text.strip().removeprefix("file://")
+    if not shown:
+        raise InputError("path", "it is empty", "write the path of a CSV or Parquet file, or of a folder of them")
+    path = Path(shown).expanduser()
+    if not path.is_absolute():
+        raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
+    _check_place(path.resolve(), only_this_machine)
+    try:
+        return _inspect(path, "path", path.name)
+    except OSError:
+        raise InputError("path", "it cannot be read", "check its permissions") from None
+
+
+def simulated() -> Table:
+    """The project's own invented people."""
+    return Table({"kind": DEMO}, demo.demo_domain().names, DEMO, DEMO_LABEL)
+
+
+def reread(draft: Draft, **changes: Any) -> Table:
+    """The same file read differently. Raises InputError if it is no table that way."""
+    form = _form({**draft["data"], **changes})
+    path, wizard = draft["data"]["path"], draft["wizard"]
+    files.check(path, form)
+    return Table(_section(path, form), files.column_names(path, form), wizard["source"], wizard["label"])
+
+
+def adopt(draft: Draft, table: Table) -> None:
+    """Make it the draft's table. What was said about columns that the new table lacks is kept aside by the domain page.
+
+    Who the simulated people are, and how many, is known; when they make way for real ones, nothing of it is left.
+    """
+    wizard = draft.setdefault("wizard", {})
+    if table.source == DEMO:
+        draft["population"] = draft.get("population") or DEMO_LABEL
+        wizard["people"] = demo.ROWS
+    else:
+        _forget_simulated(draft)
+    draft["data"] = table.section
+    wizard.update(source=table.source, label=table.label, columns=list(table.columns))
+
+
+def disown(draft: Draft) -> None:
+    """The draft without a table."""
+    _forget_simulated(draft)
+    draft.pop("data", None)
+    for name in ("source", "label", "columns"):
+        draft.get("wizard", {}).pop(name, None)
+
+
+def _forget_simulated(draft: Draft) -> None:
+    """Take out what was said of the simulated people, if they are the draft's table."""
+    if is_simulated(draft):
+        draft["wizard"]["people"] = None
+        if draft.get("population") == DEMO_LABEL:
+            del draft["population"]
+
+
+def is_simulated(draft: Draft) -> bool:
+    """Whether the records are invented, so that all about them is public."""
+    return draft.get("data", {}).get("kind") == DEMO
+
+
+def preview(draft: Draft) -> Zoned[pd.DataFrame]:
+    """The first rows, as the file has them. Raises InputError if the file is gone or cannot be read."""
+    if is_simulated(draft):
+        return public(demo.simulate(rows=PREVIEW_ROWS))
+    form, path = _form(draft["data"]), draft["data"]["path"]
+    batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(path, form, files.column_names(path, form)), 1)]
+    if not batches:
+        raise InputError("data", "it has no rows", "choose another table")
+    return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
+
+
+def look(draft: Draft) -> Zoned[tuple[Guess, ...]]:
+    """What each column of the draft's own table looks like: curator-only, unless the people are simulated."""
+    if is_simulated(draft):
+        return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
+    return guess.propose(draft["data"]["path"], _form(draft["data"]))
+
+
+def outside_of(draft: Draft, domain: Domain) -> Zoned[pd.DataFrame]:
+    """How much of each column is not in the domain (see `outside.shares`): curator-only, unless the people are simulated."""
+    if is_simulated(draft):
+        return public(fit_view.shares(domain, demo.simulate(), TableFormat()).value)
+    return fit_view.shares(domain, draft["data"]["path"], _form(draft["data"]))
+
+
+def look_at_public(path: Path) -> tuple[Guess, ...]:
+    """What the columns of a public table look like."""
+    form = files.sniff(path)
+    files.check(path, form)
+    return guess.propose(path, form, is_public=True).value
+
+
+def forget_uploads(owner: str, project: str, but: str = "") -> None:
+    """Delete the project's uploaded files, except one."""
+    for path in projects.uploads(owner, project):
+        if path.name != but:
+            projects.remove_upload(owner, project, path.name)
+
+
+def _inspect(path: Path, source: str, label: str) -> Table:
+    form = files.sniff(path)
+    files.check(path, form)
+    return Table(_section(str(path), form), files.column_names(path, form), source, label)
+
+
+def _section(path: str, form: TableFormat) -> dict[str, Any]:
+    markers = sorted(form.missing_markers)
+    return {"path": path, "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding, "missing_markers": markers}
+
+
+def _form(section: dict[str, Any]) -> TableFormat:
+    return TableFormat(section["kind"], section["delimiter"], section["encoding"], frozenset(section["missing_markers"]))
+
+
+def _check_place(path: Path, only_this_machine: bool) -> None:
+    """Nothing in our own store or around it; and where others can reach the server, only the folders named for that."""
+    roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
+    allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine
+    store = home.home().resolve()
+    if not allowed or path.is_relative_to(store) or store.is_relative_to(path):
+        raise InputError("path", "tables there may not be opened from this page", "upload the table, or ask whoever runs this server")

@@ -1,0 +1,110 @@
+"""The project's public table as the pages see it: taking one in, letting it go, and how it differs from the domain.
+
+All of it may be shown: the curator says that it is public. The one look at the private table compares files byte by byte, so that the same
+table is not taken for both; only whether they are the same is kept, as a refusal.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import demo, files, guess, public
+from dpsynth_core.sources.files import TableFormat
+from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.public import FIELD, Differences
+from dpsynth_core.store import projects
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.shell.document import Draft
+
+SHELF: projects.Shelf = "public"
+TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
+
+
+@dataclass(frozen=True)
+class Found:
+    """section: the draft's "public". columns: of the file."""
+
+    section: dict[str, Any]
+    columns: tuple[str, ...]
+
+
+def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> Found:
+    """Keep an uploaded file as the project's public table, in place of an earlier one. Raises InputError and keeps nothing where it is no
+    table, or is the private table itself."""
+    path = projects.upload(owner, project, name, content, shelf=SHELF)
+    try:
+        found = _inspect(path)
+        _check_not_private(path, draft)
+    except InputError:
+        projects.remove_upload(owner, project, path.name, shelf=SHELF)
+        raise
+    forget(owner, project, but=path.name)
+    return found
+
+
+def twin(owner: str, project: str, draft: Draft) -> Found:
+    """Other simulated people, to try public data with."""
+    content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
+    return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
+
+
+def adopt(draft: Draft, found: Found) -> None:
+    """Make it the draft's public table."""
+    draft["public"] = found.section
+    draft.setdefault("wizard", {})["public_columns"] = list(found.columns)
+
+
+def disown(draft: Draft) -> None:
+    """The draft without a public table."""
+    draft.pop("public", None)
+    draft.get("wizard", {}).pop("public_columns", None)
+
+
+def forget(owner: str, project: str, but: str = "") -> None:
+    """Delete the project's public uploads, except one."""
+    for path in projects.uploads(owner, project, shelf=SHELF):
+        if path.name != but:
+            projects.remove_upload(owner, project, path.name, shelf=SHELF)
+
+
+def label(section: dict[str, Any]) -> str:
+    """What to call it on screen: hostile text."""
+    return Path(section["path"]).name
+
+
+def differences(section: dict[str, Any], domain: Domain) -> Differences:
+    """How it differs from a domain. Raises InputError if the file is gone or cannot be read."""
+    return public.compare(Path(section["path"]), _form(section), domain)
+
+
+def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
+    """What can be said before there is a domain: which columns only one of the two tables has."""
+    missing, extra = (tuple(n for n in one if n not in other) for one, other in ((ours, theirs), (theirs, ours)))
+    return Differences(missing, extra, {}, rows=2)
+
+
+def look(section: dict[str, Any]) -> tuple[Guess, ...]:
+    """What its columns look like: a domain that costs nothing."""
+    return guess.propose(section["path"], _form(section), is_public=True).value
+
+
+def _check_not_private(path: Path, draft: Draft) -> None:
+    private = draft.get("data", {}).get("path")
+    if private and Path(private).exists() and public.is_same_table(path, Path(private)):
+        raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")
+
+
+def _inspect(path: Path) -> Found:
+    form = files.sniff(path)
+    files.check(path, form)
+    markers = sorted(form.missing_markers)
+    how = {"kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding, "missing_markers": markers}
+    return Found({"path": str(path), **how, "sha256": public.digest(path)}, files.column_names(path, form))
+
+
+def _form(section: dict[str, Any]) -> TableFormat:
+    return TableFormat(section["kind"], section["delimiter"], section["encoding"], frozenset(section["missing_markers"]))

@@ -1,0 +1,119 @@
+"""Combinations that cannot occur as the Domain page keeps them: a list of rules in their JSON form (see `zeros`), right or wrong.
+
+A rule stays in the list when the domain changes under it, with the sentence that says what no longer fits. What is ticked in the grid of
+some columns is one rule of the form {"columns": [...], "cells": [...]}. Plain functions; no records are seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.zeros import from_json, numbered, sentence
+from dpsynth_core.web.shell.document import Draft
+
+Rule = dict[str, Any]
+Cell = tuple[str, ...]
+"""Labels, one per column."""
+
+MOST_LINES, MOST_ACROSS = 300, 50
+LABEL = "label"
+_KEY = "impossible"
+
+
+def rules_of(draft: Mapping[str, Any]) -> list[Rule]:
+    """The rules as stored."""
+    noted = draft.get("wizard", {}).get(_KEY)
+    return list((draft.get("domain") or {}).get(_KEY, []) if noted is None else noted)
+
+
+def keep(draft: Draft, rules: Sequence[Rule]) -> None:
+    """Put the rules into a draft, and into its domain if that is complete."""
+    draft.setdefault("wizard", {})[_KEY] = list(rules)
+    if draft.get("domain"):
+        draft["domain"] = with_rules(draft["domain"], rules)
+
+
+def with_rules(domain: Mapping[str, Any], rules: Sequence[Rule]) -> dict[str, Any]:
+    """A domain's JSON with these rules."""
+    plain = {key: value for key, value in domain.items() if key != _KEY}
+    return plain | ({_KEY: list(rules)} if rules else {})
+
+
+def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute]) -> list[Rule]:
+    """The rules and one more. Raises InputError if it means nothing, forbids everything, or contradicts those before it."""
+    fine = [from_json(one, attributes) for one, error in zip(rules, problems(rules, attributes), strict=True) if error is None]
+    Domain(tuple(attributes), (*fine, from_json(rule, attributes, len(rules))))
+    return [*rules, rule]
+
+
+def problems(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> list[InputError | None]:
+    """What is wrong with each rule on its own."""
+
+    def problem(rule: Rule, position: int) -> InputError | None:
+        try:
+            Domain(tuple(attributes), (from_json(rule, attributes, position),))
+        except InputError as error:
+            return InputError(numbered(position), error.problem, error.remedy)
+        return None
+
+    return [problem(rule, i) for i, rule in enumerate(rules)]
+
+
+def said(rule: Rule, attributes: Sequence[Attribute]) -> str:
+    """A rule that fits, in plain words."""
+    return sentence(from_json(rule, attributes), {a.name: a for a in attributes})
+
+
+def fits_grid(line: Attribute, across: Attribute) -> bool:
+    """Whether a grid of these two can be drawn."""
+    return line.size <= MOST_LINES and across.size <= MOST_ACROSS
+
+
+def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataFrame:
+    """One line per cell of `line`: its label, then for each cell of `across`, named by its number, whether it is ticked."""
+    marked = set(ticked)
+    frame = pd.DataFrame({LABEL: line.cell_labels()})
+    for code, label in enumerate(across.cell_labels()):
+        frame[str(code)] = [(own, label) in marked for own in line.cell_labels()]
+    return frame
+
+
+def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
+    """What is ticked in the grid of these columns, labels in their order."""
+    place = _grid_rule(rules, columns)
+    if place is None:
+        return set()
+    order = [rules[place]["columns"].index(name) for name in columns]
+    return {tuple(cell[i] for i in order) for cell in rules[place]["cells"]}
+
+
+def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell, bool]) -> list[Rule]:
+    """The rules after ticking and unticking cells; a grid without ticks is no rule."""
+    marked = (ticks(rules, columns) | {cell for cell, on in changes.items() if on}) - {cell for cell, on in changes.items() if not on}
+    place = _grid_rule(rules, columns)
+    before, after = (rules, []) if place is None else (rules[:place], rules[place + 1 :])
+    note = {} if place is None or "note" not in rules[place] else {"note": rules[place]["note"]}
+    rule = {"columns": list(columns), "cells": sorted(map(list, marked))} | note
+    return [*before, *([rule] if marked else []), *after]
+
+
+def changes(line: Attribute, across: Attribute, edits: Mapping[int, Mapping[str, Any]], rest: Cell = ()) -> dict[Cell, bool]:
+    """What was ticked and unticked in `grid`, from the editor's own account of it. rest: labels of further columns, the same for all."""
+    labels = across.cell_labels()
+    return {
+        (line.cell_labels()[int(position)], labels[int(code)], *rest): bool(on)
+        for position, values in edits.items()
+        for code, on in values.items()
+        if int(position) < line.size and code.isdigit() and int(code) < across.size
+    }
+
+
+def _grid_rule(rules: Sequence[Rule], columns: Sequence[str]) -> int | None:
+    """Position of the grid's rule for a set of columns."""
+    return next((i for i, rule in enumerate(rules) if sorted(rule.get("columns", ())) == sorted(columns)), None)

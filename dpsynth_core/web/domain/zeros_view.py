@@ -1,0 +1,187 @@
+"""Part of the Domain page: combinations that cannot occur, stated as sentences or ticked in a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.web.domain import domain_table, zeros_table
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.zeros_table import Cell, Rule
+from dpsynth_core.web.shell import document, frame, refusals, session
+from dpsynth_core.web.shell.fields import problem as quiet_problem
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+WAYS = {"sentence": "Say it in a sentence", "grid": "Tick it in a grid"}
+MUST, NEVER = "must be", "is never"
+ANY = "(two columns only)"
+HELP = (
+    "No synthetic row will show them, and no budget is spent on learning that. A record in your table that contradicts a rule changes "
+    "nothing and is not reported: it would be a fact about a person."
+)
+_GRID = "_zeros_grid"
+_ZEROS = "zeros"
+_LISTED = 8
+"""Numbers of up to so many values are picked from a list, like categories; a range of them would be shorter to read than to set."""
+
+
+def section(here: Current, rows: Sequence[Row]) -> None:
+    """The rules so far, and two ways to add one."""
+    attributes = _complete(rows)
+    rules = zeros_table.rules_of(here.draft)
+    with frame.card("Combinations that cannot occur", document.domain_zone(here.draft), help=HELP):
+        st.caption("What is impossible by nature or by law: infants are not married. State it from public knowledge, not from the records.")
+        _listed(rules, attributes)
+        if len(attributes) < 2:
+            st.caption(":material/edit: Possible once two columns are complete.")
+            return
+        way = st.segmented_control("How", list(WAYS), format_func=WAYS.get, default="sentence", required=True, key=_key(here, "way"))
+        if way == "grid":
+            _grid(here, rules, attributes)
+        else:
+            _sentence(here, attributes)
+        frame.refused_at(_ZEROS)
+
+
+def _complete(rows: Sequence[Row]) -> list[Attribute]:
+    wrong = domain_table.problems(rows)
+    return [domain_table.attribute(row) for row in rows if row["use"] and row["column"] not in wrong]
+
+
+def _key(here: Current, *parts: str) -> str:
+    return ":".join((here.project, "zeros", *parts))
+
+
+def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
+    """Store changed rules; False if they were refused."""
+    return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: zeros_table.keep(draft, change(zeros_table.rules_of(draft)))))
+
+
+def _listed(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
+    for i, (rule, error) in enumerate(zip(rules, zeros_table.problems(rules, attributes), strict=True)):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"zeros_rule_{i}"):
+            with st.container():
+                st.markdown(_shown(rule, error, attributes))
+                if error is not None:
+                    quiet_problem(error)
+            st.button(
+                "Delete",
+                icon=":material/delete:",
+                type="tertiary",
+                key=f"zeros_delete_{i}",
+                help=f"Delete rule {i + 1}",
+                on_click=_change,
+                args=(lambda stored, gone=rule: [one for one in stored if one != gone],),
+            )
+
+
+def _shown(rule: Rule, error: InputError | None, attributes: Sequence[Attribute]) -> str:
+    note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
+    return note + (literal(zeros_table.said(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
+
+
+def _sentence(here: Current, attributes: Sequence[Attribute]) -> None:
+    by_name = {a.name: a for a in attributes}
+    left, right = st.columns(2, gap="medium")
+    with left:
+        given = by_name[_choose("If", list(by_name), _key(here, "if"))]
+        values = _values(here, "if", given, "is")
+    with right:
+        target = by_name[_choose("then", [name for name in by_name if name != given.name], _key(here, "then"))]
+        key = _key(here, "verb")
+        verb = st.segmented_control("then it", [NEVER, MUST], default=NEVER, required=True, key=key, label_visibility="collapsed")
+        others = _values(here, "then", target, verb, "collapsed")
+    note = st.text_input("In your words (optional)", key=_key(here, "note"), max_chars=200, placeholder="Infants are not married.")
+    rule = _rule(given.name, values, verb, target.name, others, note.strip())
+    st.button(
+        "Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=_add, args=(here, rule, attributes)
+    )
+
+
+def _rule(given: str, values: list[str], verb: str, target: str, others: list[str], note: str) -> Rule:
+    rule: Rule = {"if": {given: values}, "then": {target: others}} if verb == MUST else {"never": {given: values, target: others}}
+    return rule | ({"note": note} if note else {})
+
+
+def _add(here: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
+    if _change(lambda stored: zeros_table.added(stored, rule, attributes)):
+        st.session_state[_key(here, "note")] = ""
+
+
+def _values(here: Current, side: str, attribute: Attribute, label: str, shown: Literal["visible", "collapsed"] = "visible") -> list[str]:
+    """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
+    only one."""
+    labels = list(attribute.cell_labels())
+    key = _key(here, side, attribute.name, str(hash(attribute.cell_labels())))
+    if len(labels) == 1:
+        st.markdown(f"{label} **{literal(labels[0])}**, its only value")
+        return labels
+    if not attribute.is_number or attribute.values <= _LISTED:
+        return st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=shown)
+    bins = labels[: attribute.values]
+    first, last = st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=shown)
+    chosen = bins[bins.index(first) : bins.index(last) + 1]
+    if attribute.missing and st.checkbox("or missing", key=f"{key}:missing"):
+        chosen.append(labels[-1])
+    return chosen
+
+
+def _choose(label: str, options: Sequence[str], key: str) -> str:
+    """One of the options; the first one again when what was chosen is gone."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    return st.selectbox(label, options, key=key)
+
+
+def _grid(here: Current, rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
+    by_name = {a.name: a for a in attributes}
+    down, over, third = st.columns(3, gap="medium")
+    with down:
+        line = by_name[_choose("Down", list(by_name), _key(here, "down"))]
+    with over:
+        across = by_name[_choose("Across", [n for n in by_name if n != line.name], _key(here, "across"))]
+    rest: Cell = ()
+    columns = [line.name, across.name]
+    with third:
+        left = [n for n in by_name if n not in columns]
+        fixed = _choose("And where (optional)", [ANY, *left], _key(here, "where"))
+        if fixed in left:
+            rest = (_choose("is", by_name[fixed].cell_labels(), _key(here, "is", fixed)),)
+            columns.append(fixed)
+    if not zeros_table.fits_grid(line, across):
+        most = f"{zeros_table.MOST_LINES} values down and {zeros_table.MOST_ACROSS} across"
+        st.caption(f":material/grid_off: Too large for a grid, which has at most {most}. Swap the columns, or say it in a sentence.")
+        return
+    marked = {cell[:2] for cell in zeros_table.ticks(rules, columns) if cell[2:] == rest}
+    key = _grid_key(here, line, across, rest, marked, "|".join((*columns, *rest)))
+    st.data_editor(
+        zeros_table.grid(line, across, marked),
+        key=key,
+        column_config={zeros_table.LABEL: st.column_config.TextColumn(line.name, pinned=True, disabled=True)}
+        | {str(code): st.column_config.CheckboxColumn(label) for code, label in enumerate(across.cell_labels())},
+        hide_index=True,
+        height=35 * min(line.size, 10) + 40,
+        on_change=lambda: _take_ticks(key, line, across, columns, rest),
+        alt="Impossible combinations: a tick in each cell that cannot occur",
+    )
+    st.caption("Tick what cannot occur. Rules stated as sentences are not shown here.")
+
+
+def _grid_key(here: Current, line: Attribute, across: Attribute, rest: Cell, marked: set[Cell], what: str) -> str:
+    """The editor keeps its edits under this key; it gets a new one when what is ticked was changed elsewhere since."""
+    name = _key(here, _GRID, what)
+    version = st.session_state.setdefault(name, 0)
+    edits = st.session_state.get(f"{name}:{version}", {}).get("edited_rows", {})
+    if any((cell[:2] in marked) != on for cell, on in zeros_table.changes(line, across, edits, rest).items()):
+        st.session_state[name] = version + 1
+    return f"{name}:{st.session_state[name]}"
+
+
+def _take_ticks(key: str, line: Attribute, across: Attribute, columns: Sequence[str], rest: Cell) -> None:
+    edits = st.session_state[key]["edited_rows"]
+    _change(lambda stored: zeros_table.ticked(stored, columns, zeros_table.changes(line, across, edits, rest)))

@@ -1,0 +1,109 @@
+"""Which mechanisms to consider for the draft's plan, with what speaks for each: a card of two pages. Public facts only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.planning import recommendation
+from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
+from dpsynth_core.planning.spec import divided
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.report import percent
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.run.history import in_words
+from dpsynth_core.web.shell import document, fields, frame
+from dpsynth_core.web.shell.session import Current
+
+_ORDER = ("First choice", "Second", "Third")
+_BY = "recommended_by"
+_MEASURES = {
+    MEAN: ("People in a wrong cell", "on average over the tables"),
+    LARGEST: ("Largest error of one count", "of all counts of all tables, the max error of the papers on query release"),
+}
+
+
+def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = None) -> None:
+    """The short list. The draft's domain, workload and budget are complete. forecasts: of all mechanisms, where they are known already."""
+    based = recommendation.basis()
+    help = (
+        f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
+        f" ({based.made}). It knows the shape of your plan and nothing of your table. What learns rules (OracleQuery, certified learning)"
+        " answers another question than tables of counts, and is not judged here."
+    )
+    with frame.card("What would we take?", Zone.PUBLIC, help):
+        people = document.people(here.draft)
+        if not people:
+            st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
+            frame.link("data", "Say how many")
+            return
+        workload, unit = document.workload(here.draft), document.unit(here.draft)
+        rho = _budget(here.draft)
+        fitting = {name: found for name, found in (forecasts or _forecasts(here, rho)).items() if isinstance(found, Forecast)}
+        told = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
+        names = {measure: name for measure, (name, _) in _MEASURES.items()}
+        by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=told)
+        found = recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
+        if not found:
+            st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
+        for place, (rank, one) in zip(st.columns(max(1, len(found))), zip(_ORDER, found, strict=False), strict=False):
+            with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
+                _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
+        st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
+
+
+def _budget(draft: Mapping[str, Any]) -> float:
+    """What a mechanism would get, whichever it is, counted as in the trials that the recommendation rests on: in zCDP."""
+    budget = draft["budget"]
+    return divided(ZCDP.rho_from(budget["epsilon"], budget["delta"]), budget.get("certificate", 0.0))[0]
+
+
+def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
+    expected, forecast = one.expected, one.forecast
+    what = "of people in a wrong cell" if by == MEAN else "of all people is how far off the worst count is"
+    st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
+    st.markdown(
+        f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
+        f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
+    )
+    st.caption(_sentence("; ".join(one.reasons)))
+    if not chosen:
+        st.button("Take it", key=f"take_{one.name}", on_click=_choose, args=(one.name,), width="stretch")
+
+
+def _choose(name: str) -> None:
+    fields.store("mechanism", {"name": name, "settings": {}})
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _forecasts(here: Current, rho: float) -> Mapping[str, Forecast | InputError]:
+    """Of all mechanisms, the chosen one's with its own settings; no public table is looked at."""
+    mechanism = here.draft["mechanism"]
+    domain, workload = (json.dumps(here.draft[part], sort_keys=True) for part in ("domain", "workload"))
+    found: dict[str, Forecast | InputError] = {}
+    for name in registry.MECHANISMS:
+        given = mechanism["settings"] if name == mechanism["name"] else {}
+        found[name] = _forecast(domain, workload, rho, name, json.dumps(given, sort_keys=True))
+    return found
+
+
+@st.cache_data(max_entries=128, show_spinner=False)
+def _forecast(domain_text: str, workload_text: str, rho: float, name: str, settings_text: str) -> Forecast | InputError:
+    domain = Domain.from_json(json.loads(domain_text))
+    workload = workloads.from_json(domain, json.loads(workload_text))
+    mechanism = registry.get(name)
+    try:
+        return registry.forecast(mechanism, domain, workload, rho, registry.settings(mechanism, json.loads(settings_text)))
+    except InputError as error:
+        return error

@@ -1,0 +1,166 @@
+"""The part of the Results page that says how good each table is: the headline, which tables to trust, the charts, the list.
+
+Released values only, unless the curator asks for true errors on this very screen.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core import charts, report
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
+from dpsynth_core.foundation.zones import Zone, Zoned, combine
+from dpsynth_core.report import percent
+from dpsynth_core.web.results.shown import Shown, curator_toggle, judged, truth_for
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.text import literal
+
+ERROR_HELP = "People in a wrong cell: those who would have to move to another cell for the table to agree with the private one."
+SAMPLE_HELP = (
+    "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
+)
+LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
+_KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
+_THRESHOLD = 5.0
+
+
+def tables(shown: Shown) -> None:
+    """The headline, then every table of the workload, worst first, as charts and as list."""
+    _rule(shown)
+    found = judged(shown)
+    head, table = combine(lambda q: q.headline, found), combine(lambda q: q.table, found)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        asked = curator_toggle()
+    truth = truth_for(shown, shown.cliques) if asked else None
+    if truth is not None:
+        table = quality.marginal_table(report.statements(shown.release), truth)
+    _headline(head, table)
+    if truth is not None:
+        _true_largest(quality.true_largest(report.statements(shown.release), truth))
+    _trust(table)
+
+
+def _rule(shown: Shown) -> None:
+    """The rule that was learnt, if that is what the run was for."""
+    if not (said := report.learnt(shown.release)):
+        return
+    with frame.card("What was learnt", Zone.RELEASED):
+        st.markdown(f"##### {literal(said, 2000)}")
+        st.markdown(literal(report.goodness(shown.release.details["rule"]), 600))
+        st.caption(literal(shown.release.details["rule"]["guarantee"], 300))
+
+
+def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
+    """The claim, one sentence, and what simpler mechanisms would have given."""
+    said = head.value
+    with frame.card("In short", Zone.RELEASED):
+        left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
+        with left:
+            if claim := report.sample_reading(said):
+                st.markdown(f"##### {literal(claim, 400)}", help=SAMPLE_HELP)
+            st.markdown(literal(report.sentence(said), 1000))
+            mean, worst, largest, measured = st.columns(4)
+            mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
+            worst.metric("Worst table", _at_most(said.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
+            largest.metric("Worst share", _at_most(said.largest_limit), help=f"{_largest_help(said.threshold)} With 95 % confidence.")
+            measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
+        with right:
+            averages = quality.means(head, table)
+            show(charts.means, averages, name="means")
+
+
+def _true_largest(exact: Zoned[dict[int | None, float]]) -> None:
+    """The largest errors of cells and of thresholds, whichever of them the workload asked."""
+    with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
+        for threshold, error in exact.value.items():
+            name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
+            st.metric(name, _percent(error), help=_largest_help(threshold), width=170)
+
+
+def _largest_help(threshold: int | None) -> str:
+    return LARGEST_HELP.format("cell" if threshold is None else f"“at least {threshold} of these values”")
+
+
+def _trust(table: Zoned[pd.DataFrame]) -> None:
+    """Which tables are good enough for what the curator has in mind."""
+    with frame.card("Which tables can I trust?", table.zone):
+        limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
+        threshold = limit.number_input(
+            "Good enough up to (%)", 0.1, 100.0, _THRESHOLD, 1.0, "%.1f", key="results_threshold", help=ERROR_HELP
+        )
+        together = _together(confidence) if bool(table.value["together"].notna().any()) else False
+        with kind:
+            chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
+        found = quality.trust(table, threshold / 100, together).value
+        st.markdown(f"**{literal(report.trusted(found))}**")
+        rows = table.value[_of_kind(table.value, chosen, threshold / 100, together)]
+        if rows.empty:
+            st.info("No table of this kind.", icon=":material/info:")
+            return
+        drawn = Zoned(table.zone, rows)
+        if rows["limit"].notna().any():
+            show(charts.overview, drawn, threshold / 100, name="overview")
+        show(charts.marginals, drawn, name="marginals")
+        _list(drawn)
+
+
+def _together(place: st.delta_generator.DeltaGenerator) -> bool:
+    options = {"each": "each by itself", "together": "all together"}
+    chosen = place.segmented_control(
+        "with 95 % confidence",
+        list(options),
+        format_func=options.get,
+        default="each",
+        required=True,
+        key="results_together",
+        help="One statement in twenty may be wrong when each is taken by itself; “all together” is stricter: all hold at once.",
+    )
+    return chosen == "together"
+
+
+def _of_kind(table: pd.DataFrame, kind: str, threshold: float, together: bool) -> pd.Series:
+    good = quality.within(table, threshold, together)
+    return {"all": good | True, "good": good, "poor": ~good, "inferred": table["support"].isin([INFERRED, GUESS])}[kind]
+
+
+def _list(table: Zoned[pd.DataFrame]) -> None:
+    if table.zone is Zone.CURATOR:
+        st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
+        return
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        table.value,
+        hide_index=True,
+        height=380,
+        column_order=["marginal", "limit", "error", "support", "independent", "gaussian", "residuals", "sample", "bound", "cells", "sigma"],
+        column_config={
+            "marginal": st.column_config.TextColumn("Table", width="medium"),
+            "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
+            "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
+            "support": st.column_config.TextColumn("Support", help="Whether a noisy table of the mechanism contains it."),
+            "independent": number("Columns alone", format="percent", help="What Independent would be expected to give on this budget."),
+            "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
+            "residuals": number(
+                "Best noisy answers",
+                format="percent",
+                help="What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers.",
+            ),
+            "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
+            "bound": number("Bound without certificate", format="percent", help="What the noisy tables bound by themselves (95 %)."),
+            "cells": number("Cells", format="localized"),
+            "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
+        },
+    )
+
+
+def _at_most(share: float) -> str:
+    return _percent(share) if math.isnan(share) else f"≤ {_percent(share)}"
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else percent(share)

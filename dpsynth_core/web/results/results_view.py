@@ -1,0 +1,243 @@
+"""The views of the Results page. Released values only, unless the curator asks for true errors on this very screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import streamlit as st
+
+from dpsynth_core import charts, report
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.evaluation import comparison
+from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.evaluation.grouping import is_ordered
+from dpsynth_core.foundation.zones import Zone, publishable
+from dpsynth_core.planning import precision
+from dpsynth_core.privacy.accountant import named
+from dpsynth_core.release import document as releases
+from dpsynth_core.store import runs
+from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.web.results import rows_filter
+from dpsynth_core.web.results.shown import Shown, beside_toggle, curator_toggle, forget, pair_map, truth_for
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.figures import show, specification
+from dpsynth_core.web.shell.text import literal, one_line
+
+_ROWS_SHOWN = 1000
+_FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
+
+
+def warnings(shown: Shown) -> None:
+    """What a reader must know before trusting the rows."""
+    for brand in shown.release.brands:
+        (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, 1000), icon=":material/flag:")
+
+
+def columns(shown: Shown) -> None:
+    """One column at a time."""
+    with beside_toggle():
+        column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column", width=360)
+        asked = curator_toggle()
+    clique = shown.release.domain.clique([column])
+    frame_of_column = comparison.one_way(shown.evidence, column, truth_for(shown, [clique]) if asked else None)
+    if frame_of_column.value.empty:
+        st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
+        return
+    ordered = is_ordered(shown.release.domain[column])
+    show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
+
+
+def pairs(shown: Shown) -> None:
+    """What is known about every pair of columns; then two columns at a time, as heat maps with one scale."""
+    names = shown.release.domain.names
+    if len(names) < 2:
+        st.info("There is only one column.", icon=":material/info:")
+        return
+    _map(shown)
+    start = next((m.clique for m in shown.release.measurements if len(m.clique) == 2), names[:2])
+    with beside_toggle():
+        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
+        others = [name for name in names if name != first]
+        index = others.index(start[1]) if start[1] in others else 0
+        second = st.selectbox("Across", others, index, format_func=one_line, key=_SECOND, width=260)
+        asked = curator_toggle()
+    truth = truth_for(shown, [shown.release.domain.clique([first, second])]) if asked else None
+    panels = comparison.two_way(shown.evidence, first, second, truth)
+    if MEASURED not in panels:
+        st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
+    counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    if not counts:
+        return
+    limit = max(1.0, *(float(panel.value["count"].max()) for panel in counts if panel.zone is not Zone.CURATOR), 1.0)
+    drawn = [(charts.two_way, name, limit) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    if DIFFERENCE in panels:
+        drawn.append((charts.two_way_difference, DIFFERENCE, max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))))
+    places = st.columns(2) if len(drawn) > 1 else [st.container()]
+    for index, (make, name, most) in enumerate(drawn):
+        with places[index % len(places)]:
+            show(make, panels[name], name, limit=most, name=f"pair_{index}")
+
+
+def _map(shown: Shown) -> None:
+    """The map of pairs; a click on it shows that pair below."""
+    known = pair_map(shown)
+    st.vega_lite_chart(specification(charts.pair_map, known), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
+
+
+def _take_pair() -> None:
+    picked = st.session_state[_MAP]["selection"].get(charts.PAIR, [])
+    if picked and picked[0]["row"] != picked[0]["column"]:
+        st.session_state[_FIRST], st.session_state[_SECOND] = picked[0]["row"], picked[0]["column"]
+
+
+def rows(shown: Shown) -> None:
+    """The first rows, with a filter."""
+    table = shown.release.table
+    if table is None:
+        st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
+        return
+    left, right = st.columns([1, 2])
+    column = left.selectbox(
+        "Filter by", ["", *table.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
+    )
+    if column:
+        with right:
+            table = _filtered(table, shown.release.domain[column])
+    st.caption(
+        f"{min(table.num_rows, _ROWS_SHOWN):,} of {table.num_rows:,} rows shown. No row is a person; one that looks like one is chance."
+    )
+    st.dataframe(table.slice(0, _ROWS_SHOWN).to_pandas(), hide_index=True, height=420)
+
+
+def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
+    name, values = attribute.name, table.column(attribute.name)
+    key = f"results_filter_{attribute.name}"
+    if rows_filter.has_choices(attribute):
+        options = sorted(values.unique().to_pylist(), key=str)
+        picked = st.multiselect(
+            "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
+        )
+        return rows_filter.one_of(table, name, picked)
+    if attribute.kind in ("integer", "numeric") and attribute.lower < attribute.upper:
+        low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
+        whole = (low, high) == (attribute.lower, attribute.upper)
+        return table if whole else rows_filter.between(table, name, low, high)
+    if attribute.kind == "date":
+        low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
+        return table if (low, high) == (attribute.lower, attribute.upper) else rows_filter.between(table, name, low, high)
+    st.caption("This column has too many values to pick from.")
+    return table
+
+
+def downloads(shown: Shown) -> None:
+    """Everything that may leave: built from public and released values only."""
+    offers = _offers(shown)
+    for start in range(0, len(offers), 3):
+        for place, offer in zip(st.columns(3), offers[start : start + 3], strict=False):
+            with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
+                st.markdown(f"**{offer.name}**")
+                st.caption(offer.what)
+                file = f"synthetic-{shown.run.digest[:8]}{offer.ending}"
+                st.download_button(
+                    "Download",
+                    offer.make,
+                    file,
+                    offer.mime,
+                    icon=":material/download:",
+                    key=f"download_{offer.key}",
+                    on_click="ignore",
+                    width="stretch",
+                )
+    st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """A file to take away; made when it is asked for."""
+
+    key: str
+    name: str
+    what: str
+    ending: str
+    mime: str
+    make: Callable[[], bytes]
+
+
+def _offers(shown: Shown) -> list[_Offer]:
+    release, table = shown.release, shown.release.table
+    rows = table is not None and [
+        _Offer("csv", "Rows as CSV", "For programs: exact values, UTF-8.", ".csv", "text/csv", lambda: releases.csv_bytes(table)),
+        _Offer(
+            "spreadsheet",
+            "Rows as CSV for spreadsheets",
+            "Texts that a spreadsheet would run as a formula get an apostrophe.",
+            "-spreadsheet.csv",
+            "text/csv",
+            lambda: releases.csv_bytes(table, for_spreadsheets=True),
+        ),
+        _Offer(
+            "parquet",
+            "Rows as Parquet",
+            "Types kept, small.",
+            ".parquet",
+            "application/vnd.apache.parquet",
+            lambda: releases.parquet_bytes(table),
+        ),
+    ]
+    return [
+        *(rows or []),
+        _Offer(
+            "bundle",
+            "Release bundle",
+            "Zip of rows, spec, noisy tables, errors with their bounds, codebook, report: what to publish. Page Verify checks it.",
+            ".zip",
+            "application/zip",
+            lambda: pack(release),
+        ),
+        _Offer(
+            "report",
+            "Report",
+            "One HTML page for people: guarantee, quality, how to read the rows.",
+            ".html",
+            "text/html",
+            lambda: publishable(report.parts(release)[report.REPORT], "the report"),
+        ),
+        _Offer(
+            "spec",
+            "Spec",
+            "The sealed plan, to run again from the command line.",
+            ".json",
+            "application/json",
+            lambda: publishable(report.parts(release)[report.SPEC], "the spec"),
+        ),
+    ]
+
+
+def about(shown: Shown) -> None:
+    """The guarantee, how the run went, and the way to remove it."""
+    release, run = shown.release, shown.run
+    with frame.card("The guarantee", Zone.RELEASED):
+        st.markdown(literal(release.statement, 2000))
+    with frame.card("What could an attacker learn about one person?", Zone.RELEASED):
+        left, right = st.columns([3, 4], gap="medium")
+        with left:
+            for line in report.protected(release):
+                st.markdown(f"- {literal(line, 600)}")
+            st.markdown(f"- {literal(report.noise(release), 600)}")
+        with right:
+            curve = precision.attacker(release.rho, report.slack(release), named(release.accountant))
+            show(charts.tradeoff, curve, name="attacker")
+    with frame.card("Facts", Zone.RELEASED):
+        for name, text in report.facts(release):
+            st.markdown(f"**{name}** · {literal(text, 300)}")
+        took = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in release.timings.items())
+        st.markdown(f"**Time** · {literal(took)}")
+    with frame.card("Delete this run"):
+        st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
+        sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
+        if st.button("Delete the run", icon=":material/delete:", disabled=not sure, key=f"delete_{run.id}"):
+            runs.delete(run.owner, run.id)
+            forget()
+            st.rerun()

@@ -1,0 +1,97 @@
+"""A finished run on the Results page: its release, what is judged from it, and the curator's switch for true values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsynth_core import report
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.comparison import Evidence, Truth
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone, Zoned, released
+from dpsynth_core.release.document import Release
+from dpsynth_core.report import Quality
+from dpsynth_core.store import runs
+from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.web.shell import curator, frame
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run that is done, with its release and what comparisons need."""
+
+    run: Run
+    release: Release
+    evidence: Zoned[Evidence]
+    cliques: tuple[Clique, ...]
+
+
+def open_run(run: Run) -> Shown:
+    """Load the release of a run that is done."""
+    release = _release(run.owner, run.id)
+    return Shown(run, release, report.evidence(release), workloads.from_json(release.domain, release.spec["workload"]).cliques)
+
+
+def judged(shown: Shown) -> Zoned[Quality]:
+    """How good the release is, from released values alone."""
+    return released(_judged(shown.run.owner, shown.run.id))
+
+
+def pair_map(shown: Shown) -> Zoned[pd.DataFrame]:
+    """What is known about every pair of columns, from released values alone."""
+    return released(_pairs(shown.run.owner, shown.run.id))
+
+
+def forget() -> None:
+    """Let go of releases that are kept in memory, after a run was deleted."""
+    _release.clear()
+    _judged.clear()
+    _pairs.clear()
+
+
+def beside_toggle() -> DeltaGenerator:
+    """A row for what is chosen, with the curator's switch at its end."""
+    return st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute")
+
+
+def curator_toggle() -> bool:
+    """The switch itself: off until asked for."""
+    return st.toggle(
+        "Show true values (curator-only)", key="results_curator", help="Reads the private table. On this screen only, never in a download."
+    )
+
+
+def truth_for(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
+    """True counts, read anew each time and kept nowhere. None, with the reason on screen, where the table is gone."""
+    frame.zone_badge(Zone.CURATOR)
+    st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    try:
+        with st.spinner("Counting in the private table …"):
+            return curator.truth(shown.run.spec, cliques)
+    except InputError as error:
+        frame.refused(error)
+        return None
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the release …")
+def _release(owner: str, run: str) -> Release:
+    """Released values only; the owner is part of the key."""
+    return runs.release(owner, run)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Judging every table …")
+def _judged(owner: str, run: str) -> Quality:
+    """The released quality of a run."""
+    return report.quality_of(_release(owner, run)).value
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _pairs(owner: str, run: str) -> pd.DataFrame:
+    return quality.pair_map(report.statements(_release(owner, run))).value

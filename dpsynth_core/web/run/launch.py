@@ -1,0 +1,32 @@
+"""From the draft of the open project to a run."""
+
+from __future__ import annotations
+
+from dpsynth_core.mechanisms.weights.mixture import Mixture
+from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.store import ledger, runs
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.session import Current
+
+
+def submit(here: Current) -> str:
+    """Seal the draft and queue a run of it; the run's id. Opens the population with the cap chosen for it if the ledger does not know it.
+
+    Raises InputError (also CapExceeded, CapacityError); then nothing is spent.
+    """
+    return _sealed(here, document.spec(here.draft, here.name))
+
+
+def submit_check(here: Current, epsilon: float) -> str:
+    """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
+    spec = document.spec(here.draft, here.name)
+    budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
+    changes = {"mechanism": MechanismSpec(name=Mixture.name), "budget": budget, "output": OutputSpec()}
+    return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}))
+
+
+def _sealed(here: Current, spec: Spec) -> str:
+    spec.resolved()
+    if spec.population not in ledger.populations():
+        ledger.open_population(here.owner, spec.population, document.cap(here.draft))
+    return runs.submit(here.owner, here.project, spec)

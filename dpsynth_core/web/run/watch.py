@@ -1,0 +1,202 @@
+"""A run on screen: live while it works, and an honest account of how it ended. Built from the store and from released events only."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import runs
+from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.run import history
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.text import literal
+
+POLL_SECONDS = 1.0
+_ROWS_SHOWN = 200
+
+_WAITING = {
+    "queued": ("Waiting for its turn", ":material/hourglass_empty:"),
+    "running": ("Under way", ":material/progress_activity:"),
+    "cancelling": ("Stopping", ":material/stop_circle:"),
+}
+_ENDED = {
+    "done": ("Done", ":material/check_circle:", st.success),
+    "cancelled": ("Cancelled", ":material/cancel:", st.warning),
+    "failed": ("Failed", ":material/error:", st.error),
+    "lost": ("Lost", ":material/sync_problem:", st.error),
+}
+_ADVICE = {
+    "cancelled": "Start another run when you are ready; the plan is unchanged.",
+    "failed": "Mend what the message names and start another run. If it names nothing that you can mend, try a smaller model.",
+    "lost": "What it had measured is kept and shown below. Start another run; if it is lost again, let it hold less in memory.",
+}
+_SEARCHES = (
+    "Where a solver looks for rows, it sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not"
+    " privacy. The gap is how much better another row could be, in counts."
+)
+_SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
+_SECONDS = st.column_config.NumberColumn("Second", width=80, format="%.1f")
+
+
+def panel(owner: str, run: str) -> None:
+    """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
+    runs.pump()
+    active = runs.get(owner, run).active
+    st.fragment(_panel, run_every=POLL_SECONDS if active else None)(owner, run, active)
+
+
+def _panel(owner: str, run_id: str, was_active: bool) -> None:
+    runs.pump()
+    run = runs.get(owner, run_id)
+    if was_active and not run.active:
+        st.rerun()
+    with frame.card(
+        "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
+    ):
+        (_live if run.active else _ended)(run)
+        _what_it_said(run)
+
+
+def _live(run: Run) -> None:
+    words, icon = _WAITING[run.state]
+    said = [event.progress for event in runs.events(run.owner, run.id)]
+    _, forecast = _facts(run.id, json.dumps(run.spec, sort_keys=True))
+    elapsed = _seconds_since(run.started)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"{icon} **{words}** · {_now(run, said)}", width="content")
+        if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
+            _confirm_cancel(run.owner, run.id)
+    left = history.in_words(history.seconds_left(said, elapsed, forecast))
+    share = history.done(said)
+    st.progress(share, f"{share:.0%} of the work · {history.in_words(elapsed)} so far" + (f" · about {left} left" if run.started else ""))
+    st.caption(
+        f"ε {short(run.spec['budget']['epsilon'])} is charged to “{literal(run.population, 60)}”. "
+        + (
+            "Records have been opened: the charge is final."
+            if run.touched
+            else "Until the first record is opened, cancelling gives it back."
+        )
+    )
+
+
+def _now(run: Run, said: list) -> str:
+    if run.state == "queued":
+        before = runs.queue_position(run.owner, run.id)
+        return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
+    return literal(said[-1].message or label(said[-1].attributes), 120) if said else "starting"
+
+
+@st.dialog("Stop this run?")
+def _confirm_cancel(owner: str, run_id: str) -> None:
+    run = runs.get(owner, run_id)
+    if run.touched:
+        st.write(
+            "It has begun to read records. **Its whole budget stays charged**: what was measured cannot be unmeasured. "
+            "No rows will come out."
+        )
+    else:
+        st.write("It has not read any record yet. Its budget is given back.")
+    with st.container(horizontal=True):
+        if st.button("Stop the run", type="primary", icon=":material/stop:", on_click=runs.cancel, args=(owner, run_id)):
+            st.rerun()
+        if st.button("Let it go on"):
+            st.rerun()
+
+
+def _ended(run: Run) -> None:
+    words, icon, box = _ENDED[run.state]
+    took = f" after {history.in_words(_seconds_between(run.started, run.finished))}" if run.started and run.finished else ""
+    box(f"**{words}**{took}. {literal(run.error)} {charge_sentence(run)}", icon=icon)
+    if run.state == "done":
+        frame.link("results", "See the results")
+    else:
+        st.caption(_ADVICE[run.state])
+
+
+def charge_sentence(run: Run) -> str:
+    """What the run cost, in words."""
+    budget = f"ε {short(run.spec['budget']['epsilon'])} (δ {short(run.spec['budget']['delta'])})"
+    if run.touched:
+        return f"{budget} is charged to “{literal(run.population, 60)}”."
+    return "Nothing was spent: no record was read."
+
+
+def _what_it_said(run: Run) -> None:
+    """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
+    said = [event.progress for event in runs.events(run.owner, run.id)]
+    domain, _ = _facts(run.id, json.dumps(run.spec, sort_keys=True))
+    steps = history.measured(said, domain, run.rho)
+    if history.chooses(said):
+        _rounds(history.told(said, run.rho))
+    elif not steps.value.empty:
+        _measurements(steps)
+
+
+def _rounds(steps: Zoned[pd.DataFrame]) -> None:
+    """A line for each round, the newest first."""
+    st.dataframe(
+        steps.value.iloc[::-1].head(_ROWS_SHOWN),
+        hide_index=True,
+        height=min(320, 40 + 35 * len(steps.value)),
+        column_config={
+            "round": st.column_config.NumberColumn("Round", width=70),
+            "said": st.column_config.TextColumn("What it did", width="large", help=_SEARCHES),
+            "share_used": _SHARE_USED,
+            "seconds": _SECONDS,
+        },
+    )
+
+
+def _measurements(steps: Zoned[pd.DataFrame]) -> None:
+    """Charts and a table."""
+    left, right = st.columns(2)
+    with left:
+        show(charts.budget_used, steps)
+    with right:
+        show(charts.noise_level, steps)
+    st.dataframe(
+        steps.value.iloc[::-1].head(_ROWS_SHOWN),
+        hide_index=True,
+        height=min(320, 40 + 35 * len(steps.value)),
+        column_order=["step", "round", "marginal", "cells", "sigma", "share_used", "seconds"],
+        column_config={
+            "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
+            "round": st.column_config.NumberColumn(
+                "Round", width=70, help="Round 0 measures every single column; later ones what the model gets wrong."
+            ),
+            "marginal": st.column_config.TextColumn("Table", width="large"),
+            "cells": st.column_config.NumberColumn("Cells", format="localized"),
+            "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
+            "share_used": _SHARE_USED,
+            "seconds": _SECONDS,
+        },
+    )
+
+
+@lru_cache(maxsize=64)
+def _facts(run_id: str, spec_text: str) -> tuple[Domain, float]:
+    """Domain of the run and the seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
+    del run_id
+    spec = Spec.from_json(json.loads(spec_text))
+    domain, workload, _, rho = spec.resolved()
+    return domain, registry.get(spec.mechanism.name).forecast(domain, workload, rho, spec.settings()).seconds
+
+
+def _seconds_since(moment: str | None) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds() if moment else 0.0
+
+
+def _seconds_between(first: str, last: str) -> float:
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()

@@ -1,0 +1,188 @@
+"""The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
+
+Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, workload, budget, mechanism, output),
+each present once it is known. `wizard` holds what only the pages need:
+
+    passed    names of the steps left through Continue
+    source    "upload" | "path" | "demo"; label: what to call the table on screen; columns: its column names
+    several   whether a person may own several rows
+    cap       {"epsilon", "delta"} for a population that the ledger does not know yet
+    people    about how many people there are, as far as publicly known, or None
+    rows      the domain page's table, one dict per column (see domain_table)
+    typed     texts that could not be read as a value, by field path, so that nothing typed is lost
+
+Plain functions over that dict; nothing here reads records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec, divided
+from dpsynth_core.privacy import conversions
+from dpsynth_core.privacy.accountant import Accountant, in_force
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.store import accounts, ledger
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.workload import Workload
+
+Draft = dict[str, Any]
+
+DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
+DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
+
+
+def new() -> Draft:
+    """What a project starts with: data-independent defaults and nothing else."""
+    return {
+        "unit": {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1},
+        "budget": dict(DEFAULT_BUDGET),
+        "mechanism": {"name": "aim", "settings": {}},
+        "output": {"rows": None, "seed": None},
+        "wizard": {"passed": [], "several": False, "cap": dict(DEFAULT_CAP), "people": None, "typed": {}},
+    }
+
+
+def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
+    return draft.get("wizard", {})
+
+
+def passed(draft: Mapping[str, Any]) -> list[str]:
+    """Steps left through Continue."""
+    return list(wizard(draft).get("passed", []))
+
+
+def people(draft: Mapping[str, Any]) -> int | None:
+    """About how many people the table is about, as far as that is publicly known; never counted in the table."""
+    return wizard(draft).get("people")
+
+
+def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
+    """(epsilon, delta) with which a new population is opened."""
+    chosen = wizard(draft).get("cap", DEFAULT_CAP)
+    return chosen["epsilon"], chosen["delta"]
+
+
+def unit(draft: Mapping[str, Any]) -> Unit:
+    """Raises InputError for rows per person that are no number."""
+    return Unit(draft["unit"]["relation"], draft["unit"]["max_rows_per_person"])
+
+
+def domain_zone(draft: Mapping[str, Any]) -> Zone:
+    """Curator-only while the domain was read from private records and nobody has written why that is harmless."""
+    unexplained = draft.get("domain_origin") == "data" and not str(draft.get("domain_justification", "")).strip()
+    return Zone.CURATOR if unexplained else Zone.PUBLIC
+
+
+def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Column names of the table, known from its header."""
+    return tuple(wizard(draft).get("columns", ()))
+
+
+def domain(draft: Mapping[str, Any]) -> Domain:
+    """Raises InputError while the domain is missing or wrong."""
+    if not draft.get("domain"):
+        raise InputError("domain", "it is not complete yet", "finish the Domain page")
+    return _domain(_key(draft["domain"]))
+
+
+def workload(draft: Mapping[str, Any]) -> Workload:
+    """Raises InputError while the workload is missing, wrong, or does not fit the domain."""
+    if not draft.get("workload"):
+        raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
+    domain(draft)
+    return _workload(_key(draft["domain"]), _key(draft["workload"]))
+
+
+def accountant(draft: Mapping[str, Any]) -> Accountant:
+    """What a run of the chosen mechanism is accounted in. Raises InputError for a budget that cannot be used."""
+    budget = draft.get("budget", {})
+    conversions.check_budget(budget.get("epsilon"), budget.get("delta"))
+    return in_force(registry.get(draft["mechanism"]["name"]).accountant, budget["epsilon"], budget["delta"])
+
+
+def rho(draft: Mapping[str, Any]) -> float:
+    """The budget as `accountant` counts it. Raises InputError for a budget that cannot be used."""
+    counted = accountant(draft)
+    return counted.rho_from(draft["budget"]["epsilon"], draft["budget"]["delta"])
+
+
+def rho_parts(draft: Mapping[str, Any]) -> tuple[float, float]:
+    """The budget as the mechanism and the certificate get it. Raises InputError for a budget that cannot be used."""
+    return divided(rho(draft), draft["budget"].get("certificate", 0.0))
+
+
+def spec(draft: Mapping[str, Any], name: str) -> Spec:
+    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong."""
+    for step in _CHECKS:
+        if (error := problem(draft, step)) is not None:
+            raise error
+    return Spec.from_json({"version": 1, "name": name} | {key: value for key, value in draft.items() if key != "wizard"})
+
+
+def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
+    """Why a preparation step is not complete, or None."""
+    try:
+        _CHECKS[step](draft)
+    except InputError as error:
+        return error
+    return None
+
+
+def _check_data(draft: Mapping[str, Any]) -> None:
+    if not draft.get("data") or not columns(draft):
+        raise InputError("data", "no table is chosen yet", "upload one, give its path, or take the demo")
+    person = draft["unit"]["person_column"]
+    if wizard(draft).get("several") and person not in columns(draft):
+        raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
+    _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
+    unit(draft)
+    ledger.check_name(str(draft.get("population", "")))
+    conversions.check_budget(*cap(draft))
+    if "wizard.people" in wizard(draft).get("typed", {}):
+        raise InputError("number of people", "it is not a number", "correct it, or leave it empty")
+
+
+def _check_domain(draft: Mapping[str, Any]) -> None:
+    known = set(columns(draft))
+    for name in domain(draft).names:
+        if name not in known:
+            raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
+    if domain_zone(draft) is Zone.CURATOR:
+        raise InputError("justification", "the domain was read from the private table", "write why that is harmless, or replace it")
+
+
+def _check_budget(draft: Mapping[str, Any]) -> None:
+    _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
+    rho_parts(draft)
+
+
+def _check_typed(numbers: Mapping[str, Any]) -> None:
+    """A number is None while what was typed for it cannot be used; the page says why beside the field."""
+    for name, number in numbers.items():
+        if number is None:
+            raise InputError(name, "what is typed there cannot be used", "correct it")
+
+
+_CHECKS = {"data": _check_data, "domain": _check_domain, "workload": workload, "budget": _check_budget}
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=128)
+def _domain(text: str) -> Domain:
+    return Domain.from_json(json.loads(text))
+
+
+@lru_cache(maxsize=64)
+def _workload(domain_text: str, text: str) -> Workload:
+    return workloads.from_json(_domain(domain_text), json.loads(text))

@@ -1,0 +1,138 @@
+"""Widgets that show a value of the draft and save it at the moment it changes, so that neither a reload nor another page loses it.
+
+A value is addressed by its path in the draft ("unit.relation"). A widget's own memory is set from the draft before it is drawn:
+the store is the truth, the widget only shows it. Texts that cannot be read as a value are kept in the wizard's notes with
+their path, and the value itself becomes None, so that no step can go on with an old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.web.shell import session
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.text import literal
+
+
+def value(path: str, default: Any = None) -> Any:
+    """What the draft holds at `path`."""
+    found: Any = session.current().draft
+    for part in path.split("."):
+        if not isinstance(found, dict) or part not in found:
+            return default
+        found = found[part]
+    return found
+
+
+def store(path: str, new: Any) -> None:
+    """Save one value of the draft; a text typed there before that could not be used is forgotten."""
+
+    def change(draft: Draft) -> None:
+        _put(draft, path, new)
+        draft.get("wizard", {}).get("typed", {}).pop(path, None)
+
+    session.edit(change)
+
+
+def choice(
+    label: str,
+    path: str,
+    options: Sequence[Any],
+    names: dict[Any, str],
+    *,
+    kind: str = "select",
+    default: Any = None,
+    on_change: Callable[[], None] | None = None,
+    **look: Any,
+) -> Any:
+    """One of `options`; kind: "select", "radio" or "segmented". names: what to call each (Markdown, except for "select").
+
+    default: while nothing is stored; else the first. on_change: what else to do once the new value is stored.
+    """
+    widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
+    key = _seeded(path, next(option for option in (value(path), default, options[0]) if option in options))
+    if kind == "segmented":
+        look["required"] = True
+
+    def changed() -> None:
+        store(path, st.session_state[key])
+        if on_change is not None:
+            on_change()
+
+    return widget(label, options, format_func=lambda option: names.get(option, str(option)), key=key, on_change=changed, **look)
+
+
+def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str], default: Sequence[Any], **look: Any) -> list[Any]:
+    """Any number of `options`, as pills. names: what to call each (Markdown). default: while nothing is stored."""
+    key = _seeded(path, [option for option in options if option in value(path, default)])
+
+    def changed() -> None:
+        store(path, list(st.session_state[key]))
+
+    look["format_func"] = lambda option: names.get(option, str(option))
+    return st.pills(label, options, selection_mode="multi", key=key, on_change=changed, **look)
+
+
+def text(label: str, path: str, **look: Any) -> str:
+    """One line of text."""
+    key = _seeded(path, value(path) or "")
+    return st.text_input(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
+
+
+def paragraph(label: str, path: str, **look: Any) -> str:
+    """Several lines of text."""
+    key = _seeded(path, value(path) or "")
+    return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
+
+
+def number(label: str, path: str, parse: Callable[[str], Any], shown: Callable[[Any], str] = str, **look: Any) -> Any:
+    """A number, typed as text. parse: raises InputError for a text that is none; that message is shown below the field.
+
+    Returns the value, or None while what stands in the field cannot be used.
+    """
+    typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
+    key = _seeded(path, typed if typed is not None else "" if stored is None else shown(stored))
+    entered = st.text_input(label, key=key, on_change=lambda: _store_typed(path, st.session_state[key], parse), **look)
+    try:
+        return parse(entered)
+    except InputError as error:
+        problem(error)
+        return None
+
+
+def problem(error: InputError) -> None:
+    """What is wrong with the field above, in one quiet line."""
+    st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
+
+
+def _store_typed(path: str, entered: str, parse: Callable[[str], Any]) -> None:
+    def change(draft: Draft) -> None:
+        typed = draft.setdefault("wizard", {}).setdefault("typed", {})
+        try:
+            _put(draft, path, parse(entered))
+            typed.pop(path, None)
+        except InputError:
+            _put(draft, path, None)
+            typed[path] = entered
+
+    session.edit(change)
+
+
+def _put(draft: Draft, path: str, new: Any) -> None:
+    *parents, last = path.split(".")
+    place = draft
+    for part in parents:
+        place = place.setdefault(part, {})
+    place[last] = new
+
+
+def _seeded(path: str, shown: Any) -> str:
+    """The widget's key, its memory set to what the draft says (only if it differs: setting it anew would undo half-typed text)."""
+    key = f"{session.current().project}:{path}"
+    if st.session_state.get(key) != shown or key not in st.session_state:
+        st.session_state[key] = shown
+    return key

@@ -1,0 +1,72 @@
+"""Put a chart on the page. A curator-only one is drawn without Streamlit's toolbar and without a data set that it could show or save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.charts import Drawing
+from dpsynth_core.foundation.zones import Zone, Zoned, ZoneError
+
+CURATOR_KEY = "curator_chart"
+"""How keys of the containers of curator-only charts begin; the app's style sheet hides their toolbars."""
+
+
+def draw(chart: Drawing, zone: Zone, name: str = "") -> None:
+    """Draw it. zone: that of the frame the chart was made from. name: tells several charts of a page apart."""
+    if zone is not Zone.CURATOR:
+        st.altair_chart(chart)
+        return
+    with st.container(key=f"{CURATOR_KEY}_{name}"):
+        st.vega_lite_chart(self_contained(chart.to_dict()))
+
+
+def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, name: str = "", **options: Any) -> None:
+    """Make the chart of a frame and draw it; one that is not curator-only is made once, and again only for another frame.
+
+    make: one of the functions of `charts`.
+    """
+    if zoned.zone is Zone.CURATOR:
+        draw(make(zoned, *arguments, **options), zoned.zone, name)
+    else:
+        st.vega_lite_chart(specification(make, zoned, *arguments, **options))
+
+
+def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: Any, **options: Any) -> dict[str, Any]:
+    """The chart of a frame as Vega-Lite, made once for the same frame. Not for curator-only ones: they are kept nowhere."""
+    if zoned.zone is Zone.CURATOR:
+        raise ZoneError("a curator-only chart is not kept")
+    return _made(make.__name__, zoned.zone.name, zoned.value, arguments, options)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _made(make: str, zone: str, frame: pd.DataFrame, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """The chart as Vega-Lite: building it takes longer than all the rest of a page. Tests check it against the schema, not every visit."""
+    chart: dict[str, Any] = getattr(charts, make)(Zoned(Zone[zone], frame), *arguments, **options).to_dict(validate=False)
+    return chart
+
+
+def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification with its rows written into each layer.
+
+    Rows that stand there are part of the picture; rows in a named or top-level data set would be offered as a table with a download.
+    """
+    datasets, top = spec.get("datasets", {}), spec.get("data")
+    rest = {key: value for key, value in spec.items() if key not in ("datasets", "data")}
+    layers = [{"data": top, **layer} if top is not None else layer for layer in rest["layer"]]
+    return rest | {"layer": [_with_rows(layer, datasets) for layer in layers]}
+
+
+def _with_rows(layer: dict[str, Any], datasets: dict[str, Any]) -> dict[str, Any]:
+    """The layer, and the layers inside it, with rows instead of names of data sets."""
+    found = dict(layer)
+    if "layer" in found:
+        inherited = {"data": found.pop("data")} if "data" in found else {}
+        return found | {"layer": [_with_rows({**inherited, **inner}, datasets) for inner in found["layer"]]}
+    if (name := found.get("data", {}).get("name")) in datasets:
+        found["data"] = {"values": datasets[name]}
+    return found

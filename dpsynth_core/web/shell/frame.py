@@ -1,0 +1,234 @@
+"""The frame around every page: navigation with the state of each step, sidebar, header, zone badges, Back and Continue.
+
+How a page is written. A page is a thin file `pages/<step>.py`: read the state, call the core, draw. It starts with `require`, which
+stops the script if the page was not reached through the router or its step is still locked, and ends with `nav`:
+
+    from __future__ import annotations
+
+    import streamlit as st
+
+    from dpsynth_core.web.shell import frame
+    from dpsynth_core.foundation.zones import Zone
+
+    here = frame.require("results")                     # session.Current: owner, project, name, draft
+    frame.header("results", "How good are the rows?", Zone.RELEASED)
+    with frame.card("First rows", Zone.RELEASED, "What everyone will see."):
+        st.dataframe(...)
+    frame.nav("results")                                # or ready=False, why="Choose a mechanism first."
+
+Whatever comes from a file or from the curator (column names, categories, project names, messages of InputError) goes through
+`web.text.literal` or `web.text.code` before it enters Markdown: titles, captions, labels, alerts, metrics, tooltips, options of radio
+buttons and pills. Not needed in `st.dataframe`, `st.data_editor`, select boxes, charts. `frame.refused(error)` shows an InputError.
+Values that the curator enters are kept with `session.edit` (or a widget of `web.fields`, which does it) at the moment of the change.
+Nothing curator-only may be cached, logged, or kept in session state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.steps import ALWAYS, STEPS, State, Step
+from dpsynth_core.web.shell.text import literal
+
+_ZONE_LOOK = {
+    Zone.PUBLIC: ("blue", ":material/public:", "Known without the private table: it may be shown to anyone."),
+    Zone.RELEASED: ("green", ":material/verified_user:", "Computed from public facts and noisy answers only: safe to publish."),
+    Zone.CURATOR: (
+        "orange",
+        ":material/visibility_lock:",
+        "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share.",
+    ),
+}
+_PAGES = "_pages"
+
+
+def run() -> None:
+    """The router: what app.py does at every view."""
+    theme = st.context.theme.type or "light"
+    st.set_page_config(
+        page_title=brand.NAME,
+        page_icon=brand.ICON,
+        layout="wide",
+        menu_items={"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."},
+    )
+    st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
+    st.html(brand.STYLE)
+    st.html(brand.script(), unsafe_allow_javascript=True)
+    if not _may_enter():
+        return
+    here = session.begin()
+    state = steps.states(here.draft, session.run_states())
+    pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
+    sections: dict[str, list[st.Page]] = {}
+    for step in (*STEPS, *ALWAYS):
+        sections.setdefault(step.section, []).append(pages[step.name])
+    chosen = st.navigation(sections, position="sidebar", expanded=True)
+    st.query_params[session.PARAMETER] = here.project
+    st.session_state[_PAGES] = pages
+    with st.sidebar:
+        sidebar.show(here, pages["mechanism"])
+    with session.routing():
+        chosen.run()
+
+
+def require(name: str) -> Current:
+    """The open project, for a page that may be shown; otherwise say why not, and stop."""
+    if not session.routed():
+        st.error("This page can only be opened through the wizard.", icon=":material/lock:")
+        st.stop()
+    here = session.current()
+    state = steps.states(here.draft, session.run_states())
+    if state[name] is State.LOCKED:
+        _explain_lock(here, name, state)
+        st.stop()
+    return here
+
+
+def header(name: str, sentence: str, *zones: Zone) -> None:
+    """Page title with the zones that appear on the page, and one sentence on what is decided here."""
+    step = _step(name)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(step.title, anchor=False, width="content")
+        for zone in zones:
+            zone_badge(zone)
+    st.caption(sentence)
+
+
+@contextmanager
+def card(title: str, zone: Zone | None = None, help: str | None = None) -> Iterator[None]:
+    """A bordered part of a page. title: our own words, read as Markdown."""
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.subheader(title, anchor=False, help=help, width="content")
+            if zone is not None:
+                zone_badge(zone)
+        yield
+
+
+def zone_badge(zone: Zone) -> None:
+    """The coloured marker of a zone; hovering explains it."""
+    color, icon, help = _ZONE_LOOK[zone]
+    st.badge(zone.label, icon=icon, color=color, help=help)
+
+
+@contextmanager
+def watermark(zone: Zone) -> Iterator[None]:
+    """Words across whatever is drawn inside, if it is curator-only."""
+    with st.container(key=f"zone_{zone.name.lower()}"):
+        yield
+
+
+def refused(error: InputError) -> None:
+    """What is wrong, where, and what to do."""
+    st.error(sentence(error), icon=":material/error:")
+
+
+def refused_at(place: str) -> None:
+    """What a callback was refused at `place` before this run of the page, once."""
+    if (error := refusals.taken(place)) is not None:
+        refused(error)
+
+
+def sentence(error: InputError) -> str:
+    """An InputError as Markdown in which its texts mean only themselves."""
+    return f"**{literal(_capital(error.field))}**: {literal(error.problem)}. {literal(_capital(error.remedy))}."
+
+
+def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue") -> None:
+    """Back and Continue at the bottom. why: our own words, shown when Continue is not possible yet."""
+    before, after = steps.before(name), steps.after(name)
+    with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):
+        if st.button("Back", icon=":material/arrow_back:", disabled=before is None, key=f"back_{name}"):
+            go(before or name)
+        if not ready and why:
+            st.caption(why, width="content")
+        if after is None:
+            return
+        if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", disabled=not ready, key=f"next_{name}"):
+            _pass(name)
+            go(after)
+
+
+def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
+    """`nav` of a preparation step: Continue needs that nothing is wrong. why: shown instead of the error's own sentence."""
+    nav(name, ready=error is None, why=(why or sentence(error)) if error else "")
+
+
+def go(name: str) -> None:
+    """Open another page of the wizard."""
+    st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().project})
+
+
+def link(name: str, label: str) -> None:
+    """A link to another page of the wizard. label: our own words."""
+    st.page_link(st.session_state[_PAGES][name], label=label, icon=_step(name).icon)
+
+
+def _page(step: Step, state: State) -> st.Page:
+    number = f"{STEPS.index(step) + 1}. " if step.numbered else ""
+    icon = {
+        State.DONE: ":material/check_circle:",
+        State.LOCKED: ":material/lock:",
+        State.RUNNING: "spinner",
+        State.OPEN: step.icon,
+    }[state]
+    hint = {State.DONE: " Done.", State.LOCKED: " Locked until the steps before it are done.", State.RUNNING: " A run is under way."}
+    return st.Page(
+        f"pages/{step.name}.py",
+        title=number + step.title,
+        icon=icon,
+        url_path=step.name,
+        default=step is STEPS[0],
+        help=step.help + hint.get(state, ""),
+    )
+
+
+def _may_enter() -> bool:
+    """Where sign-in through OIDC is set up, nobody comes in without it."""
+    try:
+        needed = "auth" in st.secrets
+    except FileNotFoundError:
+        needed = False
+    if not needed or st.user.is_logged_in:
+        return True
+    st.navigation([st.Page(_sign_in, title="Sign in")], position="hidden").run()
+    return False
+
+
+def _sign_in() -> None:
+    st.title(brand.NAME, anchor=False)
+    st.caption(brand.TAGLINE)
+    st.button("Sign in", type="primary", on_click=st.login)
+
+
+def _explain_lock(here: Current, name: str, state: dict[str, State]) -> None:
+    header(name, _step(name).help)
+    following = steps.first_open(state)
+    st.info("This step opens when the steps before it are done. Nothing that you entered is lost.", icon=":material/lock:")
+    if following in document.passed(here.draft) and (error := document.problem(here.draft, following)) is not None:
+        refused(error)
+    link(following, f"Go on with {_step(following).title}")
+
+
+def _pass(name: str) -> None:
+    def change(draft: dict) -> None:
+        passed = draft.setdefault("wizard", {}).setdefault("passed", [])
+        if name not in passed:
+            passed.append(name)
+
+    session.edit(change)
+
+
+def _step(name: str) -> Step:
+    return next(step for step in (*STEPS, *ALWAYS) if step.name == name)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

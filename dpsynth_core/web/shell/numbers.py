@@ -1,0 +1,52 @@
+"""Numbers as people type them: what a text means, or one clear sentence why it means nothing. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from dpsynth_core.foundation.errors import InputError
+
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def positive(text: str, field: str, example: str) -> float:
+    """A finite number above 0. Raises InputError for anything else: words, nan, infinity, 0, a decimal comma."""
+    shown = text.strip()[:40]
+    try:
+        number = float(shown)
+    except ValueError:
+        remedy = f"write the decimal sign as a point, such as {example}" if "," in shown else f"write a number such as {example}"
+        raise InputError(field, f"“{shown}” is not a number" if shown else "it is empty", remedy) from None
+    if not math.isfinite(number):
+        raise InputError(field, f"“{shown}” is not a finite number", f"write a number such as {example}")
+    if number <= 0:
+        raise InputError(field, f"{shown} is not above 0", f"write a positive number such as {example}")
+    return number
+
+
+def whole(text: str, field: str, low: int, high: int) -> int:
+    """A whole number in low..high. Raises InputError for anything else."""
+    shown = text.strip()[:40]
+    if not shown.isascii() or not shown.isdigit() or not low <= int(shown) <= high:
+        raise InputError(
+            field, f"“{shown}” is not a whole number from {low} to {high:,}" if shown else "it is empty", f"write one such as {low}"
+        )
+    return int(shown)
+
+
+def short(number: float) -> str:
+    """A number as one would write it: 1, 0.25, 1e-9."""
+    text = f"{number:.6g}"
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else text
+
+
+def count(number: float) -> str:
+    """A size for reading: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
+    if number >= 1e15:
+        exponent, fraction = divmod(math.log10(number), 1)  # also for whole numbers far beyond the range of a float
+        return f"{10**fraction:.1f} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    for limit, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if number >= limit:
+            return f"{number / limit:.1f} {word}"
+    return f"{number:,.0f}"

@@ -1,0 +1,166 @@
+"""Who is looking, at which project, and its draft.
+
+`st.session_state` is only a cache: every change is in the store before the page is drawn again.
+
+`begin` is called by the router at each run of the script and reads the draft anew, so that a second tab sees what the first one saved.
+Widgets save through `edit`, also from callbacks, which run before `begin`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import home, projects, runs
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.security import OWNER_COOKIE, OWNER_DIGITS, is_owner
+from dpsynth_core.web.shell.steps import ACTIVE
+
+FIRST_NAME = "First release"
+PARAMETER = "project"
+_OWNER, _CURRENT, _LOADED, _ROUTED = "_owner", "_current", "_loaded", "_routed"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Current:
+    """The open project. owner and project: ids of the store; name: as the curator wrote it (hostile text)."""
+
+    owner: str
+    project: str
+    name: str
+    draft: Draft
+
+
+def begin() -> Current:
+    """Find owner and project (named in the address, else the one changed last, else a new one) and read its draft."""
+    owner = _find_owner()
+    listed = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
+    wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
+    if st.session_state.get(_CURRENT) and wanted not in [p.id for p in listed]:
+        st.toast("That project was deleted in another tab.", icon=":material/delete:")
+    return _open(next((p for p in listed if p.id == wanted), listed[0]))
+
+
+@contextlib.contextmanager
+def routing() -> Iterator[None]:
+    """While the router runs a page."""
+    st.session_state[_ROUTED] = True
+    try:
+        yield
+    finally:
+        st.session_state[_ROUTED] = False
+
+
+def routed() -> bool:
+    """Whether the router is running this page; False means that the page's file was run around it."""
+    return bool(st.session_state.get(_ROUTED))
+
+
+def current() -> Current:
+    """The project as it was read at the beginning of this run of the script, with the changes made since."""
+    return st.session_state[_LOADED]
+
+
+def edit(change: Callable[[Draft], None]) -> None:
+    """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
+
+    What `change` raises is passed on, and nothing is saved.
+    """
+    owner, project = st.session_state[_OWNER], st.session_state[_CURRENT]
+    for attempt in range(_TRIES):
+        try:
+            stored = projects.load(owner, project)
+        except InputError:  # deleted in another tab: `begin` says so and opens another one
+            return
+        draft = copy.deepcopy(dict(stored.draft))
+        change(draft)
+        try:
+            _open(projects.save(owner, project, draft, stored.revision))
+            return
+        except projects.StaleDraft:
+            if attempt == _TRIES - 1:
+                raise
+
+
+def note(**values: object) -> None:
+    """Save notes of the wizard (see document)."""
+    edit(lambda draft: draft.setdefault("wizard", {}).update(values))
+
+
+def create(name: str) -> None:
+    """Add a project and open it."""
+    _open(projects.create(st.session_state[_OWNER], name, document.new()))
+
+
+def switch(project: str) -> None:
+    """Open another project of this owner."""
+    _open(projects.load(st.session_state[_OWNER], project))
+
+
+def rename(name: str) -> None:
+    """Give the open project another name."""
+    here = current()
+    _open(projects.rename(here.owner, here.project, name))
+
+
+def delete() -> None:
+    """Delete the open project with its uploads; the ledger keeps its charges."""
+    here = current()
+    projects.delete(here.owner, here.project)
+    st.session_state.pop(_CURRENT)
+    st.query_params.pop(PARAMETER, None)
+    begin()
+
+
+def run_states() -> list[str]:
+    """States of the open project's runs."""
+    here = current()
+    return [run.state for run in runs.list(here.owner, here.project)]
+
+
+def check_idle(field: str) -> None:
+    """A run that is waiting or under way must find the tables that it was sealed with. Raises InputError about `field`."""
+    if any(state in ACTIVE for state in run_states()):
+        raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")
+
+
+def _open(project: projects.Project) -> Current:
+    st.session_state[_CURRENT] = project.id
+    st.session_state[_LOADED] = Current(project.owner, project.id, project.name, dict(project.draft))
+    return st.session_state[_LOADED]
+
+
+def _find_owner() -> str:
+    """The signed-in user; else the one user of this machine, if only this machine can reach the server; else this browser's cookie."""
+    if _OWNER not in st.session_state:
+        st.session_state[_OWNER] = _signed_in() or (home.LOCAL_OWNER if only_this_machine() else _browser())
+    return st.session_state[_OWNER]
+
+
+def _signed_in() -> str:
+    """Owner id of a user signed in through OIDC, or nothing where sign-in is not set up."""
+    with contextlib.suppress(AttributeError, KeyError):
+        if st.user.is_logged_in:
+            return hashlib.sha256(f"{st.user['iss']} {st.user['sub']}".encode()).hexdigest()[:OWNER_DIGITS]
+    return ""
+
+
+def only_this_machine() -> bool:
+    """Whether the server can be reached from this machine alone."""
+    return st.get_option("server.address") in _LOOPBACK
+
+
+def _browser() -> str:
+    """The id in the browser's HttpOnly cookie; without one, an id that lasts as long as this session."""
+    cookie = st.context.cookies.get(OWNER_COOKIE, "")
+    return cookie if is_owner(cookie) else secrets.token_hex(OWNER_DIGITS // 2)

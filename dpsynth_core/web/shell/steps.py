@@ -1,0 +1,94 @@
+"""The steps of the wizard and the state each one is in. Public facts only: the draft and the states of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dpsynth_core.web.shell import document
+
+ACTIVE = frozenset({"queued", "running", "cancelling"})
+
+
+class State(StrEnum):
+    DONE = "done"
+    OPEN = "open"
+    LOCKED = "locked"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class Step:
+    """name: also the page's file and address. help: what the page is for, shown on hover."""
+
+    name: str
+    title: str
+    section: str
+    icon: str
+    help: str
+    numbered: bool = True
+
+
+STEPS = (
+    Step("data", "Data", "Prepare", ":material/table_view:", "Which table is sensitive, and what counts as one person."),
+    Step("domain", "Domain", "Prepare", ":material/data_object:", "What every column may contain, from public knowledge."),
+    Step("workload", "Workload", "Prepare", ":material/grid_on:", "Which tables of counts must come out right."),
+    Step("budget", "Budget", "Spend", ":material/balance:", "How much one person's presence may show."),
+    Step("mechanism", "Mechanism", "Spend", ":material/play_circle:", "Choose how the rows are made, and make them."),
+    Step("results", "Results", "Publish", ":material/monitoring:", "How good the synthetic rows are, and the downloads."),
+)
+EXPLORE = (
+    Step("tradeoffs", "Trade-offs", "Explore", ":material/stacked_line_chart:", "Try mechanisms and budgets at no cost.", numbered=False),
+    Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side.", numbered=False),
+)
+REFERENCE = (
+    Step("ledger", "Ledger", "Reference", ":material/receipt_long:", "Every charge against every population.", numbered=False),
+    Step("verify", "Verify", "Reference", ":material/verified:", "Check a release bundle that was published.", numbered=False),
+    Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words.", numbered=False),
+)
+ALWAYS = (*EXPLORE, *REFERENCE)
+"""Pages beside the way, open at any time."""
+PREPARATION = ("data", "domain", "workload", "budget")
+_ORDER = tuple(step.name for step in STEPS)
+
+
+def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, State]:
+    """State of each step, from the draft and the states of the project's runs.
+
+    A preparation step is done when Continue was pressed on it and what it holds is still valid; it is open when all before it are
+    done. The mechanism is done once a run finished; results open with it, and stay open whatever happens to the draft.
+    """
+    result: dict[str, State] = {}
+    reached = True
+    for name in PREPARATION:
+        passed = reached and name in document.passed(draft) and document.problem(draft, name) is None
+        result[name] = State.DONE if passed else State.OPEN if reached else State.LOCKED
+        reached = passed
+    finished, active = "done" in run_states, any(state in ACTIVE for state in run_states)
+    if active:
+        result["mechanism"] = State.RUNNING
+    elif finished:
+        result["mechanism"] = State.DONE
+    else:
+        result["mechanism"] = State.OPEN if reached else State.LOCKED
+    result["results"] = State.OPEN if finished else State.LOCKED
+    return result | {step.name: State.OPEN for step in ALWAYS}
+
+
+def first_open(states_of: Mapping[str, State]) -> str:
+    """The step to continue with: the first that is not done."""
+    return next((name for name in _ORDER if states_of[name] in (State.OPEN, State.RUNNING)), _ORDER[0])
+
+
+def before(name: str) -> str | None:
+    """The step before `name`, if there is one."""
+    at = _ORDER.index(name)
+    return _ORDER[at - 1] if at > 0 else None
+
+
+def after(name: str) -> str | None:
+    """The step after `name`, if there is one."""
+    at = _ORDER.index(name)
+    return _ORDER[at + 1] if at + 1 < len(_ORDER) else None

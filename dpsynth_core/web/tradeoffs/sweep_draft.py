@@ -1,0 +1,135 @@
+"""What the open project would try on the Trade-offs page: from the draft's notes to a sweep. Plain functions over the draft.
+
+The notes are under wizard.tradeoffs: table, rows, strength, mechanisms, epsilons, repeats, shares (parts of the workload); each has a
+default that depends on public facts only. A stand-in needs no private table, so neither the file nor a population has to be named for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import Learner, Mechanism, UsesPublic
+from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
+from dpsynth_core.sources import standin
+from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.numbers import positive
+
+NOTES = "wizard.tradeoffs"
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+MECHANISMS = ("aim", "mst", "independent")
+REPEATS = 3
+STRENGTH = 0.5
+ROWS, MOST_ROWS = 10_000, 50_000
+"""Of a stand-in unless the curator says otherwise: as many as people are declared, but a sweep should not take all day."""
+MAX_EPSILONS = 12
+ALL, PARTS = "all", "parts"
+SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
+"""Parts of the workload that are asked for."""
+
+
+def note(draft: Mapping[str, Any], name: str) -> Any:
+    """A choice on the Trade-offs page, or its default; None for a text that cannot be used."""
+    people = document.people(draft)
+    defaults = {
+        "table": STANDIN,
+        "rows": min(people or ROWS, MOST_ROWS),
+        "strength": STRENGTH,
+        "mechanisms": list(MECHANISMS),
+        "epsilons": list(EPSILONS),
+        "repeats": REPEATS,
+        "sizes": ALL,
+    }
+    return document.wizard(draft).get("tradeoffs", {}).get(name, defaults[name])
+
+
+def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """On which tables this project could try something. The simulated people are no one's secret."""
+    if draft.get("data", {}).get("kind") == DEMO:
+        return (STANDIN, PUBLIC)
+    return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
+
+
+def chosen_table(draft: Mapping[str, Any]) -> str:
+    """The one to try on: a stand-in where the one that was chosen is gone."""
+    return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
+
+
+def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
+    workload, rho = document.workload(draft), document.rho_parts(draft)[0]
+    informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
+
+    def can(mechanism: Mechanism) -> bool:
+        if isinstance(mechanism, Learner) and not mechanism.publishes_tables:
+            return False
+        if informed or not isinstance(mechanism, UsesPublic):
+            return True
+        return registry.forecast(mechanism, workload.domain, workload, rho, registry.settings(mechanism, {})).fits
+
+    return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
+
+
+def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
+    """The first step that has to be finished before anything can be tried, and what is wrong there."""
+    for step in ("domain", "workload", "budget"):
+        check = {"domain": document.domain, "workload": document.workload, "budget": document.rho_parts}[step]
+        try:
+            check(draft)
+        except InputError as error:
+            return step, error
+    return None
+
+
+def sweep(draft: Mapping[str, Any], name: str) -> Sweep:
+    """What Start would try. Raises InputError for the first thing that is missing or wrong."""
+    for field in ("rows", "epsilons"):
+        if note(draft, field) is None:
+            raise InputError(field, "what is typed there cannot be used", "correct it")
+    table = chosen_table(draft)
+    every = len(document.workload(draft).cliques)
+    sizes = sorted({max(1, math.ceil(share * every)) for share in SHARES[note(draft, "sizes")]})
+    known = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
+    base = _base(draft, name, table)
+    return Sweep(base, table, tuple(known), tuple(sorted(note(draft, "epsilons"))), tuple(sizes), int(note(draft, "repeats")))
+
+
+def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
+    """The plan, over the table that is tried on."""
+    if table == PRIVATE:
+        return document.spec(draft, name)
+    fields = {key: value for key, value in draft.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}
+    fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
+    if table == STANDIN:
+        fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": note(draft, "strength")}}
+    elif draft.get("data", {}).get("kind") == DEMO:
+        fields["data"] = {"kind": DEMO}
+    else:
+        fields["data"] = {key: value for key, value in draft["public"].items() if key != "sha256"}
+    return Spec.from_json({"version": 1, "name": name} | fields)
+
+
+def read_epsilons(text: str) -> list[float]:
+    """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError."""
+    words = text.replace(";", " ").replace(",", " ").split()
+    found = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
+    if not 1 <= len(found) <= MAX_EPSILONS:
+        raise InputError("values of ε", f"{len(found)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
+    return found
+
+
+def read_rows(text: str) -> int:
+    """Rows of a stand-in. Raises InputError."""
+    shown = text.replace(",", "").replace(" ", "")
+    if not shown.isascii() or not shown.isdigit():
+        raise InputError("rows", "that is not a whole number", "write one such as 10000")
+    standin.check(int(shown), STRENGTH)
+    return int(shown)
+
+
+def shown_epsilons(values: Sequence[float]) -> str:
+    return "  ".join(f"{value:g}" for value in values)

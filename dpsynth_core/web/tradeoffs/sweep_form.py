@@ -1,0 +1,190 @@
+"""The part of the Trade-offs page where a sweep is put together: on which table, which mechanisms, which budgets, and what it will take."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import DEMO, STANDIN
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.store import ledger, sweeps
+from dpsynth_core.tradeoffs import trial
+from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
+from dpsynth_core.web.run.history import in_words
+from dpsynth_core.web.shell import document, fields, frame, refusals
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code, literal
+from dpsynth_core.web.tradeoffs import sweep_draft
+from dpsynth_core.web.tradeoffs.sweep_draft import NOTES
+
+SHOWN = "tradeoffs_sweep"
+"""Key under which the sweep on screen is kept."""
+
+_STRENGTHS = {0.0: "none", 0.25: "weak", 0.5: "middling", 0.75: "strong", 0.95: "extreme"}
+_SIZES = {sweep_draft.ALL: "all", sweep_draft.PARTS: "a tenth, a quarter, half and all"}
+_ABOUT = {
+    STANDIN: "Invented rows with your columns, values and impossible combinations. Nothing is spent: their errors are exact and public.",
+    PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
+    PRIVATE: "Every trial is charged, and its true errors are for your eyes only. No trial can ever be released.",
+}
+_SWEEP = "sweep"
+
+
+def form(here: Current) -> None:
+    """Choose, see what it will take, and start."""
+    with frame.card("Try it out", _zone(here), "The same plan with several mechanisms and budgets, side by side, in the background."):
+        _table(here)
+        names = {name: literal(registry.get(name).title) for name in sweep_draft.offered(here.draft)}
+        about = "The cards on the Mechanism page say what each does."
+        fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
+        _grid()
+        _start(here)
+
+
+def _table(here: Current) -> None:
+    offered = sweep_draft.tables(here.draft)
+    is_demo = here.draft.get("data", {}).get("kind") == DEMO
+    names = {
+        STANDIN: ":material/casino: A simulated stand-in",
+        PUBLIC: ":material/groups: The simulated people" if is_demo else ":material/public: The public table",
+        PRIVATE: ":material/visibility_lock: The private table",
+    }
+    where, rows, strength = st.columns([8, 3, 8], gap="small", vertical_alignment="top")
+    with where:
+        table = fields.choice("Try it on", f"{NOTES}.table", offered, names, kind="segmented")
+    if table == STANDIN:
+        with rows:
+            fields.number(
+                "Rows",
+                f"{NOTES}.rows",
+                lambda text: sweep_draft.read_rows(text) if text.strip() else sweep_draft.note(here.draft, "rows"),
+                lambda number: f"{number:,}",
+                placeholder=f"{sweep_draft.note(here.draft, 'rows') or sweep_draft.ROWS:,}",
+                help="As many as there are people, as far as that is public; fewer go faster, but noise weighs more.",
+            )
+        with strength:
+            fields.choice(
+                "Dependence between its columns",
+                f"{NOTES}.strength",
+                list(_STRENGTHS),
+                _STRENGTHS,
+                kind="segmented",
+                default=sweep_draft.STRENGTH,
+                help="Yours is not looked at. Try two: where the order of mechanisms stays the same, it does not matter.",
+            )
+    st.caption(_ABOUT[table])
+    if table == PRIVATE:
+        st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
+
+
+def _grid() -> None:
+    values, repeats, sizes = st.columns([5, 3, 5], gap="small")
+    with values:
+        fields.number(
+            "Values of ε",
+            f"{NOTES}.epsilons",
+            lambda text: sweep_draft.read_epsilons(text) if text.strip() else list(sweep_draft.EPSILONS),
+            sweep_draft.shown_epsilons,
+            placeholder=sweep_draft.shown_epsilons(sweep_draft.EPSILONS),
+            help="Separated by spaces. Charts have logarithmic axes: 0.1, 0.3, 1, 3, 10 are evenly apart.",
+        )
+    with repeats:
+        options = sorted({1, 2, 3, 5, 10, MAX_REPEATS})
+        fields.choice(
+            "Repeats",
+            f"{NOTES}.repeats",
+            options,
+            {n: str(n) for n in options},
+            default=sweep_draft.REPEATS,
+            help="Noise differs from run to run: bands show how much.",
+        )
+    with sizes:
+        fields.choice(
+            "Tables asked for",
+            f"{NOTES}.sizes",
+            list(_SIZES),
+            _SIZES,
+            help="Also with a random part of the workload: what does it cost to ask for more?",
+        )
+
+
+def _start(here: Current) -> None:
+    try:
+        sweep = sweep_draft.sweep(here.draft, here.name)
+        refused = _refusals(_text(sweep))
+        if refused:
+            for name, error in refused.items():
+                why = f"{literal(registry.get(name).title)}: {literal(error.problem)}; {literal(error.remedy)}."
+                st.caption(f":orange[:material/block: {why}]")
+            raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
+        forecast = _forecast(_text(sweep))
+    except InputError as error:
+        frame.refused(error)
+        return
+    workers = sweeps.workers_at_once(forecast[1])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        private = sweep.table == PRIVATE
+        label = f"Start {len(sweep.points):,} trials" + ("…" if private else "")
+        action = {} if private else {"on_click": submit, "args": (here, sweep)}
+        if st.button(label, type="primary", icon=":material/play_arrow:", key="sweep_start", **action) and private:
+            _confirm(here, sweep)
+        spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
+        each = f" · {workers} at a time" if workers > 1 else ""
+        st.caption(f"About {in_words(forecast[0] / workers)}{each} · {spent} · goes on when you close this page", width="content")
+    frame.refused_at(_SWEEP)
+
+
+@st.dialog("Charge the private table?", width="medium")
+def _confirm(here: Current, sweep: Sweep) -> None:
+    account = ledger.spent(sweep.base.population, ZCDP)
+    rho_left = account.remaining_rho
+    if sweep.base.population not in ledger.populations():
+        rho_left = ZCDP.rho_from(*document.cap(here.draft))
+    left = ZCDP.epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
+    (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
+    first.metric("Left now", f"ε {left:.3g}")
+    second.metric("These trials", f"ε {epsilon:.3g}", help=f"{len(sweep.points):,} trials add up, in ρ.")
+    st.markdown(
+        f"Population {code(sweep.base.population)} · δ {short(delta)}\n\nThe charge is final from the first trial on,"
+        " also if you stop the rest. **No trial is ever released**: what they cost is gone from what a release could have had."
+    )
+    if st.button("Charge it and start", type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit, args=(here, sweep)):
+        st.rerun()
+
+
+def submit(here: Current, sweep: Sweep) -> None:
+    """Start it and show it; what was wrong is said when the page is drawn next."""
+
+    def start() -> None:
+        if sweep.table == PRIVATE and sweep.base.population not in ledger.populations():
+            ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
+        st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep)
+
+    refusals.attempt(_SWEEP, start)
+
+
+def _zone(here: Current) -> Zone:
+    return Zone.CURATOR if sweep_draft.note(here.draft, "table") == PRIVATE else Zone.PUBLIC
+
+
+def _text(sweep: Sweep) -> str:
+    return json.dumps(sweep.to_json(), sort_keys=True)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _refusals(text: str) -> dict[str, InputError]:
+    return trial.refusals(Sweep.from_json(json.loads(text)))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _forecast(text: str) -> tuple[float, float]:
+    """Seconds of all trials together, and megabytes of the largest."""
+    sweep = Sweep.from_json(json.loads(text))
+    found = trial.forecasts(sweep)
+    seconds = sum(found[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points)
+    return seconds, max(forecast.memory_mb for forecast in found.values())

@@ -1,0 +1,280 @@
+"""A sweep on screen: how far it is, its charts as points arrive, one setting picked and its tables, the downloads.
+
+In the zone of the sweep: what was found on the private table is drawn as pictures, watermarked, kept in no cache and offered in no file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.store import sweeps
+from dpsynth_core.store.sweeps import PointState, Stored
+from dpsynth_core.tradeoffs import curves, trial
+from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
+from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
+from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.web.run.history import in_words
+from dpsynth_core.web.shell import curator, fields, frame
+from dpsynth_core.web.shell.figures import draw
+from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
+
+T = TypeVar("T", str, float, int)
+
+POLL_SECONDS = 1.5
+_METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
+_PICKED = "_tradeoffs_picked"
+BY_EPSILON, BY_SECONDS, BY_TABLES, OF_TABLES = "by_epsilon", "by_seconds", "by_tables", "of_tables"
+_ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
+
+
+def picked(listed: tuple[Stored, ...]) -> Stored:
+    """The sweep to look at; the newest first. With one there is nothing to pick."""
+    ids = [stored.id for stored in listed]
+    if st.session_state.get(SHOWN) not in ids:
+        st.session_state[SHOWN] = ids[0]
+    if len(listed) == 1:
+        return listed[0]
+    names = {stored.id: _name(stored) for stored in listed}
+    chosen = st.selectbox("Sweep", ids, format_func=lambda sweep: names[sweep], key=SHOWN)
+    return next(stored for stored in listed if stored.id == chosen)
+
+
+def panel(stored: Stored) -> None:
+    """Draw the sweep, and keep it up to date while it is under way."""
+    st.fragment(_panel, run_every=POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+
+
+def _panel(owner: str, sweep: str, was_active: bool) -> None:
+    stored = sweeps.get(owner, sweep)
+    if was_active and not stored.active:
+        st.rerun()
+    points = sweeps.points(owner, sweep)
+    zone = stored.sweep.zone
+    with frame.card("What came of it", zone, _about(stored)):
+        _progress(stored, points)
+        found = _outcomes(stored, points)
+        if not found:
+            words = "The first points appear here in a moment." if stored.active else "No trial was finished."
+            st.info(words, icon=":material/hourglass_empty:")
+            return
+        if zone is Zone.CURATOR:
+            st.warning(curator.WARNING, icon=":material/visibility_lock:")
+        _charts(stored, found)
+
+
+def _name(stored: Stored) -> str:
+    sweep = stored.sweep
+    titles = ", ".join(registry.get(name).title for name in sweep.mechanisms)
+    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {len(sweep.points):,} trials on {_ON.get(sweep.table, 'a stand-in')}"
+
+
+def _about(stored: Stored) -> str:
+    data = stored.sweep.base.data
+    if data.standin is not None:
+        made = f"{data.standin.rows:,} rows with dependence {data.standin.strength:g}"
+        return f"Errors on a stand-in of {made}: exact, and nobody's secret."
+    return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: nobody's secret."
+
+
+def _progress(stored: Stored, points: tuple[PointState, ...]) -> None:
+    """How far it is, what failed, and the buttons that go with it."""
+    took = {point.number: point.seconds for point in points if point.seconds is not None}
+    ended = sum(point.state in ("done", "failed", "lost") for point in points)
+    bad = [point for point in points if point.state in ("failed", "lost")]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if stored.active:
+            forecast = {point.number: point.forecast for point in points}
+            left = in_words(trial.seconds_left(forecast, took, stored.workers))
+            st.progress(ended / len(points), f"{ended:,} of {len(points):,} trials · about {left} left", width="stretch")
+        else:
+            state = "Stopped" if stored.state == "stopped" else "Done"
+            st.markdown(f"**{state}** · {len(took):,} of {len(points):,} trials", width="content")
+        with st.container(horizontal=True, width="content", gap="small"):
+            _buttons(stored, any(point.state == "failed" for point in points))
+    if bad:
+        reasons = "; ".join(dict.fromkeys(literal(point.error.rstrip(".")) for point in bad))
+        st.warning(f"{len(bad):,} trials gave nothing: {reasons}.", icon=":material/error:")
+
+
+def _buttons(stored: Stored, some_failed: bool) -> None:
+    owner, sweep = stored.owner, stored.id
+    if stored.active:
+        help = "What is finished stays."
+        st.button("Stop", icon=":material/stop:", key="sweep_stop", on_click=sweeps.stop, args=(owner, sweep), help=help)
+        return
+    if stored.can_resume and (stored.state == "stopped" or some_failed):
+        label = "Go on" if stored.state == "stopped" else "Try the failed ones again"
+        st.button(label, icon=":material/play_arrow:", key="sweep_resume", on_click=sweeps.resume, args=(owner, sweep))
+    st.button("Delete", icon=":material/delete:", key="sweep_delete", type="tertiary", on_click=sweeps.delete, args=(owner, sweep))
+
+
+def _outcomes(stored: Stored, points: tuple[PointState, ...]) -> Mapping[int, Outcome]:
+    if stored.sweep.zone is Zone.CURATOR:
+        return sweeps.outcomes(stored.owner, stored.id)
+    return _public_outcomes(stored.owner, stored.id, sum(point.state == "done" for point in points))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outcome]:
+    """finished: how many there are; they are never changed, only added to."""
+    del finished
+    return sweeps.outcomes(owner, sweep)
+
+
+def _charts(stored: Stored, found: Mapping[int, Outcome]) -> None:
+    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, found))
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        _drawn(stored, found, BY_EPSILON, metric, chosen)
+    with right:
+        _drawn(stored, found, OF_TABLES, metric, chosen)
+        _way_on(stored, chosen)
+    several = len(stored.sweep.sizes) > 1
+    places = st.columns(2, gap="medium") if several else [st.container()]
+    with places[0]:
+        _drawn(stored, found, BY_SECONDS, metric, chosen)
+    if several:
+        with places[1]:
+            _drawn(stored, found, BY_TABLES, metric, chosen)
+    if stored.sweep.zone is not Zone.CURATOR:
+        _downloads(stored.sweep, found, metric, chosen)
+
+
+def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
+    """What is drawn and which setting is looked at: near the plan, until one is picked. A click on a chart and these boxes say the same."""
+    several = len(sweep.sizes) > 1
+    places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
+    with places[0]:
+        titles = {metric.title: metric for metric in METRICS}
+        told = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
+        metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=told)
+    names = [registry.get(name).title for name in sweep.mechanisms]
+    mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
+    planned = registry.get(sweep.base.mechanism.name).title
+    mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
+    epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
+    near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon / sweep.base.budget.epsilon)))
+    epsilon = _box(places[2], "ε", _EPSILON, epsilons, near)
+    sizes = sorted({s.tables for s in tried if (s.mechanism, s.epsilon) == (mechanism, epsilon)})
+    tables = _box(places[3], "Tables", _TABLES, sizes, sizes[-1]) if several else sizes[-1]
+    return titles[metric], Setting(mechanism, epsilon, tables)
+
+
+def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
+    """A select box whose options come and go; `first` until one is picked, or where that one is not there."""
+    if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
+        st.session_state[key] = first
+    shown = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
+    return cast(T, place.selectbox(label, options, format_func=shown.get, key=key, on_change=_pick))
+
+
+def _pick() -> None:
+    st.session_state[_PICKED] = True
+
+
+def _drawn(stored: Stored, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> None:
+    """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
+    if stored.sweep.zone is Zone.CURATOR:
+        draw(_chart(stored.sweep, found, name, metric, chosen), stored.sweep.zone, f"tradeoffs_{name}")
+        return
+    spec = _public_chart(stored.owner, stored.id, len(found), name, METRICS.index(metric), chosen)
+    key = f"tradeoffs_{name}"
+    if name == OF_TABLES:
+        st.vega_lite_chart(spec, key=key)
+    else:
+        st.vega_lite_chart(spec, on_select=partial(_take, key), selection_mode=charts.TRIED, key=key)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting) -> dict[str, Any]:
+    """The chart as Vega-Lite. finished: how many points there are."""
+    found = _public_outcomes(owner, sweep, finished)
+    made: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, found, name, METRICS[metric], chosen).to_dict(validate=False)
+    return made
+
+
+def _chart(sweep: Sweep, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
+    if name == OF_TABLES:
+        single = curves.of_each(metric, found)
+        return charts.tables_of(curves.of_tables(sweep, found, chosen, single), single)
+    bands = curves.bands(curves.outcomes(sweep, found), metric)
+    if name == BY_TABLES:
+        return charts.by_tables(bands, metric, chosen.epsilon, chosen)
+    return (charts.by_epsilon if name == BY_EPSILON else charts.by_seconds)(bands, metric, chosen.tables, chosen)
+
+
+def _take(key: str) -> None:
+    """Look at the setting that was clicked."""
+    if taken := st.session_state[key]["selection"].get(charts.TRIED, []):
+        _pick()
+        st.session_state[_MECHANISM] = taken[0]["mechanism"]
+        st.session_state[_EPSILON] = float(taken[0]["epsilon"])
+        st.session_state[_TABLES] = int(taken[0]["tables"])
+
+
+def _way_on(stored: Stored, chosen: Setting) -> None:
+    """From the setting that is looked at to a release."""
+    if stored.sweep.zone is Zone.CURATOR:
+        st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
+        return
+    name = next(name for name in stored.sweep.mechanisms if registry.get(name).title == chosen.mechanism)
+    label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
+    if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
+        _adopt(stored, name, chosen.epsilon)
+        frame.go("mechanism")
+
+
+def _adopt(stored: Stored, name: str, epsilon: float) -> None:
+    own = stored.sweep.base.mechanism
+    fields.store("mechanism", {"name": name, "settings": dict(own.settings) if own.name == name else {}})
+    fields.store("budget.epsilon", epsilon)
+
+
+def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
+    """The table behind every chart, made when it is asked for."""
+
+    def trials() -> Zoned[pd.DataFrame]:
+        return curves.outcomes(sweep, found)
+
+    offers: dict[str, tuple[str, Callable[[], Zoned[pd.DataFrame]], str]] = {
+        "Every trial": ("trials.csv", trials, "One line a trial, with all errors and times."),
+        "The curves": (
+            "curves.csv",
+            lambda: curves.bands(trials(), metric),
+            "What the charts draw: mean, least and most of the repeats of each setting.",
+        ),
+        "The tables of this setting": (
+            "tables.csv",
+            lambda: curves.of_tables(sweep, found, chosen, curves.of_each(metric, found)),
+            "The error of every table of the workload.",
+        ),
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, (file, content, about) in offers.items():
+            st.download_button(
+                label,
+                partial(_csv, content),
+                file,
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+                help=about,
+                key=f"sweep_{file}",
+            )
+
+
+def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
+    rows = publishable(content(), "the table of a sweep on the private table")
+    return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False), for_spreadsheets=True)

@@ -1,0 +1,282 @@
+"""Parts of the Workload page: the ways to say which tables matter, and what comes out of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core import charts
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning import precision
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.figures import show
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+ALL, TARGET, PICKED = "all", "target", "marginals"
+WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked"}
+ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
+MOST_TO_COPY = 300
+CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
+MATCHING_HELP = (
+    "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
+    "Results page certifies is then that of these questions."
+)
+_EVERY = 0
+"""Instead of a threshold: all columns of a table have to match."""
+_LOADS = "_workload_loads"
+_WORKLOAD = "workload"
+
+
+def prefill(here: Current) -> Current:
+    """A workload to start from: all pairs."""
+    if not here.draft.get("workload"):
+        session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
+    return session.current()
+
+
+def choice(here: Current) -> None:
+    """What is asked for, and how it is said."""
+    now, domain = here.draft["workload"], document.domain(here.draft)
+    with frame.card("What must come out right?", Zone.PUBLIC, "Tables of counts over some columns. The rows are made to agree with them."):
+        _way(here, now["kind"])
+        if now["kind"] == PICKED:
+            _picked(here, domain, now["marginals"])
+        else:
+            _combinations(domain, now["kind"])
+        _matching(here, domain)
+        _files(now)
+        frame.refused_at(_WORKLOAD)
+
+
+def _way(here: Current, kind: str) -> None:
+    key = f"{here.project}:way"
+    st.session_state[key] = kind
+    st.segmented_control(
+        "Which tables?",
+        list(WAYS),
+        format_func=WAYS.get,
+        key=key,
+        required=True,
+        on_change=lambda: _switch(st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def _combinations(domain: Domain, kind: str) -> None:
+    if kind == TARGET:
+        fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
+    orders = [k for k in ORDERS if k <= len(domain)]
+    fields.choice("Columns per table", "workload.k", orders, ORDERS, kind="segmented", on_change=_drop_threshold)
+
+
+def _matching(here: Current, domain: Domain) -> None:
+    """Whether a question is about all columns of a table or about some of them, where there are several columns and a mechanism for it."""
+    now, takers = here.draft["workload"], [m.title for m in registry.MECHANISMS.values() if m.takes_thresholds and m.makes_rows]
+    sizes, columns = _sizes(now), _example(now, domain)
+    if not takers or not columns or not _thresholds(sizes):
+        return
+    names = {_EVERY: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
+    key, threshold = f"{here.project}:threshold", now.get("threshold")
+    st.session_state[key] = threshold if threshold in names else _EVERY
+    st.segmented_control(
+        "A question counts the people who match",
+        list(names),
+        format_func=names.get,
+        key=key,
+        required=True,
+        on_change=lambda: _set_threshold(st.session_state[key]),
+        help=MATCHING_HELP,
+    )
+    st.caption(literal(_sentence(threshold, [f"{name} = {domain[name].cell_labels()[0]}" for name in columns], takers), 1000))
+
+
+def _sizes(workload: dict[str, Any]) -> list[int]:
+    """How many columns the tables have; one number where all have as many."""
+    return sorted({len(m["attributes"]) for m in workload["marginals"]}) if workload["kind"] == PICKED else [workload["k"]]
+
+
+def _thresholds(sizes: list[int]) -> range:
+    """What may be asked of tables of these sizes instead of all columns."""
+    return range(1, max(min(sizes), 2 if len(sizes) > 1 else 1)) if sizes else range(0)
+
+
+def _columns(sizes: list[int]) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else "them"
+
+
+def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
+    """The columns of one table of the workload, a largest one; none while it has none that can be used."""
+    try:
+        cliques = workloads.from_json(domain, {key: value for key, value in workload.items() if key != "threshold"}).cliques
+    except InputError:
+        return ()
+    return max(cliques, key=len)
+
+
+def _sentence(threshold: int | None, values: list[str], takers: list[str]) -> str:
+    """What a question means, by an example."""
+    if threshold is None:
+        return f"For example: people with {' and '.join(values)}."
+    which = " or ".join(values) if threshold == 1 else f"at least {threshold} of these: {'; '.join(values)}"
+    return f"For example: people with {which}. Only some mechanisms can be asked this: {', '.join(takers)}."
+
+
+def _set_threshold(threshold: int) -> None:
+    def change(draft: Draft) -> None:
+        draft["workload"].pop("threshold", None)
+        if threshold != _EVERY:
+            draft["workload"]["threshold"] = threshold
+
+    session.edit(change)
+
+
+def _drop_threshold() -> None:
+    """When the tables change, a threshold that they leave no room for goes."""
+    now = session.current().draft["workload"]
+    if now.get("threshold") not in _thresholds(_sizes(now)):
+        _set_threshold(_EVERY)
+
+
+def _switch(way: str) -> None:
+    """Another way of saying it, with what was last said that way."""
+
+    def change(draft: Draft) -> None:
+        kept = draft["wizard"].setdefault("workloads", {})
+        kept[draft["workload"]["kind"]] = draft["workload"]
+        draft["workload"] = kept.get(way) or _start(way, draft)
+
+    session.edit(change)
+
+
+def _start(way: str, draft: Draft) -> dict[str, Any]:
+    names = document.domain(draft).names
+    if way == PICKED:
+        return {"kind": PICKED, "marginals": []}
+    start = {"kind": way, "k": min(2, len(names))}
+    return start | {"column": names[-1]} if way == TARGET else start
+
+
+def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> None:
+    """Tables one by one, with weights."""
+    key = f"{here.project}:pick"
+    st.multiselect("Columns of a table", domain.names, key=key, placeholder="Choose columns that belong together")
+    with st.container(horizontal=True, gap="small"):
+        chosen = st.session_state.get(key)
+        st.button("Add this table", icon=":material/add:", key="add_marginal", on_click=_add, args=(key,), disabled=not chosen)
+        if not marginals and (copied := _former(here, domain)):
+            st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
+    if marginals:
+        _weights(marginals)
+
+
+def _add(key: str) -> None:
+    draft = session.current().draft
+    names, marginals = list(document.domain(draft).clique(st.session_state[key])), draft["workload"]["marginals"]
+    if names not in [m["attributes"] for m in marginals]:
+        _set_marginals([*marginals, {"attributes": names, "weight": 1.0}])
+    st.session_state[key] = []
+
+
+def _set_marginals(marginals: list[dict[str, Any]]) -> None:
+    session.edit(lambda draft: draft["workload"].update(marginals=marginals))
+    _drop_threshold()
+
+
+def _former(here: Current, domain: Domain) -> list[dict[str, Any]]:
+    """The tables of the other ways, as a list to start from."""
+    kept = here.draft["wizard"].get("workloads", {})
+    for way in (ALL, TARGET):
+        try:
+            found = workloads.from_json(domain, kept[way])
+        except (KeyError, InputError):
+            continue
+        if len(found.cliques) <= MOST_TO_COPY:
+            return [{"attributes": list(clique), "weight": weight} for clique, weight in found.weights.items()]
+    return []
+
+
+def _weights(marginals: list[dict[str, Any]]) -> None:
+    st.data_editor(
+        {"table": [" × ".join(m["attributes"]) for m in marginals], "weight": [float(m["weight"]) for m in marginals]},
+        key="weights_editor",
+        num_rows="delete",
+        hide_index=True,
+        height=35 * min(len(marginals), 6) + 40,
+        column_config={
+            "table": st.column_config.TextColumn("Table", disabled=True),
+            "weight": st.column_config.NumberColumn("Weight", min_value=0.001, max_value=1e6, help="A table of weight 2 counts twice."),
+        },
+        on_change=_take_weights,
+        alt="Tables of the workload with their weights",
+    )
+
+
+def _take_weights() -> None:
+    changes = st.session_state["weights_editor"]
+    marginals = [dict(m) for m in session.current().draft["workload"]["marginals"]]
+    for position, values in changes["edited_rows"].items():
+        marginals[int(position)]["weight"] = values.get("weight") or 1.0
+    gone = set(changes["deleted_rows"])
+    _set_marginals([m for i, m in enumerate(marginals) if i not in gone])
+
+
+def _files(now: dict[str, Any]) -> None:
+    with st.expander("Import or export", icon=":material/swap_vert:"):
+        key = f"workload_{st.session_state.get(_LOADS, 0)}"
+        st.file_uploader("Workload JSON", type=["json"], key=key, on_change=_take_file, args=(key,), help='Such as {"kind": "all", "k": 2}')
+        st.download_button(
+            "Download the workload",
+            data=json.dumps(now, indent=1).encode(),
+            file_name="workload.json",
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            key="download_workload",
+        )
+
+
+def _take_file(key: str) -> None:
+    file = st.session_state.get(key)
+    if file is None:
+        return
+    st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
+
+    def take() -> None:
+        try:
+            content = json.loads(file.getvalue())
+        except ValueError:
+            raise InputError("workload", "the file is not JSON", "check commas, quotes and brackets") from None
+        read = workloads.from_json(document.domain(session.current().draft), content).to_json()
+        session.edit(lambda draft: draft.update(workload=read))
+
+    refusals.attempt(_WORKLOAD, take)
+
+
+def outcome(workload: Workload) -> None:
+    """How many tables and cells that makes, and the largest."""
+    largest = precision.largest(workload)
+    with st.container(horizontal=True, gap="small"):
+        st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=130, help="Marginals: tables of counts over some columns.")
+        st.metric("Cells in all", numbers.count(workload.cells), border=True, width=150, help=CELLS_HELP)
+        st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=150, help="Its number of cells.")
+    st.dataframe(
+        {"Largest tables": [" × ".join(clique) for clique, _ in largest], "Cells": [cells for _, cells in largest]},
+        hide_index=True,
+        height=35 * min(len(largest), 5) + 38,
+        column_config={"Cells": st.column_config.NumberColumn(format="localized", width=90)},
+        alt="The tables with the most cells",
+    )
+
+
+def coverage(workload: Workload) -> None:
+    """Which pairs of columns are covered."""
+    show(charts.coverage, precision.coverage(workload))

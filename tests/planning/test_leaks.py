@@ -1,0 +1,90 @@
+"""Each leak is found where it is, with a fix, and only there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpsynth_core.planning import leaks
+from dpsynth_core.planning.leaks import Severity
+from dpsynth_core.planning.spec import Spec
+
+CLEAN: dict[str, Any] = {
+    "population": "people",
+    "data": {"kind": "demo"},
+    "unit": {"relation": "add-remove", "person_column": "id", "max_rows_per_person": 2},
+    "domain": {"a": 2},
+    "workload": {"kind": "all", "k": 1},
+    "budget": {"epsilon": 1.0, "delta": 1e-9},
+}
+
+
+def found(people: int | None = 1000, releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
+    return {leak.code: leak for leak in leaks.find(Spec.from_json({**CLEAN, **fields}), people, releases, elsewhere)}
+
+
+def test_a_clean_plan_has_none() -> None:
+    assert found() == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "change"),
+    [
+        ("domain-from-data", {"domain_origin": "data"}),
+        ("exact-rows", {"output": {"rows": 500}}),
+        ("seed", {"output": {"seed": 1}}),
+        ("public-total", {"unit": {"relation": "replace", "person_column": "id"}}),
+        ("delta", {"budget": {"epsilon": 1.0, "delta": 1e-3}}),
+        ("weak-epsilon", {"budget": {"epsilon": 20.0, "delta": 1e-9}}),
+        ("one-row-assumed", {"unit": {"relation": "add-remove"}}),
+        ("earlier-releases", {"releases": 1}),
+        ("same-file", {"elsewhere": ("others",)}),
+        ("assumed-public", {"public": {"path": "census.csv"}}),
+    ],
+)
+def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: dict[str, Any]) -> None:
+    result = found(**change)
+    assert list(result) == [code]
+    assert result[code].fix
+    assert result[code].why
+    assert result[code].step in {"data", "domain", "budget", "mechanism", "ledger"}
+
+
+def test_delta_is_judged_from_one_in_the_number_of_people_up() -> None:
+    assert "delta" in found(people=1000, budget={"epsilon": 1.0, "delta": 1e-3})
+    assert "delta" not in found(people=999, budget={"epsilon": 1.0, "delta": 1e-3})
+    assert "delta" not in found(people=None, budget={"epsilon": 1.0, "delta": 1e-3})
+
+
+def test_a_reason_makes_a_domain_from_data_less_severe_but_not_unsaid() -> None:
+    assert found(domain_origin="data")["domain-from-data"].severity is Severity.HIGH
+    assert found(domain_origin="data", domain_justification="public since 1990")["domain-from-data"].severity is Severity.MEDIUM
+
+
+def test_a_fixed_number_of_rows_leaks_nothing_where_the_number_is_public() -> None:
+    assert "exact-rows" not in found(unit={"relation": "replace", "person_column": "id"}, output={"rows": 500})
+
+
+def test_the_worst_comes_first() -> None:
+    listed = leaks.find(Spec.from_json({**CLEAN, "domain_origin": "data", "unit": {"relation": "replace"}, "output": {"rows": 5}}), None, 3)
+    severities = [leak.severity for leak in listed]
+    assert severities == sorted(severities, reverse=True)
+
+
+def test_no_name_from_the_plan_is_in_a_sentence() -> None:
+    hostile = "<b>**x**</b>"
+    fields = {
+        "domain": {hostile: 2},
+        "unit": {"relation": "replace", "person_column": hostile},
+        "population": hostile,
+        "domain_origin": "data",
+    }
+    for leak in found(releases=2, elsewhere=(hostile,), **fields).values():
+        assert hostile not in leak.title + leak.why + leak.fix
+
+
+def test_a_public_table_that_was_private_voids_the_promise() -> None:
+    plan = Spec.from_json({**CLEAN, "public": {"path": "census.csv"}})
+    (worst,) = leaks.find(plan, 1000, 0, public_was_private=("patients",))
+    assert (worst.code, worst.severity) == ("public-was-private", Severity.HIGH)

@@ -1,0 +1,232 @@
+"""The spec refuses every mistake with the field's name, and its digest stands for all of its content and for nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.spec import Spec, divided, load_spec
+from dpsynth_core.privacy.accountant import GDP
+
+GOOD: dict[str, Any] = {
+    "version": 1,
+    "name": "census",
+    "population": "people",
+    "data": {"path": "/somewhere/people.csv", "kind": "csv", "delimiter": ",", "encoding": "utf-8", "missing_markers": ["", "?"]},
+    "unit": {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1},
+    "domain": {"a": 2, "b": 3, "c": 4},
+    "domain_origin": "typed",
+    "domain_justification": "",
+    "workload": {"kind": "all", "k": 2},
+    "budget": {"epsilon": 1.0, "delta": 1e-9},
+    "mechanism": {"name": "aim", "settings": {"max_size_mb": 10.0}},
+    "output": {"rows": None, "seed": None},
+}
+
+CHANGES: list[tuple[str, Any]] = [
+    ("name", "other"),
+    ("population", "others"),
+    ("data.path", "/somewhere/persons.csv"),
+    ("data.kind", "parquet"),
+    ("data.delimiter", ";"),
+    ("data.encoding", "latin-1"),
+    ("data.missing_markers", [""]),
+    ("data.standin", {"rows": 5}),
+    ("public", {"path": "census.csv"}),
+    ("unit.relation", "replace"),
+    ("unit.person_column", "a"),
+    ("unit.max_rows_per_person", 2),
+    ("domain.a", 5),
+    ("domain_origin", "codebook"),
+    ("domain_justification", "because"),
+    ("workload.k", 1),
+    ("budget.epsilon", 2.0),
+    ("budget.delta", 1e-8),
+    ("budget.certificate", 0.05),
+    ("mechanism.name", "independent"),
+    ("mechanism.settings", {}),
+    ("output.rows", 10),
+    ("output.seed", 1),
+]
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """GOOD with one field set, or removed for the value KeyError."""
+    obj = copy.deepcopy(GOOD)
+    *parents, last = path.split(".")
+    target = obj
+    for key in parents:
+        target = target[key]
+    if value is KeyError:
+        del target[last]
+    else:
+        target[last] = value
+    return obj
+
+
+def check_all(obj: object) -> None:
+    spec = Spec.from_json(obj)
+    spec.resolved()
+    spec.settings()
+
+
+def test_a_good_spec_resolves_to_what_it_says() -> None:
+    domain, workload, unit, rho = Spec.from_json(GOOD).resolved()
+    assert domain.names == ("a", "b", "c")
+    assert workload.cliques == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert (unit.relation, unit.max_rows_per_person) == ("add-remove", 1)
+    assert rho == GDP.rho_from(1.0, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("version", 2, "version"),
+        ("name", "", "name"),
+        ("name", " ", "name"),
+        ("name", "a\x1b[2J", "name"),
+        ("population", KeyError, "population"),
+        ("population", "", "population"),
+        ("data", KeyError, "data"),
+        ("data", "people.csv", "data"),
+        ("data.path", "", "data.path"),
+        ("data.kind", "xlsx", "data.kind"),
+        ("data.sheet", 1, "data.sheet"),
+        ("data.standin", {"rows": 5}, "data.standin"),
+        ("data.standin", {"rows": 0}, "data.standin.rows"),
+        ("data.kind", "standin", "data.standin"),
+        ("unit.relation", "swap", "unit.relation"),
+        ("unit.max_rows_per_person", 0, "unit.max_rows_per_person"),
+        ("unit.max_rows_per_person", 2, "unit.max_rows_per_person"),
+        ("unit.max_rows_per_person", "1", "unit.max_rows_per_person"),
+        ("domain", [], "domain"),
+        ("domain", {}, "domain"),
+        ("domain.a", 0, "column 'a'"),
+        ("domain_origin", "data", "domain_justification"),
+        ("domain_origin", "guessed", "domain_origin"),
+        ("workload", {"kind": "some"}, "workload.kind"),
+        ("workload.k", 4, "workload.k"),
+        ("budget.epsilon", 0, "budget.epsilon"),
+        ("budget.epsilon", "one", "budget.epsilon"),
+        ("budget.epsilon", float("nan"), "budget.epsilon"),
+        ("budget.epsilon", float("inf"), "budget.epsilon"),
+        ("budget.epsilon", True, "budget.epsilon"),
+        ("budget.epsilon", None, "budget.epsilon"),
+        ("budget.delta", 1e-3, "budget.delta"),
+        ("budget.delta", 0, "budget.delta"),
+        ("budget.delta", KeyError, "budget.delta"),
+        ("budget.certificate", -0.05, "budget.certificate"),
+        ("budget.certificate", 0.0001, "budget.certificate"),
+        ("budget.certificate", 0.6, "budget.certificate"),
+        ("budget.certificate", float("nan"), "budget.certificate"),
+        ("budget.certificate", "0.05", "budget.certificate"),
+        ("mechanism.name", "magic", "mechanism"),
+        ("mechanism.settings", {"magic": 1}, "mechanism.magic"),
+        ("mechanism.settings", {"max_size_mb": -1.0}, "mechanism.max_size_mb"),
+        ("output.rows", 0, "output.rows"),
+        ("output.rows", 1.5, "output.rows"),
+        ("output.rows", 10**12, "output.rows"),
+        ("output.seed", -1, "output.seed"),
+        ("extra", 1, "extra"),
+    ],
+)
+def test_every_mistake_names_its_field(path: str, value: Any, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_all(changed(path, value))
+    assert caught.value.field == field
+    assert "\n" not in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_without_a_word_on_it_there_is_no_certificate() -> None:
+    assert Spec.from_json(GOOD).budget.certificate == 0
+
+
+def test_the_parts_of_a_divided_budget_are_the_whole() -> None:
+    mechanism, certificate = divided(0.3, 0.05)
+    assert certificate == pytest.approx(0.015)
+    assert mechanism + certificate == pytest.approx(0.3, rel=1e-15)
+    assert divided(0.3, 0) == (0.3, 0)
+
+
+@pytest.mark.parametrize("obj", [None, [], "text", 3, {1, 2}])
+def test_what_is_no_document_is_refused(obj: object) -> None:
+    with pytest.raises(InputError):
+        Spec.from_json(obj)
+
+
+def test_a_workload_of_too_many_cells_is_refused_with_its_columns() -> None:
+    with pytest.raises(CapacityError, match="a x b"):
+        Spec.from_json(changed("domain", {"a": 40_000, "b": 40_000, "c": 4})).resolved()
+
+
+@pytest.mark.parametrize(("path", "value"), CHANGES)
+def test_every_field_changes_the_digest(path: str, value: Any) -> None:
+    assert Spec.from_json(changed(path, value)).digest() != Spec.from_json(GOOD).digest()
+
+
+def test_every_field_of_the_document_is_in_the_list_of_changes() -> None:
+    """So that the test above cannot miss a field that is added later."""
+    whole = json.loads(Spec.from_json(GOOD).model_dump_json())
+    inside = {f"{key}.{sub}" for key in ("data", "unit", "budget", "mechanism", "output") for sub in whole[key]}
+    flat = {key for key in whole if key not in ("data", "unit", "budget", "mechanism", "output", "domain", "workload", "version")}
+    assert inside | flat <= {path for path, _ in CHANGES}
+
+
+def test_the_digest_can_be_recomputed_from_the_published_document() -> None:
+    spec = Spec.from_json(GOOD)
+    canonical = json.dumps(spec.published(), sort_keys=True, separators=(",", ":"))
+    assert spec.digest() == sha256(canonical.encode()).hexdigest()
+    assert Spec.from_json(spec.published()).digest() == spec.digest()
+
+
+def test_the_published_document_has_no_folder_of_this_machine() -> None:
+    spec = Spec.from_json(GOOD)
+    assert spec.published()["data"]["path"] == "people.csv"
+    assert "somewhere" not in json.dumps(spec.published())
+    assert spec.digest() == Spec.from_json(changed("data.path", "/elsewhere/people.csv")).digest()
+
+
+def test_a_spec_survives_its_own_json() -> None:
+    spec = Spec.from_json(GOOD)
+    assert Spec.from_json(json.loads(spec.model_dump_json())) == spec
+
+
+def test_a_relative_data_path_starts_from_the_specs_folder(tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text(json.dumps(changed("data.path", "sub/people.csv")))
+    assert load_spec(tmp_path / "spec.json").data.path == str(tmp_path / "sub" / "people.csv")
+    (tmp_path / "spec.json").write_text(json.dumps(GOOD))
+    assert load_spec(tmp_path / "spec.json").data.path == "/somewhere/people.csv"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"\xff\xfe\x00", b"[" * 100_000])
+def test_a_file_that_is_no_spec_is_an_input_error(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "spec.json").write_bytes(content)
+    with pytest.raises(InputError):
+        load_spec(tmp_path / "spec.json")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("path", "other.csv"), ("kind", "parquet"), ("delimiter", ";"), ("encoding", "latin-1"), ("sha256", "0" * 64)]
+)
+def test_every_field_of_the_public_table_changes_the_digest(field: str, value: str) -> None:
+    given = {"path": "census.csv"}
+    assert Spec.from_json(changed("public", given | {field: value})).digest() != Spec.from_json(changed("public", given)).digest()
+
+
+@pytest.mark.parametrize("public", [{}, {"path": ""}, {"path": "a.csv", "kind": "demo"}, {"path": "a.csv", "sha256": "12"}, "a.csv"])
+def test_a_public_table_that_cannot_be_meant_is_refused(public: object) -> None:
+    with pytest.raises(InputError, match="public"):
+        Spec.from_json(changed("public", public))
+
+
+def test_the_public_table_leaves_this_machine_without_its_folder() -> None:
+    assert Spec.from_json(changed("public", {"path": "/secret/place/census.csv"})).published()["public"]["path"] == "census.csv"
+    assert "public" not in Spec.from_json(GOOD).published()

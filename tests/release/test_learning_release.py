@@ -1,0 +1,139 @@
+"""Releases of mechanisms that learn with an oracle: a rule told everywhere, no times, a delta set aside, reproduced and verified."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core import cli, report
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.bundle.unpack import read_bytes
+from dpsynth_core.bundle.verify import verify
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.oracles.rules.asking import Ask
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.conversions import rho_from
+from dpsynth_core.privacy.learning import rspm
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.release.document import Release
+from tests.mechanisms.binary import binary_people
+from tests.release.test_transcript import replayed
+
+LEARNERS = ("laplace", "gaussian", "exponential")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> dict[str, Any]:
+    source = binary_people(2000, 6)
+    words = np.array(["no", "yes"])[source.rows]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join([",".join(source.domain.names), *(",".join(row) for row in words)]) + "\n")
+    return {
+        "population": "people",
+        "data": {"path": str(path)},
+        "domain": source.domain.to_json(),
+        "workload": {"kind": "all", "k": 2},
+        "budget": {"epsilon": 5.0, "delta": 1e-6, "certificate": 0.1},
+    }
+
+
+def spec_of(people: dict[str, Any], name: str, relation: str = "add-remove", **settings: Any) -> Spec:
+    return Spec.from_json(people | {"mechanism": {"name": name, "settings": settings}, "unit": {"relation": relation}})
+
+
+def run(spec: Spec) -> Release:
+    plan = synthesis.plan(spec)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("name", ["learn", "oraclequery"])
+def test_a_release_is_reproduced_from_what_is_published_and_verified(people: dict[str, Any], name: str, learner: str) -> None:
+    more = {"rounds": 5, "records": 10} if name == "oraclequery" else {}
+    spec = spec_of(people, name, "replace", learner=learner, **more)
+    made = run(spec)
+    again = replayed(made, spec)
+    assert again.details == made.details
+    assert (made.codes is None) == (name == "learn")
+    if made.codes is not None:
+        np.testing.assert_array_equal(again.codes, made.codes)
+    assert again.charges == made.charges
+    assert verify(read_bytes(pack(made))).sound
+
+
+@pytest.mark.parametrize(("learner", "timed"), [("laplace", False), ("gaussian", False), ("exponential", True)])
+def test_the_time_of_an_oracle_that_saw_records_is_not_published(people: dict[str, Any], learner: str, timed: bool) -> None:
+    made = run(spec_of(people, "learn", learner=learner))
+    assert bool(made.timings) == timed
+    assert any(step.seconds > 0 for step in made.history) == timed
+
+
+def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> None:
+    plan = synthesis.plan(spec_of(people, "learn"))
+    assert (plan.rho_mechanism, plan.rho_certificate) == (plan.rho, 0.0)
+    made = run(spec_of(people, "learn"))
+    assert made.certificate is None
+    assert made.rho_spent == pytest.approx(made.rho, rel=1e-6)
+    assert run(spec_of(people, "oraclequery", rounds=5, records=10)).certificate is not None
+
+
+def test_half_of_delta_is_set_aside_for_steps_that_need_one_and_the_statement_says_so(people: dict[str, Any]) -> None:
+    plan = synthesis.plan(spec_of(people, "learn", learner="gaussian"))
+    assert plan.delta == 5e-7
+    assert plan.rho == rho_from(5.0, 5e-7)
+    made = run(plan.spec)
+    assert "Half of delta, 5e-07, was set aside" in made.statement
+    assert sum(charge.get("delta", 0.0) for charge in made.charges) <= 5e-7
+    assert "set aside" not in run(spec_of(people, "learn")).statement
+
+
+def test_report_card_and_document_tell_the_rule_and_how_good_it_is(people: dict[str, Any]) -> None:
+    made = run(spec_of(people, "learn"))
+    told = report.learnt(made)
+    assert told == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
+    assert "It is wrong for" in report.goodness(made.details["rule"])
+    assert ("Rule", told) in report.facts(made)
+    assert json.loads(document.document(made))["details"]["rule"]["rule"]["kind"] == "conjunction"
+    assert [brand.sentence for brand in made.brands if brand.code == "answers-only"] == ["Certified learning gives a rule and no rows."]
+    judged = report.quality_of(made).value
+    assert list(judged.table["marginal"]) == ["y"]
+    assert judged.headline.tables == 1
+
+
+def test_hostile_labels_are_escaped_in_the_report(people: dict[str, Any]) -> None:
+    domain = json.loads(json.dumps(people["domain"]).replace('"yes"', '"<b>yes</b>"'))
+    path = Path(people["data"]["path"])
+    path.write_text(path.read_text().replace("yes", "<b>yes</b>"))
+    made = run(spec_of(people | {"domain": domain}, "learn"))
+    page = report.parts(made)[report.REPORT].value.decode()
+    assert "<b>yes</b>" not in page
+    assert "&lt;b&gt;yes&lt;/b&gt;" in page
+
+
+def test_prsma_is_refused_with_its_number_of_calls_before_anything_is_read(people: dict[str, Any]) -> None:
+    with pytest.raises(CapacityError, match=r"PRSMA would need [\d,]+ oracle calls, about [\d,]+ hours"):
+        synthesis.plan(spec_of(people, "learn", "replace", learner="prsma"))
+
+
+def test_the_command_line_says_what_a_missing_proof_cost_and_that_it_is_no_bad_input(
+    people: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rspm, "asking", unproved)
+    (tmp_path / "domain.json").write_text(json.dumps(people["domain"]))
+    asked = ["synthesize", people["data"]["path"], "--domain", str(tmp_path / "domain.json"), "--epsilon", "1", "--workload", "all-2way"]
+    assert cli.main([*asked, "--mechanism", "learn", "--set", "rule=parity", "--out", str(tmp_path / "out")]) == cli.FAILED
+    said = capsys.readouterr().err
+    assert "error: oracle: it could not prove its answer" in said
+    assert "what the run was charged stays spent" in said
+
+
+@contextmanager
+def unproved(*_: object) -> Iterator[Ask]:
+    """An oracle without proofs."""
+    yield lambda _problem, noise: [None] * len(noise)

@@ -1,0 +1,431 @@
+"""From spec to release: every control changes what is executed, and the release says truly how it was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.evaluation.distances import largest_error, row_marginals
+from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.planning import precision
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy import charges
+from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.privacy.events import Gaussian, Selection
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import Progress, Release
+from dpsynth_core.release.synthesis import Plan
+from tests.mechanisms.offered import TABLES
+
+N = 400
+Make = Callable[..., Spec]
+
+
+@pytest.fixture
+def make_spec(tmp_path: Path) -> Make:
+    folder = tmp_path / "canary-folder"
+    folder.mkdir()
+    codes = np.random.default_rng(0).integers(0, [2, 3, 4], size=(N, 3))
+    codes[:, 1] = (codes[:, 0] + codes[:, 1]) % 3
+    people = np.arange(N) // 2
+    np.savetxt(folder / "people.csv", np.column_stack([people, codes]), fmt="%d", delimiter=",", header="person,a,b,c", comments="")
+    np.savetxt(folder / "census.csv", codes[:100], fmt="%d", delimiter=",", header="a,b,c", comments="")
+
+    def make(**fields: Any) -> Spec:
+        return Spec.from_json(
+            {
+                "name": "test",
+                "population": "people",
+                "data": {"path": str(folder / "people.csv")},
+                "domain": {"a": 2, "b": 3, "c": 4},
+                "workload": {"kind": "all", "k": 2},
+                "budget": {"epsilon": 2.0, "delta": 1e-9},
+                "mechanism": {"name": "independent"},
+                "output": {"seed": 1},
+            }
+            | ({"public": {"path": str(folder / "census.csv")}} if needs_public(fields) else {})
+            | fields
+        )
+
+    return make
+
+
+def needs_public(fields: dict[str, Any]) -> bool:
+    return isinstance(registry.MECHANISMS.get(fields.get("mechanism", {}).get("name")), UsesPublic)
+
+
+def run(spec: Spec, on_event: Callable[[Progress], None] = lambda _: None) -> Release:
+    plan = synthesis.plan(spec)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(spec), on_event)
+
+
+def contents(release: Release) -> dict[str, Any]:
+    """The release without what depends on the clock."""
+    document = releases.to_json(release)
+    document["history"] = [{k: v for k, v in step.items() if k != "seconds"} for step in document["history"]]
+    return {k: v for k, v in document.items() if k not in ("timings", "created")} | {"codes": release.codes.tolist()}
+
+
+def test_a_seed_repeats_a_release_to_the_last_row(make_spec: Make) -> None:
+    assert contents(run(make_spec())) == contents(run(make_spec()))
+
+
+def test_without_a_seed_releases_differ(make_spec: Make) -> None:
+    first, second = (run(make_spec(output={})) for _ in range(2))
+    assert any((x.values != y.values).any() for x, y in zip(first.measurements, second.measurements, strict=True))
+
+
+CONTROLS: list[dict[str, Any]] = [
+    {"unit": {"relation": "replace"}},
+    {"unit": {"person_column": "person", "max_rows_per_person": 1}},
+    {"unit": {"person_column": "person", "max_rows_per_person": 2}},
+    {"domain": {"a": 2, "b": 2, "c": 4}},
+    {"workload": {"kind": "target", "column": "a", "k": 2}},
+    {"budget": {"epsilon": 1.0, "delta": 1e-9}},
+    {"budget": {"epsilon": 2.0, "delta": 1e-6}},
+    {"budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.05}},
+    {"mechanism": {"name": "independent"}},
+    {"mechanism": {"name": "aim", "settings": {"measure_share": 0.5}}},
+    {"mechanism": {"name": "aim", "settings": {"rounds_per_attribute": 3}}},
+    {"output": {"seed": 2}},
+    {"output": {"seed": 1, "rows": 17}},
+]
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=json.dumps)
+def test_every_control_changes_what_is_executed(make_spec: Make, control: dict[str, Any]) -> None:
+    """Compared to AIM with the same seed: other noise, other marginals or other rows; not only another line in the document."""
+    base = {"mechanism": {"name": "aim"}}
+    plain, other = run(make_spec(**base)), run(make_spec(**(base | control)))
+    same_noise = [m.sigma for m in plain.measurements] == [m.sigma for m in other.measurements]
+    same_rows = plain.codes.shape == other.codes.shape and (plain.codes == other.codes).all()
+    assert not (same_noise and same_rows)
+
+
+def test_noise_is_private_unless_a_seed_was_asked_for(make_spec: Make) -> None:
+    private, seeded = run(make_spec(output={})), run(make_spec())
+    assert private.private
+    assert "not-private" not in {brand.code for brand in private.brands}
+    assert not private.statement.startswith("Not private")
+    assert not seeded.private
+    assert "not private" in {b.code: b.sentence for b in seeded.brands}["not-private"].lower()
+    assert seeded.statement.startswith("Not private")
+
+
+def test_what_was_spent_is_what_the_charges_add_up_to_and_within_the_budget(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    assert made.rho_spent == pytest.approx(sum(charge["rho"] for charge in made.charges))
+    assert made.rho_spent <= made.rho
+    gaussians = [charge for charge in made.charges if charge["operation"] == "Gaussian"]
+    assert [g["sigma"] for g in gaussians][: len(made.measurements)] == [m.sigma for m in made.measurements]
+
+
+def test_the_history_holds_every_measurement_in_order_with_rising_cost(make_spec: Make) -> None:
+    heard: list[Progress] = []
+    made = run(make_spec(mechanism={"name": "aim"}), heard.append)
+    assert tuple(heard) == made.history
+    measured = [step for step in heard if step.kind == "measured"]
+    assert [step.attributes for step in measured] == [m.clique for m in made.measurements]
+    assert [step.rho_spent for step in measured] == sorted(step.rho_spent for step in measured)
+    assert heard[-1].done == 1.0
+
+
+def test_whoever_listens_can_stop_the_run_between_two_steps(make_spec: Make) -> None:
+    class Stop(Exception):
+        pass
+
+    heard: list[str] = []
+
+    def listen(progress: Progress) -> None:
+        heard.append(progress.kind)
+        if progress.kind == "measured":
+            raise Stop
+
+    with pytest.raises(Stop):
+        run(make_spec(mechanism={"name": "aim"}), listen)
+    assert heard.count("measured") == 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "rows", "expected"),
+    [({"relation": "replace"}, None, N), ({"relation": "add-remove"}, 23, 23), ({"relation": "replace"}, 23, 23)],
+)
+def test_number_of_rows_where_it_is_known(make_spec: Make, unit: dict[str, Any], rows: int | None, expected: int) -> None:
+    assert run(make_spec(unit=unit, output={"seed": 1, "rows": rows})).rows == expected
+
+
+def test_under_add_remove_the_number_of_rows_is_the_noisy_total(make_spec: Make) -> None:
+    counts = set()
+    for seed in range(5):
+        made = run(make_spec(output={"seed": seed}))
+        assert made.rows == round(made.total)
+        assert made.row_policy == "the noisy estimate of the number of records"
+        counts.add(made.rows)
+    assert len(counts) > 1
+
+
+def test_without_any_person_there_is_still_a_table(make_spec: Make, tmp_path: Path) -> None:
+    """Noise can bring the estimate of a tiny table to zero or below; the release then has one row."""
+    (tmp_path / "one.csv").write_text("a,b,c\n0,0,0\n")
+    fields = {"data": {"path": str(tmp_path / "one.csv")}, "budget": {"epsilon": 0.1, "delta": 1e-9}}
+    assert min(run(make_spec(**fields, output={"seed": seed})).rows for seed in range(6)) == 1
+
+
+def test_rows_come_back_with_the_types_and_order_of_the_domain(make_spec: Make, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("city,age,extra\nRome,33,x\nOslo,40,y\n" * 30)
+    domain = {
+        "version": 1,
+        "attributes": [
+            {"name": "age", "kind": "integer", "lower": 30, "upper": 49, "bins": 4},
+            {"name": "city", "kind": "categorical", "categories": ["Oslo", "Rome"]},
+        ],
+    }
+    made = run(make_spec(data={"path": str(tmp_path / "t.csv")}, domain=domain))
+    assert made.table.column_names == ["age", "city"]
+    frame = made.table.to_pandas()
+    assert frame["age"].dtype == "int64"
+    assert frame["age"].between(30, 49).all()
+    assert set(frame["city"]) <= {"Oslo", "Rome"}
+
+
+def test_no_path_and_no_name_of_this_machine_is_in_the_release(make_spec: Make) -> None:
+    document = releases.document(run(make_spec()))
+    assert b"people.csv" in document
+    assert b"canary-folder" not in document
+    assert str(Path.home()).encode() not in document.replace(b'"/"', b"")
+
+
+def test_the_statement_names_relation_unit_epsilon_delta_rho_and_accountant(make_spec: Make) -> None:
+    plain = run(make_spec(output={})).statement
+    for part in ("add-remove", "owns one row", "(2, 1e-09)-differential privacy", "mu = 0.", "rho = mu^2/2 = 0.0", "GDP"):
+        assert part in plain
+    several = run(make_spec(unit={"relation": "replace", "person_column": "person", "max_rows_per_person": 2})).statement
+    for part in ("replace", "'person'", "at most 2 rows"):
+        assert part in several
+    assert "number of rows is public" not in several
+    assert "number of rows is public" in run(make_spec(unit={"relation": "replace"})).statement
+
+
+def test_a_run_under_gdp_has_more_rho_and_charges_selections_as_gdp_does(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    events = [charges.read(charge) for charge in made.charges]
+    assert made.accountant == "GDP"
+    assert made.rho == GDP.rho_from(2.0, 1e-9) > ZCDP.rho_from(2.0, 1e-9)
+    assert {type(event) for event in events} == {Gaussian, Selection}
+    spent = sum(map(GDP.cost, events), Fraction())
+    assert spent <= Fraction(made.rho)
+    assert float(spent) == pytest.approx(made.rho, rel=1e-6)
+    assert sum(map(ZCDP.cost, events), Fraction()) <= spent  # so it is zCDP of the same rho as well
+
+
+@pytest.mark.parametrize(("mechanism", "epsilon"), [("mst", 2.0), ("aim", 40.0)])
+def test_zcdp_is_in_force_where_gdp_is_not_asked_for_or_does_not_reach(make_spec: Make, mechanism: str, epsilon: float) -> None:
+    plan = synthesis.plan(make_spec(mechanism={"name": mechanism}, budget={"epsilon": epsilon, "delta": 1e-9}))
+    assert plan.accountant is ZCDP
+    assert plan.rho == ZCDP.rho_from(epsilon, 1e-9)
+    assert "zero-concentrated" in synthesis.statement(plan, 0.1, True)
+
+
+def test_a_domain_read_from_the_data_brands_the_release_with_the_reason(make_spec: Make) -> None:
+    made = run(make_spec(domain_origin="data", domain_justification="all codes of the public form"))
+    assert "all codes of the public form" in {b.code: b.sentence for b in made.brands}["domain-from-data"]
+    assert "domain-from-data" not in {b.code for b in run(make_spec()).brands}
+
+
+def test_delta_near_one_in_the_number_of_people_is_branded(make_spec: Make) -> None:
+    risky = run(make_spec(budget={"epsilon": 2.0, "delta": 9e-4}, output={"rows": None, "seed": 1}, unit={"relation": "replace"}))
+    assert [b.code for b in risky.brands if b.code == "budget"] == []  # 9e-4 is below 1/400
+    demo = {"data": {"kind": "demo"}, "domain": {"household_size": 8}, "workload": {"kind": "all", "k": 1}}
+    many = run(make_spec(**demo, budget={"epsilon": 2.0, "delta": 1e-4}))
+    assert "budget" in {b.code for b in many.brands}
+    assert "simulated" in {b.code for b in many.brands}
+
+
+def test_answers_without_rows(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "gaussian"}))
+    assert (made.codes, made.table, made.rows) == (None, None, 0)
+    assert "answers-only" in {b.code for b in made.brands}
+    assert {m.clique for m in made.measurements} == {("a", "b"), ("a", "c"), ("b", "c")}
+    with pytest.raises(InputError, match=r"output\.rows"):
+        synthesis.plan(make_spec(mechanism={"name": "gaussian"}, output={"rows": 5}))
+
+
+# The certificate and the bounds
+
+
+def certified(share: float = 0.05) -> dict[str, Any]:
+    return {"budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": share}}
+
+
+def truth(spec: Spec) -> dict[tuple[str, ...], Any]:
+    plan = synthesis.plan(spec)
+    counts = synthesis.open_source(plan).counts(plan.workload.cliques)
+    return {clique: table / table.sum() for clique, table in counts.items()}
+
+
+@pytest.mark.parametrize("mechanism", TABLES)
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_what_runs_is_the_split_that_is_shown(make_spec: Make, mechanism: str, relation: str) -> None:
+    spec = make_spec(**certified(0.2), mechanism={"name": mechanism}, unit={"relation": relation})
+    plan, made = synthesis.plan(spec), run(spec)
+    shown = precision.budget_split(mechanism, {}, plan.workload, plan.rho, certificate=0.2).value.set_index("stage")["rho"]
+    assert made.certificate["rho"] == pytest.approx(shown["certificate"], rel=1e-6)
+    assert made.rho_spent - made.certificate["rho"] <= shown.drop("certificate").sum()
+    assert made.rho_spent <= made.rho
+
+
+@pytest.mark.parametrize("mechanism", TABLES)
+def test_every_mechanism_runs_as_if_the_certificate_s_share_did_not_exist(make_spec: Make, mechanism: str) -> None:
+    """With the noise it would have at 80 % of rho and without a certificate: it cannot even see that there is more."""
+    spec = make_spec(**certified(0.2), mechanism={"name": mechanism})
+    with_certificate, plan = run(spec), synthesis.plan(spec)
+    smaller = replace(plan, rho=plan.rho_mechanism, rho_certificate=0.0)
+    alone = synthesis.synthesize(smaller, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
+    assert with_certificate.measurements
+    for one, other in zip(with_certificate.measurements, alone.measurements, strict=True):
+        assert one.sigma == pytest.approx(other.sigma, rel=1e-8)  # the meter's headroom is a relative 1e-9
+        assert np.array_equal(one.values, other.values)
+
+
+def test_a_mechanism_that_asks_for_more_than_its_part_is_stopped(make_spec: Make) -> None:
+    class Greedy:
+        title, makes_rows = "Greedy", True
+
+        def steps(self, kernel: Any, *_: Any) -> Any:
+            kernel.measure_marginal(("a",), kernel.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)
+            yield
+
+    plan = synthesis.plan(make_spec(**certified()))
+    with pytest.raises(BudgetExceeded):
+        synthesis.synthesize(replace(plan, mechanism=Greedy()), synthesis.open_source(plan), SeededNoise(1), lambda _: None)
+
+
+@pytest.mark.parametrize("mechanism", ["aim", "gaussian"])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: str, relation: str) -> None:
+    budget = {"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5}
+    spec = make_spec(budget=budget, mechanism={"name": mechanism}, unit={"relation": relation})
+    made, true = run(spec), truth(spec)
+    if made.codes is None:
+        published = {m.clique: m.values / made.total for m in made.measurements}
+    else:
+        published = {r: counts / made.rows for r, counts in row_marginals(made.domain, made.codes, true).items()}
+    assert made.certificate["of"] == ("rows" if mechanism == "aim" else "answers")
+    assert {tuple(one["attributes"]) for one in made.certificate["marginals"]} == true.keys()
+    for one in made.certificate["marginals"]:
+        error = np.abs(true[tuple(one["attributes"])] - published[tuple(one["attributes"])]).sum()
+        # a Gaussian of sigma, 6 of which are exceeded once in 5e8, and the doubt of the total
+        allowed = (6 * made.certificate["sigma"] + 6 * made.certificate["total"]["sigma"]) / N
+        assert one["error"] == pytest.approx(error, abs=allowed)
+        assert one["bound95"] <= one["simultaneous95"]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("threshold", [None, 1])
+def test_the_certified_largest_error_is_that_of_the_questions_asked(make_spec: Make, relation: str, threshold: int | None) -> None:
+    spec = make_spec(
+        budget={"epsilon": 50.0, "delta": 1e-9, "certificate": 0.5},
+        mechanism={"name": "mwem"},
+        workload={"kind": "all", "k": 2, "threshold": threshold},
+        unit={"relation": relation},
+        output={"seed": 1, "rows": 7},  # so few cannot be right
+    )
+    made, plan = run(spec), synthesis.plan(spec)
+    true = synthesis.open_source(plan).counts(plan.workload.cliques)
+    exact = largest_error(true, row_marginals(plan.domain, made.codes, plan.workload.cliques), threshold)
+    # six standard deviations of the noise, and of what a wrong total does to a share
+    allowed = 6 * (made.certificate["max_sigma"] + made.certificate["total"]["sigma"]) / N
+    assert made.certificate["max_error"] == pytest.approx(exact, abs=allowed)
+    assert exact > 2 * allowed
+    assert exact <= made.certificate["max_bound95"] + allowed
+
+
+def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Make) -> None:
+    """Seven rows cannot be right, and the certificate says so; the answers behind them could be."""
+    many, few = (run(make_spec(**certified(0.5), output={"seed": 1, "rows": rows})) for rows in (4000, 7))
+    assert few.certificate["mean_error"] > many.certificate["mean_error"] + 0.2
+
+
+def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_same(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    assert made.certificate is None
+    assert releases.to_json(made)["certificate"] is None
+    assert {tuple(bound["attributes"]) for bound in made.bounds} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {bound["support"] for bound in made.bounds} <= {"supported", "unsupported"}
+    assert all(0 < bound["bound95"] <= 2 for bound in made.bounds)
+
+
+def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_path: Path) -> None:
+    made = run(make_spec(**certified(), mechanism={"name": "aim"}))
+    (tmp_path / "kept").mkdir()
+    releases.save(made, tmp_path / "kept")
+    again = releases.load(tmp_path / "kept")
+    assert again.certificate == made.certificate
+    assert again.bounds == made.bounds
+    assert json.loads(releases.document(made))["certificate"]["mean_error"] == made.certificate["mean_error"]
+
+
+def test_the_statement_says_what_was_kept_for_the_certificate(make_spec: Make) -> None:
+    assert "kept for measuring the errors" in run(make_spec(**certified())).statement
+    assert "kept for measuring the errors" not in run(make_spec()).statement
+
+
+def test_phases_are_timed_and_versions_recorded(make_spec: Make) -> None:
+    made = run(make_spec(mechanism={"name": "aim"}))
+    assert {"read", "measure", "fit", "rows", "decode", "total"} <= made.timings.keys()
+    assert sum(s for name, s in made.timings.items() if name != "total") <= made.timings["total"] + 0.01
+    assert made.versions.keys() >= {"python", "numpy", "opendp", "pyarrow"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"data": {"path": "/nowhere/people.csv"}}, "data"),
+        ({"domain": {"a": 2, "zip": 3}}, "column 'zip'"),
+        ({"unit": {"person_column": "who"}}, "unit.person_column"),
+        ({"unit": {"person_column": "a"}}, "column 'a'"),
+    ],
+)
+def test_a_plan_that_does_not_fit_the_file_is_refused_before_it_is_read(make_spec: Make, fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        synthesis.plan(make_spec(**fields))
+    assert caught.value.field == field
+
+
+def test_a_mechanism_that_cannot_run_the_plan_refuses_it_with_its_reason(make_spec: Make) -> None:
+    with pytest.raises(CapacityError, match="capacity"):
+        synthesis.plan(make_spec(domain={"a": 200_000, "b": 3}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}))
+
+
+@pytest.mark.parametrize("mechanism", [name for name, one in registry.MECHANISMS.items() if not one.takes_thresholds])
+def test_a_mechanism_that_asks_for_whole_tables_refuses_thresholds(make_spec: Make, mechanism: str) -> None:
+    with pytest.raises(CapacityError, match="cannot ask who matches at least 1 of the columns"):
+        synthesis.plan(make_spec(mechanism={"name": mechanism}, workload={"kind": "all", "k": 2, "threshold": 1}))
+
+
+def test_counts_are_read_in_one_pass_and_only_through_the_kernel(make_spec: Make) -> None:
+    """The source is asked once, for the workload and the single columns; everything after that is charged."""
+    spec = make_spec(mechanism={"name": "aim"})
+    plan: Plan = synthesis.plan(spec)
+    real, asked = synthesis.open_source(plan), []
+
+    class Counted:
+        domain = real.domain
+
+        def counts(self, cliques: Collection[tuple[str, ...]]) -> Any:
+            asked.append(set(cliques))
+            return real.counts(cliques)
+
+    synthesis.synthesize(plan, Counted(), synthesis.noise_for(spec), lambda _: None)
+    assert asked == [{("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("b",), ("c",)}]

@@ -1,0 +1,180 @@
+"""A transcript is enough to make a release once more: same model, same rows, same bounds, same certificate, without the private table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsynth_core.foundation.errors import BudgetExceeded, InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis, transcript
+from dpsynth_core.release.document import Release
+from dpsynth_core.release.transcript import Answer, Recorder, Replay, Unrecorded
+from dpsynth_core.sources import demo
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Measurement, Residual
+from tests.mechanisms.offered import TABLES
+
+
+def spec(**fields: Any) -> Spec:
+    """A plan over three columns of the simulated people."""
+    return Spec.from_json(
+        {
+            "population": "people",
+            "data": {"kind": "demo"},
+            "domain": {
+                "version": 1,
+                "attributes": [
+                    {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
+                    {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5},
+                    {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 4},
+                ],
+            },
+            "workload": {"kind": "all", "k": 2},
+            "budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
+            "output": {"rows": 500},
+        }
+        | fields
+    )
+
+
+def public_table(folder: Path) -> dict[str, Any]:
+    demo.simulate(rows=300, seed=8).to_csv(folder / "twin.csv", index=False)
+    return {"path": str(folder / "twin.csv")}
+
+
+def run(plan_of: Spec) -> Release:
+    plan = synthesis.plan(plan_of)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan_of), lambda _: None)
+
+
+def replayed(made: Release, plan_of: Spec) -> Release:
+    """Through the document, as a recipient has it."""
+    read = releases.from_json(json.loads(releases.document(made)), made.codes, made.table)
+    plan = synthesis.plan_without_records(plan_of)
+    kernel = Replay(plan.domain, plan.unit, plan.rho, read.transcript, read.charges, plan.delta, plan.accountant)
+    return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "relation"), [*((name, "add-remove") for name in TABLES), ("aim", "replace"), ("residual_planner", "replace")]
+)
+def test_every_mechanism_is_reproduced_to_the_last_row_and_bound(mechanism: str, relation: str, tmp_path: Path) -> None:
+    rows = 500 if registry.get(mechanism).makes_rows else None
+    wanted = spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}, public=public_table(tmp_path))
+    made = run(wanted)
+    again = replayed(made, wanted)
+    assert again.total == made.total
+    assert again.bounds == made.bounds
+    assert again.certificate == made.certificate
+    assert again.charges == made.charges
+    assert [m.values.tolist() for m in again.measurements] == [m.values.tolist() for m in made.measurements]
+    if made.table is not None:
+        np.testing.assert_array_equal(again.codes, made.codes)
+        assert releases.csv_bytes(again.table) == releases.csv_bytes(made.table)
+
+
+def test_other_settings_ask_for_something_else_and_are_told() -> None:
+    made = run(spec(mechanism={"name": "aim"}))
+    with pytest.raises(InputError, match="transcript"):
+        replayed(made, spec(mechanism={"name": "mst"}))
+
+
+def test_a_replay_keeps_to_the_budget() -> None:
+    answer = Answer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0))
+    kernel = Replay(Domain.from_json({"a": 2}), Unit(), 0.1, [answer], [{"operation": "Gaussian", "sigma": 1.0, "l2": 1.0}])
+    with pytest.raises(BudgetExceeded):
+        kernel.measure_marginal(("a",), 1.0)
+
+
+def test_a_question_is_known_by_its_columns_and_numbers() -> None:
+    answer = Answer("measure_total", (2.0,), 0, 7.0)
+    for asked in (2.0, 2.0 * (1 + 1e-12)):
+        assert Replay(Domain.from_json({"a": 2}), Unit(), 1.0, [answer], []).measure_total(asked) == 7.0
+    for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
+        with pytest.raises(InputError, match="something else"):
+            getattr(Replay(Domain.from_json({"a": 2}), Unit(), 1.0, [answer], []), operation)(asked)
+
+
+class Kernel:
+    events = ()
+    rho_left = 0.5
+
+    def part(self, rho: float) -> Kernel:  # noqa: ARG002
+        return self
+
+    def prepare(self, cliques: object) -> None:
+        pass
+
+    def ask(self, value: object) -> object:
+        return value
+
+
+def test_all_answers_are_recorded_and_nothing_else() -> None:
+    answers: list[Answer] = []
+    kernel = Recorder(Kernel(), answers)
+    kernel.prepare([])
+    assert kernel.rho_left == 0.5
+    kernel.part(0.1).ask(3)
+    assert kernel.ask(("a", "b")) == ("a", "b")
+    assert [(a.operation, a.asked, a.given) for a in answers] == [("ask", (3,), 3), ("ask", (("a", "b"),), ("a", "b"))]
+
+
+def test_an_answer_that_is_written_to_afterwards_stays_as_it_was() -> None:
+    answers: list[Answer] = []
+    given = Recorder(Kernel(), answers).ask((np.zeros(2), {"x": 1.0}))
+    given[0][:] = 5
+    given[1]["x"] = 5
+    assert answers[0].given[0].tolist() == [0, 0]
+    assert answers[0].given[1] == {"x": 1.0}
+
+
+def test_every_type_of_answer_survives_the_document() -> None:
+    published = Measurement(("a",), np.array([1.0, 2.5]), 2.0)
+    other = Measurement((), np.array(3.0), 2.0, 1.5)
+    given = [
+        None,
+        3,
+        2.5,
+        "x",
+        True,
+        ("a", "b"),
+        [1, 2],
+        {("a",): 1.5},
+        published,
+        other,
+        Residual(("a",), np.array([1.0, -1.0]), 2.0),
+        np.array([[1, 2]], dtype=np.int8),
+        (np.array([1, 2], dtype=np.int64), np.array([True])),
+    ]
+    answers = [Answer("ask", (("a",), 1), i, value) for i, value in enumerate(given)]
+    items = json.loads(json.dumps(transcript.to_json(answers, [published])))
+    found = transcript.from_json(items, [published])
+    assert [a.asked for a in found] == [(("a",), 1)] * len(given)
+    for before, after in zip(given, (a.given for a in found), strict=True):
+        assert type(before) is type(after)
+        if isinstance(before, Measurement | Residual):
+            assert (before.clique, before.values.tolist(), before.sigma) == (after.clique, after.values.tolist(), after.sigma)
+        elif isinstance(before, np.ndarray):
+            np.testing.assert_array_equal(before, after)
+            assert before.dtype == after.dtype
+        elif not isinstance(before, tuple) or isinstance(before[0], str):
+            assert before == after
+    assert found[8].given is published
+    assert found[9].given.spread == 1.5
+
+
+def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_replay() -> None:
+    answers: list[Answer] = []
+    Recorder(Kernel(), answers).ask(object())
+    found = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
+    assert found[0].given == Unrecorded("object")
+    with pytest.raises(InputError, match="cannot be reproduced"):
+        Replay(Domain.from_json({"a": 2}), Unit(), 1.0, found, []).ask()

@@ -1,0 +1,308 @@
+"""The domain: sizes, canonical cliques, JSON and codebook forms, and refusals that name the column and the remedy."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebook, load_domain, outside_rule, parse_domain
+from tests.domains import attributes, domains
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        parse_domain(text)
+    assert caught.value.remedy
+    return str(caught.value)
+
+
+def one(**fields: object) -> str:
+    return json.dumps({"version": 1, "attributes": [{"name": "age", **fields}]})
+
+
+# Attributes
+
+
+@given(attributes())
+def test_every_cell_has_a_label_of_its_own(attribute: Attribute) -> None:
+    labels = attribute.cell_labels()
+    assert len(labels) == attribute.size == len(set(labels))
+
+
+def test_order_of_cells_is_values_other_missing() -> None:
+    sex = Attribute.categorical("sex", ["f", "m"], other=True, missing=True)
+    assert sex.cell_labels() == ("f", "m", "other", "missing")
+    assert (sex.other_code, sex.missing_code, sex.size) == (2, 3, 4)
+
+
+def test_a_category_called_missing_is_told_from_the_missing_cell() -> None:
+    assert Attribute.categorical("x", ["missing"], missing=True).cell_labels() == ("missing", "(missing)")
+
+
+def test_integers_have_one_bin_per_value_up_to_100_values_else_32() -> None:
+    assert Attribute.integer("age", 1, 100).size == 100
+    assert Attribute.integer("age", 0, 100).size == 32
+    assert Attribute.integer("age", 7, 7).cell_labels() == ("7",)
+
+
+def test_equal_integer_bins_differ_by_at_most_one_value() -> None:
+    edges = Attribute.integer("x", -3, 99, bins=7).edges
+    widths = {b - a for a, b in pairwise(edges)}
+    assert (edges[0], edges[-1]) == (-3, 100)
+    assert widths == {14, 15}
+
+
+def test_zero_can_have_a_bin_of_its_own_and_the_last_edge_may_be_the_bound() -> None:
+    gain = Attribute.integer("gain", 0, 99_999, edges=[0, 1, 5_000, 99_999])
+    assert gain.cell_labels() == ("0", "1 to 4999", "5000 to 99999")
+    assert gain == Attribute.integer("gain", 0, 99_999, edges=[0, 1, 5_000, 100_000])
+
+
+def test_dates_have_bins_of_days() -> None:
+    week = Attribute.day("d", "2024-02-26", date(2024, 3, 3), bins=3)
+    assert week.cell_labels() == ("2024-02-26 to 2024-02-27", "2024-02-28 to 2024-02-29", "2024-03-01 to 2024-03-03")
+
+
+def test_codebook_labels_are_shown_instead_of_codes() -> None:
+    assert Attribute.categorical("sex", ["1", "2"], dtype="int64", labels=["men", "women"]).cell_labels() == ("men", "women")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        (Attribute.integer("x", 0, 5, missing=True), "go to 'missing'"),
+        (Attribute.integer("x", 0, 5), "Empty values go to '0'"),
+        (Attribute.categorical("x", ["a", "b"], other=True), "not listed go to 'other'. Empty values go to 'other'"),
+        (Attribute.categorical("x", ["a", "b"], missing=True), "not listed go to 'missing'. Empty values go to 'missing'"),
+        (Attribute.coded("x", 4), "above 3 as 3"),
+    ],
+)
+def test_the_rule_for_values_outside_names_the_cell(attribute: Attribute, said: str) -> None:
+    assert said in outside_rule(attribute)
+
+
+@given(attributes())
+def test_the_rule_for_values_outside_names_cells_that_exist(attribute: Attribute) -> None:
+    assert 0 <= attribute.code_for_missing < attribute.size
+    assert 0 <= attribute.code_for_unlisted < attribute.size
+    assert outside_rule(attribute).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("build", "problem"),
+    [
+        (lambda: Attribute.integer("age", 90, 10), "column 'age': upper bound 10 is below lower bound 90; swap them or correct one"),
+        (lambda: Attribute.integer("age", 0, 9, bins=11), "use at most 10 bins"),
+        (lambda: Attribute.integer("age", 0, 9, bins=0), "bins"),
+        (lambda: Attribute.integer("age", 0, 9.5), "whole numbers"),
+        (lambda: Attribute.integer("age", 0, 2**60), "whole numbers"),
+        (lambda: Attribute.integer("age", 0, 9, edges=[0, 4]), "span the bounds"),
+        (lambda: Attribute.integer("age", 0, 9, edges=[0, 5, 5, 10]), "rise"),
+        (lambda: Attribute.integer("age", 0, 9, bins=2, edges=[0, 10]), "both bins and edges"),
+        (lambda: Attribute.numeric("age", 0.0, float("inf")), "finite"),
+        (lambda: Attribute.numeric("age", 0.0, 10**400), "finite"),
+        (lambda: Attribute.numeric("age", 1.0, 1.0), "equal"),
+        (lambda: Attribute.numeric("age", "low", 1.0), "finite numbers"),
+        (lambda: Attribute.day("age", "2024-02-30", "2024-03-01"), "year-month-day"),
+        (lambda: Attribute.categorical("age", []), "no categories"),
+        (lambda: Attribute.categorical("age", ["a", "a"]), "listed twice"),
+        (lambda: Attribute.categorical("age", ["a", " "]), "blank"),
+        (lambda: Attribute.categorical("age", "abc"), "list"),
+        (lambda: Attribute.categorical("age", ["other"], other=True), "switch one of them off"),
+        (lambda: Attribute.categorical("age", ["1", "1.0"], dtype="float64"), "same number"),
+        (lambda: Attribute.categorical("age", ["1.5"], dtype="int64"), "int64"),
+        (lambda: Attribute.categorical("age", ["yes"], dtype="bool"), "false and true"),
+        (lambda: Attribute.categorical("age", ["a"], dtype="object"), "dtype"),
+        (lambda: Attribute.categorical("age", ["a", "b"], labels=["x"]), "one label per category"),
+        (lambda: Attribute.coded("age", 0), "number of codes"),
+        (lambda: Attribute.coded("age", True), "number of codes"),
+        (lambda: Attribute.coded("age", 10**9), "too many values"),
+        (lambda: Attribute("age", "fancy"), "kind is not known"),
+        (lambda: Attribute("age", "integer"), "give both bounds"),
+        (lambda: Attribute("age", "integer", categories=("a",), lower=0, upper=1), "do not go with numbers"),
+        (lambda: Attribute("age", "categorical", categories=("a",), lower=0), "do not go with categories"),
+    ],
+)
+def test_contradictions_are_refused_with_column_and_remedy(build: object, problem: str) -> None:
+    with pytest.raises(InputError, match="column 'age'") as caught:
+        build()
+    assert problem in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_a_hostile_column_name_stays_on_one_short_line_of_the_message() -> None:
+    with pytest.raises(InputError) as caught:
+        Attribute.integer("a\nb\x00" + "c" * 500, 2, 1)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+# Domains
+
+
+def domain() -> Domain:
+    return Domain((Attribute.coded("a", 2), Attribute.coded("b", 3), Attribute.coded("c", 5)))
+
+
+def test_cliques_are_in_domain_order() -> None:
+    assert domain().clique(["c", "a"]) == ("a", "c")
+    assert domain().clique([]) == ()
+
+
+def test_unknown_and_repeated_names_are_refused() -> None:
+    with pytest.raises(InputError, match="column 'z': it is not in the domain"):
+        domain().clique(["a", "z"])
+    with pytest.raises(InputError, match="column 'b': it is named twice"):
+        domain().clique(["a", "b", "b"])
+
+
+def test_sizes_and_cells() -> None:
+    assert domain().sizes(("a", "c")) == (2, 5)
+    assert domain().cells(("a", "c")) == 10
+    assert domain().cells(()) == 1
+    big = Domain(tuple(Attribute.coded(str(i), 1000) for i in range(10)))
+    assert big.cells(big.names) == 10**30  # no overflow
+
+
+def test_order_and_choice_of_columns() -> None:
+    assert domain().ordered_like(["c", "x", "b"]).names == ("c", "b", "a")
+    assert domain().keep(["c", "a"]).names == ("a", "c")
+    assert "a" in domain()
+    assert len(domain()) == 3
+
+
+@given(domains())
+def test_json_round_trip_is_exact(some: Domain) -> None:
+    assert Domain.from_json(json.loads(json.dumps(some.to_json(), allow_nan=False))) == some
+
+
+def test_benchmark_form_is_read_in_order() -> None:
+    coded = parse_domain('{"sex": 2, "age": 32}')
+    assert coded.names == ("sex", "age")
+    assert coded.sizes(coded.names) == (2, 32)
+    assert parse_domain('{"version": 3, "attributes": 4}').names == ("version", "attributes")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("{", "not valid JSON"),
+        ("[1]", "not a JSON object"),
+        ("{}", "not a JSON object"),
+        ('{"age": 0}', "column 'age'"),
+        ('{"age": 2.5}', "column 'age'"),
+        ('{"age": true}', "column 'age'"),
+        ('{"age": NaN}', "NaN"),
+        ('{"age": 1e999}', "column 'age'"),
+        ('{"age": 2, "age": 3}', "twice"),
+        ('{"version": 2, "attributes": []}', "version"),
+        ('{"version": 1, "attributes": []}', "no columns"),
+        ('{"version": 1, "attributes": {}}', "not a list"),
+        ('{"version": 1, "attributes": [1]}', "not a JSON object"),
+        ('{"version": 1, "attributes": [{"kind": "coded", "size": 2}]}', "no name"),
+        (one(kind="fancy"), "kind is not known"),
+        (one(kind="integer", lower=90, upper=10), "below lower bound"),
+        (one(kind="integer", lower=1), "give both bounds"),
+        (one(kind="integer", lower=1, upper=9, edges="1,2"), "'edges' is not a list"),
+        (one(kind="integer", lower=1, upper=9, edges=[1, None, 10]), "edge is not a number"),
+        (one(kind="integer", lower=True, upper=9), "whole numbers"),
+        (one(kind="integer", lower=1, upper=9, sise=3), "'sise' does not go with kind integer"),
+        (one(kind="categorical", categories="abc"), "'categories' is not a list"),
+        (one(kind="categorical", categories=["a"], missing="yes"), "'missing' is not true or false"),
+        ("[" * 100_000, "not valid JSON"),
+    ],
+)
+def test_bad_json_is_refused_with_a_remedy(text: str, said: str) -> None:
+    assert said in refused(text)
+
+
+@settings(max_examples=300)
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+                        st.sampled_from(["version", "attributes", "name", "kind", "lower", "upper", "bins", "edges", "categories", "x"])
+                        | st.sampled_from(["integer", "date"]), inner, max_size=5)))  # fmt: skip
+def test_whatever_json_holds_it_is_a_domain_or_an_input_error(obj: object) -> None:
+    with suppress(InputError):
+        assert isinstance(Domain.from_json(obj), Domain)
+
+
+def test_whatever_an_attribute_field_holds_it_is_a_domain_or_an_input_error() -> None:
+    values = [None, True, -1, 10**400, 1e308, float("nan"), "x", "2024-01-01", [], [1, 2], ["a"], [None], {}, [[1]], [{}]]
+    fields = ("lower", "upper", "bins", "edges", "missing", "decimals", "categories", "dtype", "other", "labels", "size")
+    for kind in ("categorical", "ordinal", "integer", "numeric", "date", "coded"):
+        good = {"integer": {"lower": 0, "upper": 9}, "numeric": {"lower": 0, "upper": 9}, "coded": {"size": 3},
+                "date": {"lower": "2024-01-01", "upper": "2024-02-01"}}.get(kind, {"categories": ["a"]})  # fmt: skip
+        for field in fields:
+            for value in values:
+                obj = {"version": 1, "attributes": [{"name": "x", "kind": kind, **good, field: value}]}
+                with suppress(InputError):
+                    assert isinstance(Domain.from_json(obj), Domain)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(InputError, match="column 'a': the name is used twice"):
+        Domain((Attribute.coded("a", 2), Attribute.coded("a", 3)))
+
+
+# Codebooks
+
+
+def test_codebook_lists_values_ranges_missing_and_other() -> None:
+    rows = ["sex,1,men", "sex,2,women", "age,17..90,", "age,,", "job,care,", "job,*,", "fare,0..9.5,", "day,2024-01-01..2024-12-31,"]
+    book = parse_domain("\n".join(["column,value,label", *rows]))
+    assert book.names == ("sex", "age", "job", "fare", "day")
+    assert book["sex"].cell_labels() == ("men", "women")
+    assert (book["age"].kind, book["age"].lower, book["age"].upper, book["age"].missing) == ("integer", 17, 90, True)
+    assert book["job"].cell_labels() == ("care", "other")
+    assert (book["fare"].kind, book["day"].kind) == ("numeric", "date")
+
+
+def test_codebook_with_semicolons_and_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "codebook.csv"
+    path.write_text('\ufeffcolumn;value\n"a; b";x\n"a; b";y\n', encoding="utf-8")
+    assert load_domain(path)["a; b"].categories == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,values\nsex,1", "'column' and 'value'"),
+        ("column,value\n,1", "names no column"),
+        ("column,value\nage,90..10", "below lower bound"),
+        ("column,value\nage,a..b", "year-month-day"),
+        ("column,value\nsex,\n", "no categories"),
+        ("column,value", "no columns"),
+    ],
+)
+def test_bad_codebook_is_refused_with_a_remedy(text: str, said: str) -> None:
+    assert said in refused(text)
+
+
+def test_codebook_can_be_given_as_rows() -> None:
+    assert domain_from_codebook([{"column": "x", "value": "a"}, {"column": "x", "value": None}]).sizes(("x",)) == (2,)
+
+
+def test_domain_file_that_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_domain(tmp_path / "none.json")
+    (tmp_path / "latin.json").write_bytes('{"größe": 3}'.encode("latin-1"))
+    with pytest.raises(InputError, match="UTF-8"):
+        load_domain(tmp_path / "latin.json")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")
+def test_the_benchmark_domain_of_adult_is_read() -> None:
+    adult = load_domain(SHARED / "adult-binned-domain.json")
+    assert len(adult) == 15
+    assert adult.cells(("age", "sex")) == 64
