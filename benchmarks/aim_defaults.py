@@ -17,7 +17,7 @@ import numpy as np
 
 from dpsynth_core.evaluation.distances import row_marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Finished
+from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise

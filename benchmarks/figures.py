@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from benchmarks.table import ADULT_FOLDER
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Finished, Model, UsesPublic
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.mechanisms.steps import Finished, Model
 from dpsynth_core.privacy.accountant import ZCDP, in_force
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise

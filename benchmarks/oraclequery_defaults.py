@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Finished
+from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit

@@ -19,7 +19,8 @@ import pandas as pd
 
 from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Finished, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
+from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

@@ -26,7 +26,7 @@ from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.relaxed.projection import Stopping
 from dpsynth_core.mechanisms.projection import rap
-from dpsynth_core.mechanisms.protocol import Model
+from dpsynth_core.mechanisms.steps import Model
 
 NAME = "rap_defaults"
 EVERY_QUERY = "every query"

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from benchmarks.table import RESULTS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Learner, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.recommendation import Situation

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Mechanism
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.web.shell import frame, guide
 
 

@@ -27,7 +27,7 @@ from dpsynth_core.evaluation.combination import least_squares
 from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.mechanisms.protocol import Candidate, Selection
+from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement, final
 
@@ -58,14 +58,14 @@ def bounds(
     published: Mapping[Clique, Array],
     total: Total,
     measurements: Sequence[Measurement],
-    selections: Sequence[Selection] = (),
+    selections: Sequence[SelectionRecord] = (),
     considered: Mapping[Clique, tuple[int, Candidate]] | None = None,
     rows: bool = True,
     confidence: float = CONFIDENCE,
 ) -> dict[Clique, Bound]:
     """Bounds for every marginal in `published`, as fractions of the records. rows: they are those of rows, so never negative and sum to 1.
 
-    selections, considered: as in `mechanisms.protocol.Finished`.
+    selections, considered: as in `mechanisms.steps.Finished`.
     """
     considered = considered or {}
     alpha = 1 - confidence
@@ -181,7 +181,7 @@ def _grid(cells: int) -> Array:
     return np.unique(np.minimum(steps, cells))
 
 
-def unsupported(selection: Selection, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:
+def unsupported(selection: SelectionRecord, candidate: Candidate, answer: Array, confidence: float) -> tuple[float, float]:
     """Bounds on ||M_r(D) - answer||_1 in counts, the paper's and the tight one, for a candidate r of this round (AIM, Corollary 5).
 
     With E_r = ||M_r(D) - p_r||_1, p the model before the round, r_t the marginal chosen and o_r the offsets of the scores

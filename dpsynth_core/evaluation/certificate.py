@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
-from dpsynth_core.mechanisms.protocol import Kernel
+from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.planning.spec import CERTIFIED_LARGEST
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.queries import at_least

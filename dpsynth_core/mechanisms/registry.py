@@ -20,8 +20,9 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.graphical.mst import Mst
 from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
+from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.mechanisms.projection.rap import Rap
-from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
 from dpsynth_core.mechanisms.weights.mixture import Mixture

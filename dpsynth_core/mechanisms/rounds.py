@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
-from dpsynth_core.mechanisms.protocol import Candidate, Event, Fitted, Kernel, Measured, Parameter, Selection
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Candidate, Fitted, Measured, SelectionRecord, Step
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement
 
@@ -129,17 +131,17 @@ def choose_worst(kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], 
 class Record:
     """What was selected and then measured; error bounds are computed from it (see `Finished`)."""
 
-    selections: list[Selection] = field(default_factory=list)
+    selections: list[SelectionRecord] = field(default_factory=list)
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
     def add(self, choice: Choice, measurement: Measurement) -> None:
         """`measurement`: of the chosen marginal, with fresh noise."""
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         chosen = choice.seen[choice.clique]
-        self.selections.append(Selection(chosen, measurement, choice.eps, choice.sensitivity, len(choice.seen)))
+        self.selections.append(SelectionRecord(chosen, measurement, choice.eps, choice.sensitivity, len(choice.seen)))
 
 
-def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Event, None, list[Measurement]]:
+def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
     """Measure each of `cliques` at sigma, as part of round `number`. Yields a Measured event each; returns the measurements."""
     taken = []
     for clique in cliques:

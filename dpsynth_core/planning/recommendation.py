@@ -23,7 +23,7 @@ import numpy as np
 
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Forecast, UsesPublic
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast, Learner, Mechanism
+from dpsynth_core.mechanisms.mechanism import Forecast, Learner, Mechanism
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE, Unit

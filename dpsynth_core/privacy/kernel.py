@@ -4,7 +4,7 @@ Everything a mechanism learns about the table comes out of one of the operations
 before it reads anything, and adds noise calibrated to the unit of privacy. A mechanism that only calls them is private by composition.
 
 Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms
-are ours: import rules and tests see to it that they know only `mechanisms.protocol.Kernel`.
+are ours: import rules and tests see to it that they know only `mechanisms.kernel.Kernel`.
 
 Records that the domain calls impossible (its structural zeros) are counted and measured where they are, like any other. An error, or a
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from dpsynth_core.sources.source import MarginalSource
 
 class PrivacyKernel:
-    """Implements `mechanisms.protocol.Kernel` over a counting source, with a budget of `rho` sealed at construction.
+    """Implements `mechanisms.kernel.Kernel` over a counting source, with a budget of `rho` sealed at construction.
 
     delta: set aside for steps that keep their promise except with a small probability (see `meter`). accountant: what operations cost.
     The costs that operations state here are zCDP's; under GDP selections cost pi/2 times as much (`accountant`).

@@ -29,7 +29,8 @@ from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Forecast, Learner, Measured, Mechanism, RowModel, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Forecast, Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, RowModel, Step
 from dpsynth_core.planning.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accountant import Accountant
@@ -285,7 +286,7 @@ class _Clock:
 _PHASE_OF_EVENT = {Measured: "measure", Fitted: "fit", Finished: "finish"}
 
 
-def _drive(steps: Iterator[Event], clock: _Clock, tell: Callable[[Progress], None]) -> Finished:
+def _drive(steps: Iterator[Step], clock: _Clock, tell: Callable[[Progress], None]) -> Finished:
     """Take the mechanism's events one by one; the time before an event is booked to what it reports."""
     clock.restart()
     for event in steps:

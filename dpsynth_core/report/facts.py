@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
 from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Mechanism
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release.document import Release
 from dpsynth_core.report.rule import learnt, rule_facts

@@ -19,7 +19,7 @@ from dpsynth_core import report
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.document import Release
 from dpsynth_core.sources.source import MarginalSource

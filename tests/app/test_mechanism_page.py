@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.store import ledger, lifecycle, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import recommendation
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Learner
+from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning.spec import MechanismSpec
 from dpsynth_core.release import synthesis
 

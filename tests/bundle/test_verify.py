@@ -17,7 +17,7 @@ from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning.spec import divided
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release import document as releases

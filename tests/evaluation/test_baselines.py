@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation import baselines
-from dpsynth_core.mechanisms.protocol import Finished
 from dpsynth_core.mechanisms.registry import get
+from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit

@@ -12,8 +12,8 @@ from scipy.stats import binom
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, bounds, supported, to_json, unsupported
 from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
-from dpsynth_core.mechanisms.protocol import Candidate, Measured, Selection
 from dpsynth_core.mechanisms.registry import get
+from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -52,7 +52,7 @@ def test_the_supported_bound_is_that_of_corollary_3() -> None:
 def test_the_unsupported_bound_is_that_of_corollary_5_with_the_factor_of_its_proof() -> None:
     chosen = Candidate(3.0, 40.0, np.array([10.0, 20.0], dtype=np.float32))
     other = Candidate(2.0, 60.0, np.array([5.0, 5.0, 5.0], dtype=np.float32))
-    selection = Selection(chosen, Measurement(("a",), np.array([16.0, 12.0]), 7.0), eps=0.5, sensitivity=3.0, candidates=9)
+    selection = SelectionRecord(chosen, Measurement(("a",), np.array([16.0, 12.0]), 7.0), eps=0.5, sensitivity=3.0, candidates=9)
     l1, l2 = math.sqrt(2 * math.log(2 / 0.05)), math.log(2 / 0.05)
     assert (l1, l2) == pytest.approx((2.7, 3.7), abs=0.02)  # as the paper rounds them
     inner = 3.0 * (14 + l1 * 7 * math.sqrt(2) - 40) + 2 * 3.0 / 0.5 * (math.log(9) + l2)
@@ -63,7 +63,7 @@ def test_the_unsupported_bound_is_that_of_corollary_5_with_the_factor_of_its_pro
 # The erratum
 
 
-def chosen_round(seed: int) -> tuple[Selection, Candidate, float]:
+def chosen_round(seed: int) -> tuple[SelectionRecord, Candidate, float]:
     """A round between two marginals with equal true scores, of weight 10, each cell far above the noise; the loser; their true error."""
     domain = Domain.from_json({"a": 100, "b": 100})
     source = ArraySource(domain, np.repeat(np.arange(100), 1000)[:, None].repeat(2, axis=1).astype(np.int32))
@@ -73,7 +73,7 @@ def chosen_round(seed: int) -> tuple[Selection, Candidate, float]:
     candidates = {c: Candidate(10.0, offset, np.zeros(100, dtype=np.float32)) for c in cliques}
     answers = {c: np.zeros(100) for c in cliques}
     winner = kernel.select_worst_marginal(answers, dict.fromkeys(cliques, 10.0), dict.fromkeys(cliques, offset), eps)
-    selection = Selection(candidates[winner], kernel.measure_marginal(winner, sigma), eps, 10.0, 2)
+    selection = SelectionRecord(candidates[winner], kernel.measure_marginal(winner, sigma), eps, 10.0, 2)
     return selection, candidates[cliques[1 - cliques.index(winner)]], 100_000.0
 
 

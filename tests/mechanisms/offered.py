@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsynth_core.mechanisms.protocol import Learner
+from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.mechanisms.registry import MECHANISMS
 
 TABLES = [name for name, mechanism in MECHANISMS.items() if not isinstance(mechanism, Learner)]

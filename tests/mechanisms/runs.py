@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.mechanisms.protocol import Event, Finished, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
@@ -23,7 +24,7 @@ DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 6, "d": 2})
 class Run:
     kernel: PrivacyKernel
     source: ArraySource
-    events: tuple[Event, ...]
+    events: tuple[Step, ...]
 
     @property
     def finished(self) -> Finished:

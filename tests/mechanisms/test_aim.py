@@ -10,9 +10,9 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.protocol import Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.mechanisms.rounds import RoundBudget
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel

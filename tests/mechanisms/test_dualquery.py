@@ -9,8 +9,8 @@ from dpsynth_core.mechanisms.games import dual_game
 from dpsynth_core.mechanisms.games.dual_game import plan
 from dpsynth_core.mechanisms.games.dualquery import DualQuery, all_fresh
 from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE, Signed
-from dpsynth_core.mechanisms.protocol import Fitted
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

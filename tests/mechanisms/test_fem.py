@@ -13,8 +13,8 @@ import pytest
 from dpsynth_core.mechanisms.games import primal_game, query_game
 from dpsynth_core.mechanisms.games.fem import Fem, exponential_costs
 from dpsynth_core.mechanisms.games.sepfem import SepFem, laplace_costs
-from dpsynth_core.mechanisms.protocol import Finished, Fitted
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Finished, Fitted
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.privacy.events import Gaussian, Selection

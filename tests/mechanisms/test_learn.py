@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import OracleError
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import settings
 from dpsynth_core.mechanisms.rules.learn import FAILED, Learn
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.learning.prsma import Prsma
@@ -25,12 +25,12 @@ LEARN = Learn()
 DOMAIN = binary_domain(6)
 
 
-def run(rho: float = 0.5, unit: Unit | None = None, delta: float = 0.0, seed: int = 60, **given: Any) -> tuple[PrivacyKernel, list[Event]]:
+def run(rho: float = 0.5, unit: Unit | None = None, delta: float = 0.0, seed: int = 60, **given: Any) -> tuple[PrivacyKernel, list[Step]]:
     kernel = PrivacyKernel(binary_people(), unit or Unit(), rho, SeededNoise(seed), delta)
     return kernel, list(LEARN.steps(kernel, all_kway(DOMAIN, 2), settings(LEARN, given)))
 
 
-def learnt(events: list[Event]) -> dict[str, Any]:
+def learnt(events: list[Step]) -> dict[str, Any]:
     last = events[-1]
     assert isinstance(last, Finished)
     rule: dict[str, Any] = last.details["rule"]

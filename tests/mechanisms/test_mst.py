@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.protocol import Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.graphical.mwem_pgm import TOTAL_SHARE
-from dpsynth_core.mechanisms.protocol import Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE
-from dpsynth_core.mechanisms.protocol import Event, Finished, Fitted, Measured
 from dpsynth_core.mechanisms.registry import settings
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE
 from dpsynth_core.privacy.events import Approximate, Gaussian, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -25,17 +25,17 @@ WORKLOAD = all_kway(binary_domain(6), 2)
 SMALL = {"rounds": 12, "records": 20}
 
 
-def run(rho: float, relation: str = ADD_REMOVE, delta: float = 0.0, **given: Any) -> tuple[PrivacyKernel, list[Event]]:
+def run(rho: float, relation: str = ADD_REMOVE, delta: float = 0.0, **given: Any) -> tuple[PrivacyKernel, list[Step]]:
     kernel = PrivacyKernel(binary_people(), Unit(relation), rho, SeededNoise(61), delta)
     return kernel, list(QUERY.steps(kernel, WORKLOAD, settings(QUERY, SMALL | given)))
 
 
-def finished(events: list[Event]) -> Finished:
+def finished(events: list[Step]) -> Finished:
     assert isinstance(events[-1], Finished)
     return events[-1]
 
 
-def largest_error(events: list[Event]) -> float:
+def largest_error(events: list[Step]) -> float:
     """Of all cells of the workload, as a share of the 4000 people."""
     true = binary_people().counts(WORKLOAD.cliques)
     return max(float(np.abs(finished(events).model.marginal(r) - true[r]).max()) for r in WORKLOAD.cliques) / 4000

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.graphical.privbayes import MOST_CELLS, MOST_SETS, _Offers
-from dpsynth_core.mechanisms.protocol import Measured
 from dpsynth_core.mechanisms.registry import get, settings
 from dpsynth_core.mechanisms.rounds import Capacity
+from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL

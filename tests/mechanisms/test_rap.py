@@ -11,8 +11,8 @@ from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.projection.rap import Schedule
-from dpsynth_core.mechanisms.protocol import Fitted, Measured
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Fitted, Measured, Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, RECOMMENDED, describe, get, purpose, settings
+from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.mechanisms.answers.residual_planner import ROWS, least_noise, parts, saving
-from dpsynth_core.mechanisms.protocol import COUNTING, SINGLE, Finished, Measured
+from dpsynth_core.mechanisms.mechanism import COUNTING, SINGLE
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.events import Residual
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

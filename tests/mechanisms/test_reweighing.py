@@ -11,8 +11,8 @@ import pytest
 
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.inference.support import RowWeights
-from dpsynth_core.mechanisms.protocol import Fitted
 from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.mechanisms.weights.mixture import POOR, Mixture, Reading, refusal
 from dpsynth_core.mechanisms.weights.mwem import Mwem

@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.recommendation import LISTED, Situation, recommend
 from dpsynth_core.privacy.conversions import rho_from

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
-from dpsynth_core.mechanisms.protocol import Kernel
+from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise

@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.evaluation.distances import largest_error, row_marginals
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import UsesPublic
+from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import charges

@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.mechanisms.protocol import ASKED, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import ASKED, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -75,7 +78,7 @@ class Gaussian:
         """All of it measures the workload."""
         return ((ASKED, 1.0),)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """One Measured event per marginal of the workload, then Finished."""
         shares = least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []

@@ -19,7 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from dpsynth_core.mechanisms.protocol import ASKED, COUNTING, SINGLE, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import ASKED, COUNTING, SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
@@ -103,7 +106,7 @@ class ResidualPlanner:
         shares = ((stage, math.fsum(rho for part, rho in spent.items() if len(part) in sizes)) for stage, sizes in stages.items())
         return tuple((stage, share) for stage, share in shares if share > 0)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
         sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)

@@ -30,8 +30,11 @@ from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import done
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -116,7 +119,7 @@ Resample = Callable[[Table, int, Signed, Codes, SparseAnswers], Signed]
 """S_{t+1} from S_t, the record x^t and the hits of all records so far."""
 
 
-def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], scheduled: Scheduled, resample: Resample) -> Iterator[Event]:
+def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], scheduled: Scheduled, resample: Resample) -> Iterator[Step]:
     """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
     queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
     rng = np.random.default_rng(kernel.seed())

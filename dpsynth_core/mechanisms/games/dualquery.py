@@ -14,7 +14,10 @@ import numpy as np
 from dpsynth_core.mechanisms.games import dual_game, query_game
 from dpsynth_core.mechanisms.games.dual_game import Schedule, Table
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
-from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Step
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.queries import SparseAnswers
@@ -47,7 +50,7 @@ class DualQuery:
         """All but the number of people chooses."""
         return query_game.split(total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """See `dual_game.play`."""
 
         def scheduled(rounds: int, _eta: float) -> Schedule:

@@ -26,8 +26,11 @@ import numpy as np
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Signed
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import done, eps_for
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -59,7 +62,7 @@ def forecast(workload: Workload, settings: Mapping[str, Any]) -> Forecast:
     return query_game.forecast(workload, settings["rounds"] + 1, settings["records"], settings["rounds"], settings["solve_seconds"])
 
 
-def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], perturb: Perturb) -> Iterator[Event]:
+def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], perturb: Perturb) -> Iterator[Step]:
     """Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
     queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
     rng = np.random.default_rng(kernel.seed())

@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import rounds as graphical
-from dpsynth_core.mechanisms.protocol import CHOOSING, COUNTING, Fitted, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records import exhaustion

@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsynth_core.mechanisms.games import fem, primal_game, query_game
-from dpsynth_core.mechanisms.protocol import Event, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
@@ -41,7 +44,7 @@ class SepFem:
         """All but the number of people chooses."""
         return query_game.split(total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """See `primal_game.play`."""
         return primal_game.play(kernel, workload, settings, laplace_costs)
 

@@ -16,7 +16,9 @@ import numpy as np
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.public_prior import Beside, Nothing
-from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import (
     BETWEEN,
     BYTES_PER_CELL,
@@ -35,6 +37,7 @@ from dpsynth_core.mechanisms.rounds import (
     sigma_for,
 )
 from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
@@ -92,7 +95,7 @@ class Aim:
         first = share * columns / (settings["rounds_per_attribute"] * len(workload.domain))
         return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""
         share, weights = settings["measure_share"], workload.aim_weights()
         capacity = Capacity(kernel.domain, settings["max_size_mb"])
@@ -126,7 +129,7 @@ class Aim:
         return Nothing()
 
 
-def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Event, None, list[Measurement]]:
+def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
     """Measure the one-way marginals, `rho` for each on average, divided so that their expected weighted error is least."""
     taken: list[Measurement] = []
     for clique, part in least_error_shares(kernel.domain, weights).items():

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.public_prior import Beside, PublicPrior
-from dpsynth_core.mechanisms.protocol import Forecast, Kernel, Mechanism
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.weights import mixture
 from dpsynth_core.vocabulary.domain import Domain

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.protocol import SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
@@ -39,7 +42,7 @@ class Independent:
         """All of it measures the columns."""
         return ((SINGLE, 1.0),)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """One Measured event per column, one Fitted, then Finished."""
         columns = rounds.columns_of(kernel.domain)
         sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)

@@ -14,8 +14,11 @@ from typing import Any, ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, SINGLE, Event, Finished, Forecast, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import Capacity, Choice
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -55,7 +58,7 @@ class Mst:
         """A third each for the columns, the choice of the tree and its pairs."""
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
         domain = kernel.domain
         columns = rounds.columns_of(domain)

@@ -13,8 +13,11 @@ from typing import Any, ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel, uniform
 from dpsynth_core.mechanisms import rounds as graphical
-from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import Capacity, Choice, RoundBudget
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
@@ -60,7 +63,7 @@ class MwemPgm:
         rounds = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
         capacity = Capacity(kernel.domain, settings["max_size_mb"])
         rounds = _rounds(kernel.domain, settings)

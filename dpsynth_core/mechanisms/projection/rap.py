@@ -28,20 +28,10 @@ from dpsynth_core.inference.relaxed.projection import Stopping, project
 from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms import rounds as graphical
-from dpsynth_core.mechanisms.protocol import (
-    ASKED,
-    CHOOSING,
-    CHOSEN,
-    SINGLE,
-    Event,
-    Finished,
-    Fitted,
-    Forecast,
-    Kernel,
-    Measured,
-    Parameter,
-    Split,
-)
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -118,7 +108,7 @@ class Rap:
             return (SINGLE, start), (ASKED, 1 - start)
         return (SINGLE, start), (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
         projection, then Finished."""
         run = _Run(kernel, QueryClass.of(workload))
@@ -174,7 +164,7 @@ class _Run:
     def table(self) -> RelaxedTable:
         return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
 
-    def start(self, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def start(self, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Measure every column, learn from them how many people there are, and project random parameters to them."""
         kernel = self.kernel
         sigma = graphical.sigma_for(settings["start_share"] * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
@@ -190,7 +180,7 @@ class _Run:
         self._forbid(kernel.domain, self._weight(sigma))
         yield from self._project(0, "every column")
 
-    def measure_all(self) -> Iterator[Event]:
+    def measure_all(self) -> Iterator[Step]:
         """RP: every marginal of the workload at once; thresholds follow from them."""
         cliques = self.queries.cliques
         sigma = graphical.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
@@ -199,7 +189,7 @@ class _Run:
         self.known.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
         yield from self._project(1, f"{len(cliques)} tables")
 
-    def round(self, number: int, measure_share: float) -> Iterator[Event]:
+    def round(self, number: int, measure_share: float) -> Iterator[Step]:
         """Select K queries, measure them, project. Every round left costs the same."""
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = graphical.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
@@ -221,7 +211,7 @@ class _Run:
         """Public facts for the report."""
         return {"rounds": self.plan.rounds, "queries": len(self.chosen), "relaxed_rows": self.free.shape[1], "steps": self.taken}
 
-    def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Event, None, list[Measurement]]:
+    def _measure(self, number: int, cliques: Sequence[Clique], sigma: float) -> Generator[Step, None, list[Measurement]]:
         """Marginals, the first half of a stage."""
         measurements = []
         for i, clique in enumerate(cliques, start=1):
@@ -251,7 +241,7 @@ class _Run:
         """1 / variance of the fraction that was measured at sigma."""
         return (self.total / sigma) ** 2
 
-    def _project(self, number: int, what: str) -> Iterator[Event]:
+    def _project(self, number: int, what: str) -> Iterator[Step]:
         """Algorithm 1, from where the table is."""
         for fit in project(self.space, self.free, self._loss(), STOPPING):
             self.free = fit.free

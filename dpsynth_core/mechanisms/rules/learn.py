@@ -16,9 +16,12 @@ from typing import Any, ClassVar
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
-from dpsynth_core.mechanisms.protocol import CHOOSING, SINGLE, Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.rules.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
@@ -81,7 +84,7 @@ class Learn:
         """The check measures after the rule was chosen."""
         return ((CHOOSING, 1 - settings["check_share"]), (SINGLE, settings["check_share"]))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
         task = _task(kernel.domain, settings)
         ask = Ask.spending(settings["learner"], (1 - settings["check_share"]) * kernel.rho_total, kernel.delta_total)

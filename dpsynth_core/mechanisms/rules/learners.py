@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.protocol import Kernel, Parameter
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary

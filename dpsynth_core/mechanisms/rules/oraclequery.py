@@ -25,9 +25,12 @@ import numpy as np
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import SKIP, SOLVE_SECONDS, Codes, Searches
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
@@ -92,7 +95,7 @@ class OracleQuery:
         """All but the number of people names rules."""
         return query_game.split(total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
         rules, rounds = _rules(kernel.domain, settings), settings["rounds"]
         with ExitStack() as closing:

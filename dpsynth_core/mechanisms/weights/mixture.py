@@ -18,19 +18,10 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.protocol import (
-    CHECKING,
-    COUNTING,
-    Event,
-    Finished,
-    Fitted,
-    Forecast,
-    Kernel,
-    Measured,
-    Mechanism,
-    Parameter,
-    Split,
-)
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Forecast, Mechanism, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
@@ -138,7 +129,7 @@ class Mixture:
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, _TOTAL_SHARE), (CHECKING, 1 - _TOTAL_SHARE))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """Yields the number of people as Measured, where it is secret; the reading as a Fitted event; Finished with public answers."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

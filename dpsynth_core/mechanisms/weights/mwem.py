@@ -12,7 +12,10 @@ from typing import Any, ClassVar
 
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.mechanisms import rounds as graphical
-from dpsynth_core.mechanisms.protocol import Event, Finished, Forecast, Kernel, Measured, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.mechanisms.weights.reweighing import Asked
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
@@ -65,7 +68,7 @@ class Mwem:
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         return reweighing.split(settings, total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; then a Fitted event each round, then Finished."""
         queries, asked = QueryClass.of(workload), list[Asked]()
         counted = reweighing.count_people(kernel)

@@ -18,7 +18,10 @@ from typing import Any, ClassVar
 
 from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import rounds as graphical
-from dpsynth_core.mechanisms.protocol import CHECKING, Event, Finished, Fitted, Forecast, Kernel, Measured, Mechanism, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHECKING, Forecast, Mechanism, Split
+from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.mechanisms.weights import mixture, reweighing
 from dpsynth_core.mechanisms.weights.reweighing import Asked, Select
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
@@ -82,7 +85,7 @@ class PmwPub:
         checking: Split = ((CHECKING, settings["check_share"]),) if settings["check_share"] else ()
         return reweighing.split(settings, total_is_public, checking)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
+    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; the check, if asked for; a Fitted event each round; Finished."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

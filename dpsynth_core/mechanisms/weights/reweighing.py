@@ -16,8 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpsynth_core.mechanisms import rounds
-from dpsynth_core.mechanisms.protocol import CHOOSING, CHOSEN, COUNTING, Fitted, Kernel, Parameter, Split
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Split
+from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rounds import RoundBudget
+from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.queries import Query, QueryClass, SparseAnswers

@@ -10,7 +10,8 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast, Mechanism, Parameter, Setting
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
+from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.mechanisms.registry import Purpose
 from dpsynth_core.planning.feasibility import Feasibility, Level, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity

@@ -11,7 +11,7 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Forecast
+from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import divided

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.protocol import Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
 from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
 from dpsynth_core.sources import standin
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep

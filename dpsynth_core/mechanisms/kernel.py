@@ -1,15 +1,13 @@
-"""What a mechanism is, and the only view of the private table it gets.
+"""The privacy kernel as mechanisms see it: their only view of the private table.
 
-A mechanism is a generator of events over released values. It is handed a `Kernel` (this protocol; never a source, never the
-class behind it) and public inputs; its privacy proof is that it only calls the kernel, which charges before it answers.
-Whoever drives it may stop taking events at any moment: that is how a run is cancelled.
+Mechanisms are written against this protocol, never against a source or the class that implements it (`privacy.kernel`). The kernel charges
+before it answers, so the privacy proof of a mechanism is that it calls nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +15,9 @@ from numpy.typing import NDArray
 from dpsynth_core.oracles.rules.rule_oracle import Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
-from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
-from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
-from dpsynth_core.vocabulary.workload import Workload
 
 
 class Kernel(Protocol):
@@ -178,179 +173,3 @@ class Kernel(Protocol):
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
-
-
-class Model(Protocol):
-    """What a mechanism ends with: an estimate of the table's distribution, in counts."""
-
-    def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Estimated counts with one axis per attribute. Raises KeyError if this model cannot answer it."""
-
-
-class RowModel(Model, Protocol):
-    """A model that can also write rows."""
-
-    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A measurement was taken. `round` counts from 0 (0: before the adaptive rounds); `done` is a fraction in [0, 1]."""
-
-    round: int
-    measurement: Measurement
-    rho_spent: float
-    done: float
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The model was re-estimated after a round; shown as progress."""
-
-    round: int
-    message: str
-    rho_spent: float
-    done: float
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A marginal as a selection saw it: its score was weight * (||M_r(D) - answer||_1 - offset). answer: counts, the model's then."""
-
-    weight: float
-    offset: float
-    answer: NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """One round that chose a marginal by the exponential mechanism at `eps` and measured it; released values only.
-
-    sensitivity: Delta_t, what one person changes any score by at most. candidates: |C_t|. chosen: what `measurement` was chosen as.
-    """
-
-    chosen: Candidate
-    measurement: Measurement
-    eps: float
-    sensitivity: float
-    candidates: int
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The last event. total: estimated (or public) number of rows. details: public facts for the report.
-
-    selections, considered: what error bounds are computed from (evaluation.bounds), where the mechanism selects. considered: every
-    marginal that was ever a candidate, with the index in `selections` of the last time and what it was then.
-    """
-
-    model: Model
-    total: float
-    details: Mapping[str, Any]
-    selections: tuple[Selection, ...] = ()
-    considered: Mapping[Clique, tuple[int, Candidate]] = field(default_factory=dict)
-
-
-Event = Measured | Fitted | Finished
-
-
-Setting = float | int | bool | str
-"""The value of a parameter."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One knob of a mechanism, with a data-independent default."""
-
-    name: str
-    kind: str  # "int" | "float" | "bool" | "choice" (one of `options`) | "column" (of the domain, or "")
-    default: Setting
-    low: float
-    high: float
-    help: str
-    options: tuple[str, ...] = ()
-
-    @classmethod
-    def choice(cls, name: str, options: tuple[str, ...], help: str) -> Parameter:
-        """One of several words, by default the first."""
-        return cls(name, "choice", options[0], 0, 0, help, options)
-
-    @classmethod
-    def column(cls, name: str, help: str) -> Parameter:
-        """A column of the domain, by default none."""
-        return cls(name, "column", "", 0, 0, help)
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What a run is expected to need, from public inputs only. fits: False means it is refused, with `reason`."""
-
-    fits: bool
-    seconds: float
-    memory_mb: float
-    reason: str = ""
-
-
-SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING, CHECKING = (
-    "single columns",
-    "choosing what to ask",
-    "chosen tables",
-    "tables asked for",
-    "number of records",
-    "checking the public table",
-)
-"""What parts of a budget go to, as people are told."""
-
-Split = tuple[tuple[str, float], ...]
-"""Stages of a run in order, each with its share of the budget; the shares add up to 1."""
-
-
-class Mechanism(Protocol):
-    """name: registry key. title, summary, paper, privacy: sentences for cards and reports.
-
-    makes_rows: or answers only. takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`).
-    accountant: what its runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`).
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
-    paper: ClassVar[str]
-    privacy: ClassVar[str]
-    makes_rows: ClassVar[bool]
-    takes_thresholds: ClassVar[bool]
-    accountant: ClassVar[Accountant]
-    parameters: ClassVar[Sequence[Parameter]]
-
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...
-
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:
-        """How a run divides its budget as planned; an adaptive mechanism may move some of it between the last stages."""
-
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Event]:
-        """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """A mechanism that has an oracle look at private records: the kernel's learn_... operations and select_rule.
-
-    publishes_tables: whether it answers the workload; one that does not has no use for a certificate of its errors.
-    """
-
-    publishes_tables: ClassVar[bool]
-
-    def needs_delta(self, settings: Mapping[str, Any]) -> bool:
-        """Whether steps of it keep their promise except with a small probability: half of the delta is then set aside for them."""
-
-    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
-        """Why it cannot run with this unit and budget, as its Forecast has it; "" if it can. delta: what is set aside."""
-
-
-@runtime_checkable
-class UsesPublic(Protocol):
-    """A mechanism that can use a public table. One that needs it says in its forecast that it does not fit without."""
-
-    def informed_by(self, public: PublicTable) -> Mechanism:
-        """The same mechanism, knowing this table."""
