@@ -1,9 +1,10 @@
-# One container, one user: the wizard on port 8501, everything it keeps under /data.
+# The wizard on port 8501, everything it keeps under /data.
 #
 #   docker build --tag dpsynth-studio .
-#   docker run --rm --publish 127.0.0.1:8501:8501 --volume dpsynth:/data dpsynth-studio
+#   docker run --rm --interactive --tty --publish 127.0.0.1:8501:8501 --volume dpsynth:/data dpsynth-studio
 #
-# Publish the port to 127.0.0.1 as above: whoever reaches it is taken for the curator.
+# It prints the address that opens it, with the token of the one person who runs it; without a terminal it says where the token is. For
+# several people, mount secrets.toml with an [auth] section at /app/.streamlit/secrets.toml. SECURITY.md says what each of them protects.
 FROM python:3.11.14-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \

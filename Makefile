@@ -13,7 +13,6 @@ BENCH   ?=
 VENV := .venv
 PY   := $(VENV)/bin/python
 PEER := .venv-dpmm
-URL  := http://127.0.0.1:$(PORT)
 
 # Hashes of every file are checked, and nothing is ever compiled on this machine.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all:
@@ -25,9 +24,9 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=8501, OPEN=no: only print the address)
-	@echo "DPSynth Studio is starting at $(URL) (Ctrl-C stops it)"
-	@if [ "$(OPEN)" = yes ]; then $(PY) .ci/open_browser.py $(URL) & fi; \
-	exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false
+	@echo "DPSynth Studio is starting (Ctrl-C stops it)"
+	@exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false \
+	  --server.headless=$(if $(filter yes,$(OPEN)),false,true)
 
 test: lint $(VENV)/.chromium ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/...)
 	@CHROMIUM="$$(cat $(VENV)/.chromium)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \

@@ -11,5 +11,6 @@ if __name__ == "__main__":
 else:
     from dpsynth_core.web.shell import security
 
+    security.check_settings()
     security.forbid_legacy_pages()
     app = st.App(__file__, lifespan=security.lifespan, middleware=security.MIDDLEWARE)

@@ -145,12 +145,14 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
     """Milliseconds of each switch, by page."""
     from playwright.sync_api import sync_playwright
 
+    from dpsynth_core.store import access_token
+
     named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
     found: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=named or None, args=["--no-sandbox", "--disable-gpu"])
         window = browser.new_page(viewport={"width": 1280, "height": 720})
-        window.goto(f"{url}/ledger?project={project}")
+        window.goto(f"{url}/ledger?project={project}&token={access_token.load()}")
         window.wait_for_selector("h1")
         window.wait_for_timeout(2000)
         for _ in range(rounds + 1):

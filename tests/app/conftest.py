@@ -1,11 +1,20 @@
-"""AppTest turns Streamlit's automatic pages mode back on before every run, which runs pages around app.py; the server never does."""
+"""What AppTest does otherwise than the server.
+
+It turns Streamlit's automatic pages mode back on before every run, which runs pages around app.py; the server never does. And it is a
+script without a browser, so it has no cookie: every test is the person who runs the server, with the cookie of the token.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
+
+from dpsynth_core.web.shell.door import doors
+from dpsynth_core.web.shell.door.personal import Personal
 
 _original = PagesManager.__init__
 
@@ -15,7 +24,19 @@ def _without_legacy_pages(self: PagesManager, *arguments: Any, **options: Any) -
     _original(self, *arguments, **options)
 
 
+def _cookies(_: ContextProxy) -> Mapping[str, str]:
+    door = Personal()
+    return {door.cookie: door.pass_value}
+
+
 @pytest.fixture(autouse=True)
 def router(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run goes through app.py, as it does in the server (see web.security.forbid_legacy_pages)."""
     monkeypatch.setattr(PagesManager, "__init__", _without_legacy_pages)
+
+
+@pytest.fixture(autouse=True)
+def owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The door lets the test in; it is chosen anew for the data directory of each test."""
+    monkeypatch.setattr(ContextProxy, "cookies", property(_cookies))
+    monkeypatch.setattr(doors, "chosen", Personal)

@@ -8,33 +8,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.servers import Server, serving
+
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run")
 PATIENCE_MS = 30_000
 LONG_MS = 400_000  # a run, on a machine that other tests keep busy
-STARTUP_SECONDS = 60
 
 expect.set_options(timeout=PATIENCE_MS)  # 5 s are too few where other tests keep the machine busy
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running wizard. home: its DPSYNTH_HOME."""
-
-    url: str
-    home: Path
 
 
 @pytest.fixture(scope="module")  # not longer: Playwright allows one at a time in a process
@@ -48,41 +36,21 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
-    """Start a fresh server; it is stopped at the end of the test."""
-    running: list[subprocess.Popen[bytes]] = []
+    """Start a fresh server; it is stopped at the end of the test. Takes what `serving` takes; home: a new one unless given."""
+    with ExitStack() as running:
 
-    def start(*options: str, script: str = "app.py") -> Server:
-        home = tmp_path_factory.mktemp("server") / "home"
-        process, server = _launch(home, script, options)
-        running.append(process)
-        return server
+        def start(*options: str, home: Path | None = None, **settings: Any) -> Server:
+            place = home or tmp_path_factory.mktemp("server") / "home"
+            return running.enter_context(serving(place, *options, **settings))
 
-    yield start
-    for process in running:
-        _stop(process)
-
-
-@pytest.fixture
-def start_process() -> Iterator[Callable[[Path], tuple[subprocess.Popen[bytes], Server]]]:
-    """Start a server on a home that is given, and give its process too, so that a test may kill it and start another one there."""
-    running: list[subprocess.Popen[bytes]] = []
-
-    def start(home: Path) -> tuple[subprocess.Popen[bytes], Server]:
-        process, server = _launch(home)
-        running.append(process)
-        return process, server
-
-    yield start
-    for process in running:
-        _stop(process)
+        yield start
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for the tests of a file."""
-    process, running = _launch(tmp_path_factory.mktemp("server") / "home")
-    yield running
-    _stop(process)
+    with serving(tmp_path_factory.mktemp("server") / "home") as running:
+        yield running
 
 
 @pytest.fixture
@@ -107,7 +75,7 @@ def settled(page: Page) -> Page:
 
 def opened(page: Page, server: Server, path: str = "/") -> Page:
     """The page at an address of the server, drawn."""
-    page.goto(server.url + path)
+    page.goto(server.opening(path))
     page.wait_for_selector("h1", timeout=PATIENCE_MS)
     return settled(page)
 
@@ -170,49 +138,3 @@ def download(page: Page, what: str) -> bytes:
     with page.expect_download() as taken:
         page.locator(f".st-key-offer_{what}").get_by_role("button").click()
     return Path(taken.value.path()).read_bytes()
-
-
-def _launch(home: Path, script: str = "app.py", options: tuple[str, ...] = ()) -> tuple[subprocess.Popen[bytes], Server]:
-    port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", *options]
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "DPSYNTH_HOME": str(home), "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    server = Server(f"http://localhost:{port}", home)
-    try:
-        _wait(server, process)
-    except BaseException:
-        _stop(process)
-        raise
-    return process, server
-
-
-def _wait(server: Server, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + STARTUP_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=2) as answer:
-                if re.search(rb"ok", answer.read()):
-                    return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError("the server did not start")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

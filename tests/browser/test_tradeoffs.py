@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import signal
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +22,6 @@ from tests.browser.conftest import Server, fill, new_project, opened, press_cont
 pytestmark = pytest.mark.browser
 
 LONG_MS = 180_000  # a sweep or a run, on a machine that other tests keep busy
-Start = Callable[[Path], tuple[subprocess.Popen[bytes], Server]]
 
 
 def go_to(page: Page, title: str) -> None:
@@ -111,21 +109,21 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
 
 
 def test_a_sweep_goes_on_after_server_and_workers_were_killed(
-    page: Page, start_process: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Page, start_server: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
     ready = draft()
     ready["wizard"]["tradeoffs"] = {"rows": 2000, "mechanisms": ["mst", "independent", "gaussian"], "repeats": 3}
     place = project(**ready)
-    server_process, server = start_process(home)
+    server = start_server(home=home)
     opened(page, server, f"/tradeoffs?project={place}")
     page.get_by_role("button", name="Start 45 trials").click()
     expect(page.get_by_text(re.compile(r"[1-9]\d* of 45 trials"))).to_be_visible(timeout=LONG_MS)
     (sweep,) = (stored.id for stored in sweeps.list(LOCAL_OWNER, place))
 
-    server_process.send_signal(signal.SIGKILL)
-    server_process.wait()
+    server.process.send_signal(signal.SIGKILL)
+    server.process.wait()
     with reading() as db:
         workers = [(row["pid"], row["birth"]) for row in db.execute("SELECT * FROM sweep_workers WHERE pid IS NOT NULL")]
     for pid, birth in workers:
@@ -133,7 +131,7 @@ def test_a_sweep_goes_on_after_server_and_workers_were_killed(
     before = {point.number: point for point in sweeps.points(LOCAL_OWNER, sweep) if point.state == "done"}
     assert 0 < len(before) < 45
 
-    _, restarted = start_process(home)
+    restarted = start_server(home=home)
     opened(page, restarted, f"/tradeoffs?project={place}")
     expect(page.get_by_text("45 of 45 trials")).to_be_visible(timeout=LONG_MS)
     after = sweeps.points(LOCAL_OWNER, sweep)

@@ -1,93 +1,42 @@
-"""The server around the pages: headers on every answer, a cookie that scripts cannot read, no legacy pages, start-up that cannot fail."""
+"""The server around the pages: headers on every answer, no legacy pages, a start that fails only where it must."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from pathlib import Path
 
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core.store import runs
 from dpsynth_core.web.shell import security
-
-Headers = list[tuple[bytes, bytes]]
-
-
-def answered(headers: Headers, *, content_type: bytes = b"text/html; charset=utf-8", scheme: str = "http") -> Headers:
-    """The headers of the answer to a request with `headers`, from an application behind the middleware."""
-    sent: list[dict[str, Any]] = []
-
-    async def app(_scope: object, _receive: object, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", content_type)]})
-        await send({"type": "http.response.body", "body": b""})
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "scheme": scheme, "headers": headers}
-    asyncio.run(security.Harden(app)(scope, None, send))  # type: ignore[arg-type]
-    return sent[0]["headers"]
+from dpsynth_core.web.shell.door import doors
+from tests.web.door.visits import BROWSER, visit
 
 
-def cookies(headers: Headers) -> list[str]:
-    return [value.decode() for name, value in headers if name == b"set-cookie"]
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+    doors.chosen.cache_clear()
 
 
-def test_every_answer_carries_the_headers() -> None:
-    found = dict(answered([], content_type=b"application/json"))
-    assert found[b"x-content-type-options"] == b"nosniff"
-    assert found[b"x-frame-options"] == b"DENY"
-    policy = found[b"content-security-policy"].decode()
-    assert "frame-ancestors 'none'" in policy
-    assert "default-src 'self'" in policy
-    assert "http:" not in policy
-    assert "https:" not in policy
-    assert "*" not in policy
+def test_every_answer_carries_the_headers_once() -> None:
+    for path in ("/", "/_stcore/health"):
+        headers = visit(path, BROWSER).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["referrer-policy"] == "no-referrer"
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert policy.startswith("default-src 'none'" if path == "/" else "default-src 'self'")
+        for elsewhere in ("http:", "https:", "*"):
+            assert elsewhere not in policy
 
 
-def test_a_new_browser_gets_a_cookie_that_scripts_cannot_read() -> None:
-    (cookie,) = cookies(answered([]))
-    name, _, rest = cookie.partition("=")
-    value, *attributes = rest.split("; ")
-    assert name == security.OWNER_COOKIE
-    assert security.is_owner(value)
-    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(attributes)
-    assert "Secure" not in attributes
-    assert "Secure" in cookies(answered([], scheme="https"))[0]
-
-
-def test_every_browser_gets_another_cookie() -> None:
-    assert cookies(answered([])) != cookies(answered([]))
-
-
-def test_a_known_browser_keeps_its_cookie() -> None:
-    known = f"{security.OWNER_COOKIE}={'0' * security.OWNER_DIGITS}; other=1".encode()
-    assert cookies(answered([(b"cookie", known)])) == []
-
-
-@pytest.mark.parametrize("value", ["", "local", "../../etc", "A" * 32, "0" * 31, "0" * 33])
-def test_a_made_up_cookie_is_replaced(value: str) -> None:
-    assert len(cookies(answered([(b"cookie", f"{security.OWNER_COOKIE}={value}".encode())]))) == 1
-
-
-def test_a_broken_cookie_header_is_no_crash() -> None:
-    assert len(cookies(answered([(b"cookie", b"\xff\xfe;;;=;\x00")]))) == 1
-
-
-def test_only_pages_set_the_cookie() -> None:
-    assert cookies(answered([], content_type=b"text/javascript")) == []
-
-
-def test_websockets_pass_untouched() -> None:
-    seen: list[dict[str, Any]] = []
-
-    async def app(scope: Any, _receive: object, _send: object) -> None:
-        seen.append(scope)
-
-    scope = {"type": "websocket", "headers": []}
-    asyncio.run(security.Harden(app)(scope, None, None))  # type: ignore[arg-type]
-    assert seen == [scope]
+def test_the_server_does_not_start_when_its_door_cannot_be_shut(tmp_path: Path) -> None:
+    (tmp_path / "token").touch(mode=0o644)
+    with pytest.raises(SystemExit, match=r"The wizard does not start. token: .* delete the file"):
+        security.check_settings()
 
 
 def test_legacy_pages_are_off(monkeypatch: pytest.MonkeyPatch) -> None:

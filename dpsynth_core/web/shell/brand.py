@@ -11,6 +11,7 @@ TAGLINE = "Synthetic tables with a privacy guarantee"
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 ICON = str(_ASSETS / "icon.svg")
 STYLE = _ASSETS / "style.css"
+DOOR = _ASSETS / "door"
 _SCRIPTS = ("navigation.js", "pictures.js")
 
 _INK = {"light": "#16233a", "dark": "#eef2f8"}
@@ -29,6 +30,12 @@ def logo(theme: str) -> str:
     for key, value in values.items():
         template = template.replace("{" + key + "}", value)
     return template
+
+
+@cache
+def icon() -> str:
+    """The mark as SVG text."""
+    return (_ASSETS / "icon.svg").read_text(encoding="utf-8")
 
 
 @cache

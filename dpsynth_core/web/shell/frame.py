@@ -61,7 +61,8 @@ def run() -> None:
     st.logo(brand.logo(theme), size="large", icon_image=brand.ICON)
     st.html(brand.STYLE)
     st.html(brand.script(), unsafe_allow_javascript=True)
-    if not _may_enter():
+    if not session.admitted():
+        st.error("Open the wizard with the address that the server printed when it started.", icon=":material/lock:")
         return
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
@@ -188,24 +189,6 @@ def _page(step: Step, state: State) -> st.Page:
         default=step is STEPS[0],
         help=step.help + hint.get(state, ""),
     )
-
-
-def _may_enter() -> bool:
-    """Where sign-in through OIDC is set up, nobody comes in without it."""
-    try:
-        needed = "auth" in st.secrets
-    except FileNotFoundError:
-        needed = False
-    if not needed or st.user.is_logged_in:
-        return True
-    st.navigation([st.Page(_sign_in, title="Sign in")], position="hidden").run()
-    return False
-
-
-def _sign_in() -> None:
-    st.title(brand.NAME, anchor=False)
-    st.caption(brand.TAGLINE)
-    st.button("Sign in", type="primary", on_click=st.login)
 
 
 def _explain_lock(here: Current, name: str, state: dict[str, State]) -> None:

@@ -1,6 +1,6 @@
-"""What the server does around every page: response headers, the cookie that names a browser's owner, the start-up pass over runs.
+"""What the server does around every page: the headers of every response, and what happens when it starts.
 
-Pure ASGI, so that uploads are not buffered. Knows nothing of pages or drafts.
+Who may come in is decided behind it, in `door/`. Pure ASGI, so that uploads are not buffered. Knows nothing of pages or drafts.
 """
 
 from __future__ import annotations
@@ -8,19 +8,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 from collections.abc import AsyncIterator
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import runs, sweeps
+from dpsynth_core.web.shell.door import announce, doors
+from dpsynth_core.web.shell.door.guard import Guard
 
-OWNER_COOKIE = "dpsynth_owner"
-OWNER_DIGITS = 32
-_YEAR_SECONDS = 365 * 24 * 3600
 _PUMP_SECONDS = 2.0
 
 # Streamlit's page needs one inline script and inline styles; Vega compiles expressions, hence 'unsafe-eval'. Nothing may come from
@@ -46,6 +44,7 @@ HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 
@@ -53,42 +52,41 @@ _log = logging.getLogger(__name__)
 
 
 class Harden:
-    """ASGI middleware: `HEADERS` on every response, and an owner cookie for a browser that has none."""
+    """ASGI middleware: `HEADERS` on every response, where it does not say otherwise itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        known = is_owner(_cookie(scope, OWNER_COOKIE))
-
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message.get("headers", ()), *HEADERS]
-                if not known and b"text/html" in dict(headers).get(b"content-type", b""):
-                    headers.append((b"set-cookie", _new_cookie(scope.get("scheme") == "https").encode()))
-                message = {**message, "headers": headers}
+                own = list(message.get("headers", ()))
+                named = {name.lower() for name, _ in own}
+                message = {**message, "headers": own + [header for header in HEADERS if header[0] not in named]}
             await send(message)
 
         await self.app(scope, receive, send_hardened)
 
 
-MIDDLEWARE = [Middleware(Harden)]
+MIDDLEWARE = [Middleware(Harden), Middleware(Guard)]
 
 
-def is_owner(text: str) -> bool:
-    """Whether a cookie's value is one that we give out."""
-    return len(text) == OWNER_DIGITS and all(c in "0123456789abcdef" for c in text)
+def check_settings() -> None:
+    """Stop the program with one line if the door cannot be shut."""
+    try:
+        doors.chosen()
+    except InputError as error:
+        raise SystemExit(f"The wizard does not start. {error}") from None
 
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), load the pages, keep the queues moving."""
+    """Settle what an earlier server left behind (runs whose worker died are lost, sweeps go on), load the pages, say that all is ready,
+    and keep the queues moving."""
     await _pump_once()
     await asyncio.to_thread(_warm_up)
     task = asyncio.create_task(_pump_forever())
+    announce.ready(doors.chosen())
     try:
         yield {}
     finally:
@@ -118,15 +116,3 @@ async def _pump_once() -> None:
         await asyncio.to_thread(sweeps.pump)
     except Exception as error:  # the wizard must come up even if the queue cannot; the type alone, a message could quote data
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)
-
-
-def _cookie(scope: Scope, name: str) -> str:
-    cookies: SimpleCookie = SimpleCookie()
-    with contextlib.suppress(CookieError):
-        cookies.load(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
-    return cookies[name].value if name in cookies else ""
-
-
-def _new_cookie(secure: bool) -> str:
-    value = secrets.token_hex(OWNER_DIGITS // 2)
-    return f"{OWNER_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={_YEAR_SECONDS}" + ("; Secure" if secure else "")

@@ -10,24 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import hashlib
-import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import home, projects, runs
+from dpsynth_core.store import projects, runs
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
-from dpsynth_core.web.shell.security import OWNER_COOKIE, OWNER_DIGITS, is_owner
+from dpsynth_core.web.shell.door import address, doors
 from dpsynth_core.web.shell.steps import ACTIVE
 
 FIRST_NAME = "First release"
 PARAMETER = "project"
 _OWNER, _CURRENT, _LOADED, _ROUTED = "_owner", "_current", "_loaded", "_routed"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TRIES = 20
 
 
@@ -41,9 +38,20 @@ class Current:
     draft: Draft
 
 
+def admitted() -> bool:
+    """Whether the door knows who is looking. It has let them in already; a server started without the door serves nothing either."""
+    st.session_state[_OWNER] = doors.chosen().owner(st.context.cookies)
+    return bool(st.session_state[_OWNER])
+
+
+def only_this_machine() -> bool:
+    """Whether the only user is the person who runs the server, at this machine: they may open any file that they can read anyway."""
+    return doors.chosen().one_person and address.only_this_machine()
+
+
 def begin() -> Current:
-    """Find owner and project (named in the address, else the one changed last, else a new one) and read its draft."""
-    owner = _find_owner()
+    """Find the project (named in the address, else the one changed last, else a new one) and read its draft. Only after `admitted`."""
+    owner = st.session_state[_OWNER]
     listed = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
     if st.session_state.get(_CURRENT) and wanted not in [p.id for p in listed]:
@@ -138,29 +146,3 @@ def _open(project: projects.Project) -> Current:
     st.session_state[_CURRENT] = project.id
     st.session_state[_LOADED] = Current(project.owner, project.id, project.name, dict(project.draft))
     return st.session_state[_LOADED]
-
-
-def _find_owner() -> str:
-    """The signed-in user; else the one user of this machine, if only this machine can reach the server; else this browser's cookie."""
-    if _OWNER not in st.session_state:
-        st.session_state[_OWNER] = _signed_in() or (home.LOCAL_OWNER if only_this_machine() else _browser())
-    return st.session_state[_OWNER]
-
-
-def _signed_in() -> str:
-    """Owner id of a user signed in through OIDC, or nothing where sign-in is not set up."""
-    with contextlib.suppress(AttributeError, KeyError):
-        if st.user.is_logged_in:
-            return hashlib.sha256(f"{st.user['iss']} {st.user['sub']}".encode()).hexdigest()[:OWNER_DIGITS]
-    return ""
-
-
-def only_this_machine() -> bool:
-    """Whether the server can be reached from this machine alone."""
-    return st.get_option("server.address") in _LOOPBACK
-
-
-def _browser() -> str:
-    """The id in the browser's HttpOnly cookie; without one, an id that lasts as long as this session."""
-    cookie = st.context.cookies.get(OWNER_COOKIE, "")
-    return cookie if is_owner(cookie) else secrets.token_hex(OWNER_DIGITS // 2)

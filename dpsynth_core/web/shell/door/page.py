@@ -1,0 +1,61 @@
+"""The pages before the first page: plain HTML that asks the server for nothing, because a stranger gets nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from html import escape
+from string import Template
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from dpsynth_core.web.shell import brand
+
+OTHER_PAGE = "Refused: this request was made by a page of another server.\n"
+_STRANGER = "Refused: open the wizard in a browser first.\n"
+NOT_KEPT = {"cache-control": "no-store"}
+_HEADERS = {
+    **NOT_KEPT,
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+}
+_WRONG = '<p class="alert" id="wrong" role="alert">This is not the token of this server. A new one may have been made since.</p>'
+_INVALID = 'aria-invalid="true" aria-describedby="wrong"'
+
+
+def for_stranger(request: Request, refusal: Callable[[Request], Response]) -> Response:
+    """The page for a person, and one line for whatever else asks."""
+    if "text/html" in request.headers.get("accept", ""):
+        return refusal(request)
+    return PlainTextResponse(_STRANGER, 403, NOT_KEPT)
+
+
+def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) -> Response:
+    """How the person who runs the server opens it. keep: the rest of the query, which must survive. wrong: whether a token was offered."""
+    hidden = "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in keep)
+    values = {"parameter": escape(parameter), "hidden": hidden, "alert": _WRONG if wrong else "", "state": _INVALID if wrong else ""}
+    return _page("Open with your token", _part("token.html").substitute(values))
+
+
+def ask_to_sign_in(login: str) -> Response:
+    return _page("Sign in", _part("sign_in.html").substitute(login=escape(login)))
+
+
+def not_invited(who: str, logout: str) -> Response:
+    """For a person whom the provider knows and this server does not let in."""
+    return _page("Not on the list", _part("not_invited.html").substitute(who=escape(who), logout=escape(logout)))
+
+
+def ask_again() -> Response:
+    """A page that asks for its own address again, now as one of ours."""
+    return _page("One moment", _part("again.html").template, head='<meta http-equiv="refresh" content="0">')
+
+
+def _page(title: str, body: str, head: str = "") -> Response:
+    values = {"title": title, "name": brand.NAME, "tagline": brand.TAGLINE, "icon": brand.icon(), "head": head, "body": body}
+    return HTMLResponse(_part("frame.html").substitute(values), 403, _HEADERS)
+
+
+@cache
+def _part(name: str) -> Template:
+    return Template((brand.DOOR / name).read_text(encoding="utf-8"))

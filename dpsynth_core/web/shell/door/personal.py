@@ -1,0 +1,102 @@
+"""The door of a server with one user: whoever has the token is the person who runs it.
+
+The first visit brings the token in the address. It gets a cookie for it and is sent on to the same address without the token, so that
+the token stays in no address bar, and in no link that is passed on. The cookie is derived from the token: it lasts as long as the token
+does, over restarts of the server, until the browser is closed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from dpsynth_core.store import access_token, home
+from dpsynth_core.web.shell.door import address, page
+
+PARAMETER = "token"
+
+
+@dataclass(frozen=True)
+class Personal:
+    """Owner: `home.LOCAL_OWNER`, as on the command line. Raises InputError where the token cannot be used."""
+
+    token: str = field(default_factory=access_token.load, repr=False)
+    scheme: str = field(default_factory=address.scheme)
+    configured: str = field(default_factory=address.configured)
+    one_person: ClassVar[bool] = True
+    strangers_may: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def cookie(self) -> str:
+        """Its name. Cookies do not tell ports apart: without a name of its own, a second wizard on this machine would overwrite it."""
+        return f"dpsynth_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+
+    @property
+    def pass_value(self) -> str:
+        """What the cookie holds; it does not give the token away."""
+        return hmac.new(self.token.encode(), b"browser", "sha256").hexdigest()
+
+    def owner(self, cookies: Mapping[str, str]) -> str:
+        return home.LOCAL_OWNER if _same(cookies.get(self.cookie, ""), self.pass_value) else ""
+
+    def origin(self, host: str) -> str:
+        return self.configured or f"{self.scheme}://{host}"
+
+    def entry(self, request: Request) -> Response | None:
+        """Take the token out of the address, and give the cookie for it."""
+        query = _query(request)
+        offered = [value for name, value in query if name == PARAMETER]
+        if request.method not in ("GET", "HEAD") or not offered:
+            return None
+        right = _same(_token_in(offered[-1]), self.token)
+        if not right and not self.owner(request.cookies):
+            return None
+        answer = RedirectResponse(_without_token(request), status_code=303, headers=page.NOT_KEPT)
+        if right:
+            answer.set_cookie(self.cookie, self.pass_value, httponly=True, samesite="strict", secure=self.scheme == "https")
+        return answer
+
+    def refusal(self, request: Request) -> Response:
+        """A browser that follows a link from elsewhere keeps the cookie back: then our own page asks once more."""
+        if request.headers.get("sec-fetch-site") == "cross-site":
+            return page.ask_again()
+        query = _query(request)
+        return page.ask_for_token(
+            parameter=PARAMETER,
+            keep=[(name, value) for name, value in query if name != PARAMETER],
+            wrong=any(name == PARAMETER for name, _ in query),
+        )
+
+
+def opening(url: str, token: str) -> str:
+    """The address that opens the wizard."""
+    return f"{url}/?{PARAMETER}={token}"
+
+
+def _same(offered: str, right: str) -> bool:
+    """Compared in a time that does not depend on where the two differ."""
+    return hmac.compare_digest(offered.encode("utf-8", "surrogatepass"), right.encode())
+
+
+def _query(request: Request) -> list[tuple[str, str]]:
+    return parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+
+
+def _token_in(text: str) -> str:
+    """What was pasted: the token, or the whole address that contains it."""
+    pasted = dict(parse_qsl(urlsplit(text.strip()).query)) if "?" in text else {}
+    return unquote_plus(pasted.get(PARAMETER, text)).strip()
+
+
+def _without_token(request: Request) -> str:
+    """Where to go on. A path such as //example.org would lead to another server, so it begins with one slash."""
+    path = "/" + request.scope.get("raw_path", b"/").decode("latin-1").lstrip("/\\")
+    kept = urlencode([(name, value) for name, value in _query(request) if name != PARAMETER])
+    return f"{path}?{kept}" if kept else path

@@ -1,0 +1,126 @@
+"""The door of a server with several users: they sign in with an OpenID Connect provider, through Streamlit's own routes.
+
+Streamlit runs the protocol and keeps who signed in in a signed cookie. It lets strangers in as well and leaves it to the script to send
+them away; this door reads the same cookie before anything is served.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from streamlit import auth_util
+from streamlit.errors import StreamlitAuthError
+from streamlit.runtime.secrets import secrets_singleton
+from streamlit.web.server.starlette import starlette_websocket
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.web.shell.door import address, page
+
+SECTION = "auth"
+_OWN_SECTION, _PEOPLE = "dpsynth", "people"
+_CALLBACK = "oauth2callback"
+_SECRET_LENGTH = 32
+_OWNER_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """Owner: issuer and subject of who signed in. people: e-mail addresses, or @domain, of those who may; empty for all of them."""
+
+    public_origin: str
+    people: frozenset[str] = frozenset()
+    one_person: ClassVar[bool] = False
+
+    @property
+    def strangers_may(self) -> frozenset[str]:
+        return frozenset(address.path(name) for name in ("auth/login", "auth/logout", _CALLBACK))
+
+    def owner(self, cookies: Mapping[str, str]) -> str:
+        claims = self.claims(cookies)
+        if not self._may_enter(claims):
+            return ""
+        return hashlib.sha256(f"{claims['iss']} {claims['sub']}".encode()).hexdigest()[:_OWNER_DIGITS]
+
+    def origin(self, host: str) -> str:  # noqa: ARG002 - behind a proxy the host is not what browsers see
+        return self.public_origin
+
+    def entry(self, request: Request) -> Response | None:
+        """Begin to sign in: Streamlit's route wants a fresh proof that the request came from the app."""
+        if request.scope["path"] != address.path("auth/login") or "provider" in request.query_params:
+            return None
+        fresh = urlencode({"provider": auth_util.encode_provider_token("default")})
+        return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
+
+    def refusal(self, request: Request) -> Response:
+        claims = self.claims(request.cookies)
+        login, logout = address.path("auth/login"), address.path("auth/logout")
+        return page.not_invited(str(claims.get("email") or claims["sub"]), logout) if claims else page.ask_to_sign_in(login)
+
+    def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
+        """What the provider says about who signed in at this server; empty for a stranger, and for a cookie that is not ours."""
+        signed = starlette_websocket._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+        try:
+            claims = json.loads(signed or b"{}")
+        except ValueError:
+            return {}
+        named = all(isinstance(claims.get(key), str) and claims[key] for key in ("iss", "sub"))
+        return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
+
+    def _may_enter(self, claims: Mapping[str, Any]) -> bool:
+        if not claims or not self.people:
+            return bool(claims)
+        email = str(claims.get("email", "")).lower()
+        return claims.get("email_verified") is True and bool({email, email[email.rfind("@") :]} & self.people)
+
+
+def wanted() -> bool:
+    """Whether the installation has set sign-in up. Raises InputError for secrets that cannot be read: they may have said so."""
+    try:
+        secrets_singleton._parse()
+    except FileNotFoundError as error:  # Streamlit's error for a missing file and for a broken one
+        if getattr(error, "error_id", "") == "no-secrets-found":
+            return False
+        raise InputError("secrets.toml", "the file cannot be read", "correct it, or remove it for a wizard with one user") from None
+    return SECTION in secrets_singleton
+
+
+def from_secrets() -> SignIn:
+    """The door as the section [auth] describes it. Raises InputError if that is not complete, or would not protect."""
+    try:
+        auth_util.validate_auth_credentials("default")
+    except StreamlitAuthError as error:
+        raise InputError(f"secrets.toml, [{SECTION}]", " ".join(str(error).split()).rstrip("."), "complete the section") from None
+    section = auth_util.get_secrets_auth_section()
+    if len(section["cookie_secret"]) < _SECRET_LENGTH:
+        raise InputError(
+            f"secrets.toml, [{SECTION}] cookie_secret",
+            f"it has fewer than {_SECRET_LENGTH} characters, and who guesses it is anybody",
+            "make one with: openssl rand -hex 32",
+        )
+    return SignIn(_public_origin(auth_util.get_redirect_uri(section) or ""), _people())
+
+
+def _public_origin(redirect: str) -> str:
+    field = f"secrets.toml, [{SECTION}] redirect_uri"
+    parts = urlsplit(redirect)
+    if not redirect.endswith(f"/{_CALLBACK}"):
+        raise InputError(field, f"it does not end in /{_CALLBACK}", f"write it like https://studio.example.org/{_CALLBACK}")
+    if parts.scheme != "https" and parts.hostname not in address.LOOPBACK:
+        raise InputError(field, "without https anybody on the way reads the tables and takes the cookie", "put the server behind https")
+    return address.origin_of(redirect, field)
+
+
+def _people() -> frozenset[str]:
+    listed: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
+    field = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"
+    if not isinstance(listed, list) or not all(isinstance(person, str) and "@" in person for person in listed):
+        raise InputError(field, "this is not a list of e-mail addresses", 'write ["ann@example.org", "@example.org"]')
+    return frozenset(person.strip().lower() for person in listed)

@@ -1,0 +1,87 @@
+"""The wizard as a process of its own, on a free port with a data directory of its own, and the address that opens it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STARTUP_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running wizard. home: its DPSYNTH_HOME."""
+
+    url: str
+    home: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def token(self) -> str:
+        return (self.home / "token").read_text(encoding="ascii")
+
+    def opening(self, path: str = "/") -> str:
+        """The address of a page with the token, as the person who runs the server opens it."""
+        return f"{self.url}{path}{'&' if '?' in path else '?'}token={self.token}"
+
+
+@contextmanager
+def serving(
+    home: Path,
+    *options: str,
+    script: str = "app.py",
+    port: int | None = None,
+    log: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """A server from when it answers until the end of the block. log: where what it prints goes; nowhere unless given."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", *options]
+    variables = {**os.environ, "DPSYNTH_HOME": str(home), "PYTHONPATH": str(ROOT), **(environment or {})}
+    with (log or Path(os.devnull)).open("ab") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    try:
+        _wait(f"http://localhost:{port}", process)
+        yield Server(f"http://localhost:{port}", home, process)
+    finally:
+        _stop(process)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + STARTUP_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                if b"ok" in answer.read():
+                    return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError("the server did not start")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
