@@ -100,7 +100,7 @@ def test_every_package_that_tests_and_benchmarks_import_was_asked_for() -> None:
     )
 
 
-@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md"])
 def test_links_between_files_resolve(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
