@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
-from dpsynth_core.cli import main
+from dpsynth_core.foundation import interrupts
 
-signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end, like Ctrl-C
+interrupts.handle()  # before the rest is imported, which takes long enough for Ctrl-C
+
+from dpsynth_core.cli import main  # noqa: E402
+
 sys.exit(main())

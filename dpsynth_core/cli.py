@@ -18,7 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, OracleError
+from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.planning.spec import Spec
@@ -26,7 +28,7 @@ if TYPE_CHECKING:  # each command imports what it needs, so that --help and mist
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 
-BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+BAD_INPUT, FAILED = 2, 1
 
 BUNDLE = "release.zip"
 
@@ -184,11 +186,13 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
 
     plan = synthesis.plan(spec)
     _check_writable(out)
+    interrupts.defer()  # from the charge to the last file
 
     def execute(before_reading: Callable[[], None]) -> Release:
         noise = synthesis.noise_for(spec)
         if not noise.private:
             _say(f"warning: {synthesis.NOT_PRIVATE}")
+        interrupts.check()
         before_reading()
         return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
 
@@ -198,6 +202,7 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
         from dpsynth_core.store import charging
 
         made = charging.charged(spec, plan.rho, execute)
+    interrupts.check()
     releases.write(made, out)
     with private_file(out / BUNDLE) as stream:
         stream.write(pack(made))
@@ -218,7 +223,8 @@ def _took(made: Release) -> str:
 
 
 def _show(progress: Progress) -> None:
-    """One line for each marginal measured and each phase; fits are not news."""
+    """One line for each marginal measured and each phase; fits are not news. A signal ends the run here."""
+    interrupts.check()
     spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done, {progress.seconds:.1f} s"
     if progress.kind == "measured":
         what = " x ".join(progress.attributes) or "the number of records"

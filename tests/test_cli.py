@@ -17,6 +17,8 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import cli
+from dpsynth_core.bundle import unpack
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE
@@ -287,21 +289,85 @@ def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(m
 
 
 def start(*extra: str) -> subprocess.Popen[str]:
+    """A run that is charged, with the signals of a shell, whatever ours are."""
     given = ["people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-2way", *extra]
-    command = [sys.executable, "-m", "dpsynth_core", "synthesize", *given]
+    command = [sys.executable, "-m", "dpsynth_core", "synthesize", "--population", "people", *given]
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=usual_signals)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 130), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_an_interrupted_run_stays_charged(number: signal.Signals, status: int) -> None:
-    """Stopped at its first measurement: by then records were read."""
-    process = start("--population", "people", "--set", "rounds_per_attribute=100")
+def usual_signals() -> None:
+    for number in interrupts.SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def said(process: subprocess.Popen[str], beginning: str) -> bool:
+    """Wait for a line of its stderr; False if it ended without."""
     assert process.stderr is not None
-    while not process.stderr.readline().startswith("round"):
+    return any(line.startswith(beginning) for line in iter(process.stderr.readline, ""))
+
+
+def handles(process: subprocess.Popen[str], number: signal.Signals) -> bool:
+    """Whether the process has a handler for this signal, as the kernel tells it."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+    return bool(int(status["SigCgt"], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("counting", signal.SIGINT),
+        ("round 0", signal.SIGTERM),
+        ("round 1", signal.SIGINT),
+        ("round 1", signal.SIGHUP),
+        ("writing", signal.SIGTERM),
+        ("measuring", signal.SIGINT),
+    ],
+)
+def test_a_signal_after_any_line_ends_the_run_in_order_and_is_never_dropped(line: str, number: signal.Signals) -> None:
+    """A check follows each line, so that the run ends there, charged; only after the last lines may the signal come too late for it."""
+    process = start("--set", "rounds_per_attribute=40")
+    assert said(process, line)
+    process.send_signal(number)
+    rest = process.communicate(timeout=60)[1]
+    assert "Traceback" not in rest
+    if process.returncode == 0 and line in ("writing", "measuring"):
+        assert unpack.read(Path("out/release.zip"))
+    else:
+        assert process.returncode == cli.INTERRUPTED
+        assert rest.splitlines()[-1].startswith("error: interrupted")
+        assert not list(Path("out").iterdir())
+    assert chain.verify().ok
+    assert ledger.spent("people").rho > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_imports_ends_at_once_without_a_traceback(number: signal.Signals) -> None:
+    process = start()
+    while not handles(process, signal.SIGTERM):  # Python itself has none for this one
         assert process.poll() is None
     process.send_signal(number)
-    assert process.wait(30) == status
+    assert process.communicate(timeout=60)[1] == "error: interrupted\n"
+    assert process.returncode == cli.INTERRUPTED
+    assert chain.entries() == ()
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    """The first is noted; the next ends the process wherever it is, here before the step after the line is through."""
+    process = start("--set", "rounds_per_attribute=100")
+    assert said(process, "round 1")
+    process.send_signal(signal.SIGTERM)
+    assert said(process, "interrupted: ending after this step")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == cli.INTERRUPTED
+    assert ledger.spent("people").rho > 0
+
+
+def test_a_killed_run_stays_charged() -> None:
+    process = start("--set", "rounds_per_attribute=100")
+    assert said(process, "round")
+    process.kill()
+    assert process.wait(30) == -signal.SIGKILL
     assert not Path("out/release.json").exists()
     assert ledger.spent("people").rho > 0
 

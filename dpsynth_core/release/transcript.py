@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
@@ -58,6 +59,7 @@ class Recorder:
 
     def __recorded(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
+            interrupts.check()  # before more is paid for
             before = len(self.__kernel.events)
             given = operation(*arguments, **options)
             asked = _asked(arguments, options)

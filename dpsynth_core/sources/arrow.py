@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.codec import encode_column, texts
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
@@ -62,6 +63,7 @@ class ArrowSource:
             return {}
         tally = Tally(self._domain, cliques)
         for batch in self._batches(tally.columns or self._domain.names[:1]):
+            interrupts.check()
             codes = {name: encode_column(self._domain[name], batch.column(name), self._form.missing_markers) for name in tally.columns}
             tally.add(codes, batch.num_rows)
         return tally.counts()

@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -31,13 +31,10 @@ from dpsynth_core.store.home import run_folder
 NICENESS = 5
 
 
-class Cancelled(BaseException):
-    """Raised in the main thread by SIGTERM; not an Exception, so that nobody takes it for an error."""
-
-
 def main(run: str) -> None:
     """Claim the run, execute it, say how it ended, and let the next one start."""
-    signal.signal(signal.SIGTERM, _stop)
+    interrupts.handle()
+    interrupts.defer()
     os.nice(NICENESS)
     with contextlib.suppress(lifecycle.NotMine):
         _execute(run)
@@ -51,7 +48,7 @@ def _execute(run: str) -> None:
         try:
             _make_release(run, Spec.from_json(json.loads(row["spec"])), folder)
             outcome = "done", ""
-        except Cancelled:
+        except Interrupted:
             outcome = "cancelled", ""
         except InputError as error:
             outcome = "failed", str(error)
@@ -59,8 +56,6 @@ def _execute(run: str) -> None:
             raise
         except Exception as error:
             outcome = "failed", f"It stopped on an internal error: {failures.describe(error)}."
-        finally:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left takes no time, and must not be torn apart
     lifecycle.finish(run, *outcome)
 
 
@@ -85,11 +80,12 @@ class _Recorder:
         self._number = 0
 
     def __call__(self, progress: Progress) -> None:
+        interrupts.check()
         if progress.measurement is not None:
             with private_file(self._folder / f"{self._number}.npy") as stream:
                 np.save(stream, progress.measurement.values, allow_pickle=False)
         if lifecycle.record(self._run, self._number, progress.to_json()):
-            raise Cancelled  # the signal was lost in code that cannot pass it on
+            raise Interrupted
         self._number += 1
 
 
@@ -97,12 +93,7 @@ def _keep(release: releases.Release, folder: Path) -> None:
     """Write the release aside and let it appear whole."""
     aside = private_directory(folder / f"{lifecycle.RELEASE}.partial")
     releases.save(release, aside)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     aside.rename(folder / lifecycle.RELEASE)
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise Cancelled
 
 
 if __name__ == "__main__":

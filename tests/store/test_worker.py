@@ -16,9 +16,8 @@ from dpsynth_core.store import chain, ledger, lifecycle, runs, worker
 
 
 @pytest.fixture
-def started(project: str, make_spec: Callable[..., Spec], no_workers: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """A run that waits for its worker; this process may be the worker without harm to its own signals."""
-    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+def started(project: str, make_spec: Callable[..., Spec], no_workers: list[str]) -> str:
+    """A run that waits for its worker."""
     run = runs.submit("ann", project, make_spec())
     assert no_workers == [run]
     return run

@@ -1,0 +1,62 @@
+"""SIGINT, SIGTERM and SIGHUP for the command line and the workers: noted by a handler, obeyed where the program can end cleanly.
+
+Python drops an exception that a handler raises inside a destructor or a weak reference callback. So no handler here raises: before
+`defer` it ends the process, afterwards it sets a flag that the run looks at (`check`): between events, between batches of records and
+before each answer of the kernel. A second signal ends the process where it stands, which is as safe as `kill -9`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+INTERRUPTED = 130
+"""Exit code of a process that ended because of a signal."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_ENDED = b"error: interrupted\n"
+_NOTED = b"interrupted: ending after this step; a second signal ends at once\n"
+
+_deferred = _requested = False
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked for the end of this process. Like its base not an Exception, so that nobody takes it for an error."""
+
+
+def handle() -> None:
+    """Take the signals of this process; one that its parent had it ignore stays ignored, as `nohup` wants it."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _note)
+
+
+def defer() -> None:
+    """From here on a first signal is only noted, until the next `check`. Call it before anything that has to be ended in order."""
+    global _deferred
+    _deferred = True
+
+
+def check() -> None:
+    """Raises Interrupted if a signal was noted."""
+    if _requested:
+        raise Interrupted
+
+
+def _note(_number: int, _frame: FrameType | None) -> None:
+    global _requested
+    if _requested or not _deferred:
+        _write(_ENDED)
+        os._exit(INTERRUPTED)
+    _requested = True
+    _write(_NOTED)
+
+
+def _write(line: bytes) -> None:
+    """Not by `print`, whose buffer the signal may have met half written."""
+    try:
+        os.write(2, line)
+    except OSError:  # stderr is closed
+        return
