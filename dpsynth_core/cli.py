@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsynth_core.foundation import interrupts
-from dpsynth_core.foundation.errors import InputError, OracleError
+from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.release.document import Progress, Release
+    from dpsynth_core.store.chain import Entry
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         return options.command(options) or 0
-    except OracleError as error:
+    except ChargedError as error:
         _say(f"error: {error}; no release was written, and what the run was charged stays spent")
         return FAILED
     except InputError as error:
@@ -94,7 +95,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     mechanism = registry.get(options.mechanism)
     spec = {
         "name": options.data.stem or "release",
-        "population": options.population or UNNAMED,
+        "population": UNNAMED if options.population is None else options.population,
         "data": {
             "path": str(options.data),
             "kind": form.kind,
@@ -177,6 +178,44 @@ def _reproduce(options: argparse.Namespace) -> int:
     return FAILED
 
 
+def _ledger_check(options: argparse.Namespace) -> int:
+    from dpsynth_core.store import auditing
+
+    found = auditing.audit_export(_export(options.export)) if options.export else auditing.audit()
+    if not found.problem and options.head:
+        found = found.holding(options.head)
+    for line in found.lines:
+        _tell(line)
+    _tell(
+        f"NOT WHOLE: {found.problem}" if found.problem else "whole: every entry follows from the one before, and none is missing at the end"
+    )
+    return FAILED if found.problem else 0
+
+
+def _ledger_export(options: argparse.Namespace) -> None:
+    from dpsynth_core.store import chain, exports
+
+    write = exports.to_csv if options.format == "csv" else exports.to_json
+    print(write(chain.entries()))
+
+
+def _ledger_restore(options: argparse.Namespace) -> None:
+    from dpsynth_core.store import home, restoring
+
+    head = restoring.restore(home.LOCAL_OWNER, options.reason, _export(options.export) if options.export else ())
+    _say(f"done: the ledger goes on from entry {head.number}; releases will say that it was accepted by hand")
+    _tell(f"head: {head}")
+
+
+def _export(path: Path) -> tuple[Entry, ...]:
+    from dpsynth_core.store import exports
+
+    try:
+        return exports.read(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeError):
+        raise InputError("EXPORT", f"the file {str(path)!r} cannot be read", "check its path and permissions") from None
+
+
 def _release(spec: Spec, out: Path, population: str | None) -> None:
     """Check everything, charge if asked to, make the release and write it."""
     from dpsynth_core.bundle.pack import pack
@@ -184,6 +223,10 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import synthesis
 
+    if population is not None:
+        from dpsynth_core.store import ledger
+
+        ledger.check_name(population)
     plan = synthesis.plan(spec)
     _check_writable(out)
     interrupts.defer()  # from the charge to the last file
@@ -194,14 +237,18 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
             _say(f"warning: {synthesis.NOT_PRIVATE}")
         interrupts.check()
         before_reading()
-        return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
+        try:
+            return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
+        except InputError as error:
+            raise ChargedError(error.field, error.problem, error.remedy) from error
 
     if population is None:
         made = execute(lambda: None)
     else:
         from dpsynth_core.store import charging
 
-        made = charging.charged(spec, plan.rho, execute)
+        made = charging.charged(spec, plan.rho, execute, lambda line: _say(f"warning: {line}"))
+        _say(f"ledger: entry {made.ledger['entry']}, hash {made.ledger['hash']}")
     interrupts.check()
     releases.write(made, out)
     with private_file(out / BUNDLE) as stream:
@@ -325,6 +372,24 @@ def _parser() -> argparse.ArgumentParser:
     for command in (check, again):
         command.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
 
+    _ledger_parser(commands.add_parser("ledger", help="check, export or restore the ledger in DPSYNTH_HOME", allow_abbrev=False))
     show = commands.add_parser("mechanisms", help="print the mechanisms and their parameters as JSON", allow_abbrev=False)
     show.set_defaults(command=_mechanisms)
     return parser
+
+
+def _ledger_parser(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    check = commands.add_parser(
+        "check", help="is the ledger whole, and what is charged? ends with 0 if it is, 1 if not", allow_abbrev=False
+    )
+    check.add_argument("--head", metavar="HASH", help="the hash of an entry that was noted elsewhere; at least 16 of its characters")
+    check.set_defaults(command=_ledger_check)
+    export = commands.add_parser("export", help="print every entry", allow_abbrev=False)
+    export.add_argument("--format", choices=("json", "csv"), default="json", help="default: %(default)s, which `ledger check` reads")
+    export.set_defaults(command=_ledger_export)
+    restore = commands.add_parser("restore", help="accept a ledger that is not whole, with a reason, as it is", allow_abbrev=False)
+    restore.add_argument("--reason", metavar="TEXT", required=True, help="why it may go on; kept in the ledger")
+    restore.set_defaults(command=_ledger_restore)
+    for command, what in ((check, "check this JSON export instead"), (restore, "a JSON export with entries that the ledger has lost")):
+        command.add_argument("export", metavar="EXPORT", type=Path, nargs="?", help=what)

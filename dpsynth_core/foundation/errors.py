@@ -25,7 +25,11 @@ class CapacityError(InputError):
     """The request is well formed but too large for this mechanism or machine; refused before any budget is spent."""
 
 
-class OracleError(InputError):
+class ChargedError(InputError):
+    """Something could not be used after all, once records were read: no release is made, and what the run was charged stays spent."""
+
+
+class OracleError(ChargedError):
     """An optimisation oracle gave no answer that can be used: no proof within its limit, or a process of it died or hung.
 
     Nobody gave us anything wrong, but like other InputErrors it is shown as it stands. That it happened may depend on the records where

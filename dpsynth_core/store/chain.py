@@ -91,9 +91,13 @@ def verify() -> Verification:
     """Recompute the whole chain, and see that it reaches the entry that the file with the head names."""
     noted = head.read()  # before the database, which may only be further by then
     with reading() as db:
-        chain, problem = entries_in(db), _head_problem(db, noted)
-    found = check_chain(chain)
-    return replace(found, problem=found.problem or problem)
+        return verify_in(db, noted)
+
+
+def verify_in(db: sqlite3.Connection, noted: Head | None) -> Verification:
+    """The same of the chain that a connection sees, given the head on file."""
+    found = check_chain(entries_in(db))
+    return found if found.problem else replace(found, problem=_head_problem(db, noted))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:

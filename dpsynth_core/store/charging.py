@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.document import Release
 from dpsynth_core.store import fingerprints, ledger
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER, new_id
 
+_FREE = "nothing was read and nothing charged"
 
-def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Release]) -> Release:
+
+def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Release], warn: Callable[[str], None]) -> Release:
     """Reserve the spec's budget and call `execute`, which calls its argument right before it reads the first record.
 
     If it ends before that, the reservation is given back; if this process is killed before that, the reservation stays, on the
-    safe side. The release cites the ledger. Raises CapExceeded and reserves nothing if the population's cap does not allow it.
+    safe side. The release cites the ledger. warn: is told that the same file was charged to another population.
+    Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
+    reservation could not be given back.
     """
     run, touched = f"cli-{new_id()}", False
-    charge = ledger.charge_of(spec, run, rho, fingerprints.of_data(spec.data))
-    with transaction() as db:
-        ledger.reserve(db, LOCAL_OWNER, charge)
+    try:
+        charge = ledger.charge_of(spec, run, rho, fingerprints.of_data(spec.data))
+        for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
+            warn(f"the same file was charged to the population {name!r}: these are the same people, and their losses add up")
+        with transaction() as db:
+            ledger.reserve(db, LOCAL_OWNER, charge)
+    except StoreFault as error:
+        raise StoreFault(error.field, error.problem, f"{error.remedy}; {_FREE}") from error
 
     def touch() -> None:
         nonlocal touched
@@ -31,9 +42,18 @@ def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Rele
 
     try:
         made = execute(touch)
-    except BaseException:
+    except BaseException as error:
         if not touched:
-            with transaction() as db:
-                ledger.give_back(db, run, "ended before any record was read")
+            _give_back(run, error)
         raise
     return replace(made, ledger=ledger.citation(run))
+
+
+def _give_back(run: str, reason: BaseException) -> None:
+    """Return the reservation of a run that ended for a reason before it read anything. Raises ChargedError where that fails."""
+    try:
+        with transaction() as db:
+            ledger.give_back(db, run, "ended before any record was read")
+    except StoreFault as error:
+        told = reason if isinstance(reason, InputError) else error
+        raise ChargedError(told.field, f"{told.problem}, and the reserved budget could not be given back", told.remedy) from error

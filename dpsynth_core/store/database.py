@@ -238,7 +238,7 @@ def _connect() -> sqlite3.Connection:
 def _traces() -> str:
     """What tells that this home had a database: a file or folder that is made after it. "" in a new home."""
     projects = home() / "projects"
-    made = [path.name for path in (head.head_file(), key_file()) if path.exists()]
+    made = [path.name for path in (head.head_file(), key_file(), home() / f"{DATABASE}-wal") if path.exists()]
     return ", ".join([*made, *(["a folder of projects"] if projects.is_dir() and any(projects.iterdir()) else [])])
 
 

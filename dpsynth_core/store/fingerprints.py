@@ -23,6 +23,7 @@ WHOLE_FILE_BYTES = 256 << 20
 """Larger files are recognised by their size and evenly spaced samples, so that a 100 GB table costs no more than this."""
 
 KEY_BYTES = 32
+LOST = "its fingerprint.key is missing, empty or cut off, so that no file that was charged before would be recognised"
 _CHUNK = 1 << 20
 
 
@@ -73,20 +74,20 @@ def new_key() -> None:
         stream.write(secrets.token_bytes(KEY_BYTES))
 
 
-def has_key() -> bool:
-    """Whether there is a key at all, and not an empty or cut-off one."""
-    return key_file().exists() and key_file().stat().st_size == KEY_BYTES
+def key_is_sound() -> bool:
+    """Whether the key is there and whole, or need not be there yet."""
+    if key_file().exists():
+        return key_file().stat().st_size == KEY_BYTES
+    with reading() as db:  # the database comes first: a key without one tells of a loss
+        return db.execute("SELECT 1 FROM ledger WHERE fingerprint != '' LIMIT 1").fetchone() is None
 
 
 def _key() -> bytes:
     """The secret of this home, made before the first charge. Raises BooksLost where it is gone or is none."""
+    if not key_is_sound():
+        raise BooksLost(LOST)
     path = key_file()
     if not path.exists():
-        with reading() as db:  # the database comes first: a key without one tells of a loss
-            charged = db.execute("SELECT 1 FROM ledger WHERE fingerprint != '' LIMIT 1").fetchone()
-        if charged is None:
-            with made_once(path) as candidate:
-                candidate.write_bytes(secrets.token_bytes(KEY_BYTES))
-    if not has_key():
-        raise BooksLost("its fingerprint.key is missing, empty or cut off, so that no file that was charged before would be recognised")
+        with made_once(path) as candidate:
+            candidate.write_bytes(secrets.token_bytes(KEY_BYTES))
     return path.read_bytes()

@@ -49,11 +49,10 @@ class Charge:
 
 
 def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
-    """Name a population and cap it. Raises InputError if it exists, its name cannot be used or the cap is not a budget."""
+    """Name a population and cap it, unless somebody did before: then that cap stays. Raises InputError for a name or a cap that is none."""
     with transaction() as db:
-        if accounts.cap_of(db, name):
-            raise InputError(f"population {name!r}", "it exists already", "choose another name, or change its cap")
-        _open(db, owner, name, cap, note)
+        if not accounts.cap_of(db, name):
+            _open(db, owner, name, cap, note)
 
 
 def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:

@@ -1,8 +1,9 @@
 """Runs workers that die at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
-Reads lines "HOME KIND NAME STEP" (KIND: run, or sweep for one of its workers) and answers each with the exit status of a forked worker
-that was killed right before its STEP-th durable step. A durable step is a database commit or a file appearing under its final name; a
-crash anywhere between two of them leaves the same behind as a crash right before the second. STEP 0 never dies.
+Reads lines "HOME KIND NAME STEP" (KIND: run, or sweep for one of its workers, or charge for a command line that charges the population
+NAME in a home that may be new) and answers each with the exit status of a forked worker that was killed right before its STEP-th durable
+step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them leaves the same
+behind as a crash right before the second. STEP 0 never dies.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.store import database, lifecycle, runs, sweep_worker, sweeps, worker
+from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.store import database, home, ledger, lifecycle, runs, sweep_worker, sweeps, worker
 
 _step = 0
 
@@ -48,14 +50,25 @@ def work(kind: str, name: str, at: int) -> None:
     database.sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=Connection)  # type: ignore[attr-defined]
     Path.replace = dying(Path.replace, at)  # type: ignore[method-assign]
     Path.rename = dying(Path.rename, at)  # type: ignore[method-assign]
-    (worker.main if kind == "run" else sweep_worker.main)(name)
+    Path.hardlink_to = dying(Path.hardlink_to, at)  # type: ignore[method-assign]
+    {"run": worker.main, "sweep": sweep_worker.main, "charge": charge}[kind](name)
+
+
+def charge(population: str) -> None:
+    """Charge a run, as the command line does, up to the moment at which the first record would be read; that leaves a file behind."""
+    run = home.new_id()
+    with database.transaction() as db:
+        ledger.reserve(db, home.LOCAL_OWNER, ledger.Charge(population, run, "digest", UnitSpec(), 0.01, 1.0, 1e-9, fingerprint="f"))
+    with database.transaction() as db:
+        ledger.touch(db, run)
+    home.home().with_name(f"read {run}").touch()
 
 
 def main() -> None:
     for line in sys.stdin:
-        home, kind, name, at = line.split()
+        place, kind, name, at = line.split()
         if (child := os.fork()) == 0:
-            os.environ["DPSYNTH_HOME"] = home
+            os.environ["DPSYNTH_HOME"] = place
             work(kind, name, int(at))
             os._exit(0)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import chain, ledger, lifecycle, projects, runs
+from dpsynth_core.planning.spec import Spec, UnitSpec
+from dpsynth_core.store import auditing, chain, head, ledger, lifecycle, projects, runs
+from dpsynth_core.store.database import transaction
+from dpsynth_core.store.home import new_id
+from dpsynth_core.store.ledger import Charge
 from tests.store.conftest import Driver
 
 
@@ -23,7 +26,8 @@ def check_honest(project: str, run: str) -> str:
     entries = {e.kind for e in chain.entries() if e.run == run}
     charged = ledger.spent("people").rho
 
-    assert chain.verify().ok
+    assert not auditing.audit().problem
+    check_next_charge()
     assert found.state == ("done" if released else "lost")
     assert found.touched == ("touch" in entries)
     assert ("return" in entries) == (not found.touched)
@@ -47,6 +51,51 @@ def check_honest(project: str, run: str) -> str:
     else:
         assert "stays charged" in found.error
     return found.state if found.touched else "untouched"
+
+
+def check_next_charge() -> None:
+    """A mere crash stops nobody: the books take the next charge, of other people."""
+    with transaction() as db:
+        ledger.reserve(db, "ann", Charge("others", new_id(), "digest", UnitSpec(), 0.01, 1.0, 1e-9, "f"))
+
+
+def test_a_home_whose_first_charge_is_killed_at_any_step_is_sound_and_what_was_read_is_charged(home: Path, driver: Driver) -> None:
+    """Exhaustive, from a directory that is not there: database, key, head and both entries come into being in between."""
+    charged: set[int] = set()
+    step, status = 0, -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        step += 1
+        assert step < 30
+        status = driver(home, "charge", "people", step)
+        read = [path.name.split()[1] for path in home.parent.glob("read *")]
+        assert not auditing.audit().problem
+        touched = [entry.run for entry in chain.entries() if entry.kind == "touch"]
+        assert set(read) <= set(touched)
+        charged.add(len([entry for entry in chain.entries() if entry.kind == "reserve"]))
+        check_next_charge()
+        assert not auditing.audit().problem
+        shutil.rmtree(home)
+    assert status == 0
+    assert step > 8
+    assert len(read) == 1
+    assert charged == {0, 1}
+
+
+def test_charge_after_charge_killed_at_every_step_loses_none_that_was_acted_on(home: Path, driver: Driver) -> None:
+    """The same in one home, where the head on file lags behind the database after some of the crashes."""
+    step, status, lags = 0, -signal.SIGKILL, set()
+    while status == -signal.SIGKILL:
+        step += 1
+        before = chain.verify().head
+        status = driver(home, "charge", "people", step)
+        noted = head.read()
+        lags.add(chain.verify().head.number - (before if noted is None else noted).number)
+        assert not auditing.audit().problem
+        assert chain.verify().head.number >= before.number
+    assert status == 0
+    assert lags == {0, 1}
+    check_next_charge()
+    assert head.read() == chain.verify().head
 
 
 def test_killed_at_every_durable_step_the_books_are_right(

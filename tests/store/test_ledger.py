@@ -330,7 +330,7 @@ def test_a_citation_says_that_the_cap_was_changed_after_charges_existed() -> Non
 
 RACER = """
 import sys, time
-from dpsynth_core.spec import UnitSpec
+from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.store.database import transaction
 me, rho, gate = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])

@@ -1,0 +1,59 @@
+"""The ledger in a few lines for whoever checks it: how long it is, where it ends, what each population's account says, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dpsynth_core.store import chain, fingerprints, ledger
+from dpsynth_core.store.chain import Entry, Verification
+from dpsynth_core.store.faults import BooksLost
+
+LEAST_DIGITS = 16
+"""A head that was noted elsewhere must have so many characters of its hash."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """lines: what is there, in plain text. problem: "" or what is wrong. entries: of the chain that was checked."""
+
+    lines: tuple[str, ...]
+    problem: str
+    entries: tuple[Entry, ...] = ()
+
+    def holding(self, noted: str) -> Audit:
+        """The same with a problem if no entry has the hash that somebody noted."""
+        wanted = noted.strip().lower()
+        held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
+        return self if held else replace(self, problem=f"no entry has the hash {noted.strip()[:64]!r} that was noted")
+
+
+def audit() -> Audit:
+    """Of the ledger in this home."""
+    try:
+        found, entries = chain.verify(), chain.entries()
+        lines = [*_summary(found), *(_account(name) for name in ledger.populations())]
+        problem = found.problem or ("" if fingerprints.key_is_sound() else fingerprints.LOST)
+    except BooksLost as error:
+        return Audit((), error.problem)
+    return Audit(tuple(lines), problem, entries)
+
+
+def audit_export(entries: Sequence[Entry]) -> Audit:
+    """Of an export, which cannot show that its newest entries were cut off."""
+    found = chain.check_chain(entries)
+    return Audit(tuple(_summary(found)), found.problem, tuple(entries))
+
+
+def _summary(found: Verification) -> list[str]:
+    restored = [f"accepted by hand: {found.restored:,} times"] if found.restored else []
+    return [f"entries: {found.head.number:,}", f"head: {found.head}", *restored]
+
+
+def _account(name: str) -> str:
+    spent = ledger.spent(name)
+    unit = f", for {spent.unit.words}" if spent.unit is not None else ""
+    return (
+        f"population {name!r}: epsilon {spent.epsilon:.4g} of {spent.cap_epsilon:g} at delta {spent.cap_delta:g},"
+        f" charged by {spent.releases:,} run{'s' * (spent.releases != 1)}{unit}"
+    )

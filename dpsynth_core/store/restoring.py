@@ -1,0 +1,79 @@
+"""Accept books that are not whole: what a person does, with a reason, after the database was lost, damaged, put back from a copy or
+changed.
+
+No program can know what was charged then, so nobody is charged until somebody has decided. The decision is an entry of the chain and every
+later release says that there was one. An export of the ledger brings back what it has and the database lacks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import chain, database, fingerprints, head
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.head import Head
+from dpsynth_core.store.home import home, now, signature
+
+
+def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
+    """Make the books usable as they are, and record who accepted what; the new head.
+
+    What cannot be read of the database is set aside, not deleted. Raises InputError without a reason, for an export that is not whole or
+    belongs to another ledger, and where nothing has to be accepted.
+    """
+    if not reason.strip():
+        raise InputError("--reason", "there is none", "write why the books may go on as they are; it is kept in the ledger")
+    if problem := chain.check_chain(export).problem:
+        raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
+    accepted = [*_database(), *_key()]
+    with database.transaction() as db:
+        accepted += [problem for problem in (chain.verify_in(db, head.read()).problem,) if problem]
+        added = _add(db, export)
+        if added:
+            accepted.append(f"entries from an export: {added:,}")
+        if not accepted:
+            raise InputError("ledger", "it is whole, so that there is nothing to accept", "go on as before")
+        found = chain.entries_in(db)
+        note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
+        entry = Entry(signature(owner), "restore", note=note, accepted=chain.state(found))
+        chain.insert(db, chain.linked(entry, database.head_of(db)))
+        return database.head_of(db)
+
+
+def _database() -> list[str]:
+    """See to a database that can be opened; what was wrong with the one before."""
+    try:
+        with database.reading() as db:
+            chain.entries_in(db)
+            if db.execute("PRAGMA quick_check").fetchone()[0] != "ok":
+                raise BooksLost("its database is damaged")
+    except BooksLost as error:
+        place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
+        for path in [place, *(place.with_name(place.name + ending) for ending in ("-wal", "-shm"))]:
+            if path.exists():
+                path.rename(path.with_name(f"{path.name}.{aside}"))
+        database.make()
+        return [error.problem]
+    return []
+
+
+def _key() -> list[str]:
+    """See to a key of the fingerprints; what was wrong with the one before."""
+    if fingerprints.key_is_sound():
+        return []
+    fingerprints.new_key()
+    return ["its fingerprint.key was lost; files that were charged before are not recognised"]
+
+
+def _add(db: sqlite3.Connection, export: Sequence[Entry]) -> int:
+    """Write what an export has beyond the end of the chain; how many entries that is."""
+    present = chain.entries_in(db)
+    common = min(len(present), len(export))
+    if tuple(export[:common]) != present[:common]:
+        raise InputError("ledger export", "it belongs to another ledger than the one here", "use an export of this one, or none")
+    for entry in export[common:]:
+        chain.insert(db, entry)
+    return len(export) - common

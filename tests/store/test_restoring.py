@@ -1,0 +1,274 @@
+"""The ledger does not forget: whatever happens to its files is noticed before anything is charged, until a person accepts it in words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import auditing, chain, exports, fingerprints, head, ledger, projects
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.database import reading
+from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.restoring import restore
+from tests.store.test_chain import alter
+from tests.store.test_ledger import charge, give_back, reserve
+
+RHO = 0.01
+REASON = "the disk failed on Monday; the board knows"
+
+
+def database(home: Path) -> Path:
+    return home / "dpsynth.sqlite"
+
+
+def settle(home: Path) -> None:
+    """All of the database in one file, as after a quiet evening."""
+    with closing(sqlite3.connect(database(home))) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def copy(home: Path) -> Path:
+    settle(home)
+    return Path(shutil.copy(database(home), home.parent / "copy.sqlite"))
+
+
+def put_back(home: Path, old: Path) -> None:
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+    shutil.copy(old, database(home))
+
+
+def delete_database(home: Path) -> None:
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+
+
+def empty_database(home: Path) -> None:
+    delete_database(home)
+    database(home).touch()
+
+
+def truncate_database(home: Path) -> None:
+    settle(home)
+    database(home).write_bytes(database(home).read_bytes()[:6000])
+
+
+def overwrite_database(home: Path) -> None:
+    settle(home)
+    database(home).write_bytes(b"x" * 20_000)
+
+
+def cut_off_the_end(home: Path) -> None:
+    alter(home, "DELETE FROM ledger WHERE number = (SELECT MAX(number) FROM ledger)")
+
+
+def rewrite_from_the_second_entry(home: Path) -> None:
+    """Somebody who knows the program writes a shorter chain that is whole in itself, and goes on for as many entries."""
+    last = head.Head()
+    alter(home, "DELETE FROM ledger")
+    with closing(sqlite3.connect(database(home), isolation_level=None)) as db:
+        for number in range(4):
+            entry = chain.linked(Entry("ann", "population", f"p{number}", epsilon=1.0, delta=1e-9), last)
+            last = chain.insert(db, entry).number and head.Head(entry.number, entry.hash)
+
+
+def empty_head(home: Path) -> None:
+    (home / "ledger.head").write_bytes(b"")
+
+
+def delete_head(home: Path) -> None:
+    (home / "ledger.head").unlink()
+
+
+def empty_key(home: Path) -> None:
+    (home / "fingerprint.key").write_bytes(b"")
+
+
+def cut_key(home: Path) -> None:
+    (home / "fingerprint.key").write_bytes((home / "fingerprint.key").read_bytes()[:16])
+
+
+def delete_key(home: Path) -> None:
+    (home / "fingerprint.key").unlink()
+
+
+LOSSES: list[Callable[[Path], None]] = [
+    delete_database,
+    empty_database,
+    truncate_database,
+    overwrite_database,
+    cut_off_the_end,
+    rewrite_from_the_second_entry,
+    empty_head,
+    delete_head,
+    empty_key,
+    cut_key,
+    delete_key,
+]
+
+
+@pytest.mark.parametrize("lose", LOSSES, ids=lambda lose: lose.__name__)
+def test_what_is_lost_stops_every_charge_until_a_person_accepts_it(home: Path, lose: Callable[[Path], None]) -> None:
+    for number in range(3):
+        reserve(f"r{number}", RHO)
+    lose(home)
+    for attempt in range(2):
+        with pytest.raises(BooksLost, match="ledger restore"):
+            reserve(f"late {attempt}", RHO)
+    assert auditing.audit().problem
+    with pytest.raises(InputError, match="reason"):
+        restore("local", "  ")
+    restore("local", REASON)
+    assert not auditing.audit().problem
+    (entry,) = [entry for entry in chain.entries() if entry.kind == "restore"]
+    assert entry.curator == "local"
+    assert REASON in entry.note
+    reserve("after", RHO)
+    assert ledger.citation("after")["restored"] == 1
+    assert not auditing.audit().problem
+
+
+def test_an_older_copy_of_the_database_is_noticed(home: Path) -> None:
+    reserve("r1", RHO)
+    old = copy(home)
+    reserve("r2", RHO)
+    put_back(home, old)
+    assert "ends with entry 2, but there was an entry 3" in chain.verify().problem
+    with pytest.raises(BooksLost):
+        reserve("r3", RHO)
+
+
+def test_a_deleted_write_ahead_log_is_noticed(home: Path) -> None:
+    """A connection that stays open keeps the log from being folded into the database, as a page that is being drawn does."""
+    reserve("r1", RHO)
+    settle(home)
+    with reading() as db:
+        db.execute("SELECT * FROM ledger").fetchall()
+        reserve("r2", RHO)
+        kept = {path: path.read_bytes() for path in (database(home),)}
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+    for path, content in kept.items():
+        path.write_bytes(content)
+    with pytest.raises(BooksLost, match="there was an entry 3"):
+        reserve("r3", RHO)
+
+
+@pytest.mark.parametrize("trace", ["a project", "a key", "a head", "a log"])
+def test_no_database_is_made_where_something_tells_of_an_earlier_one(home: Path, trace: str) -> None:
+    home.mkdir()
+    if trace == "a project":
+        (home / "projects" / "0123").mkdir(parents=True)
+    else:
+        (home / {"a key": "fingerprint.key", "a head": "ledger.head", "a log": "dpsynth.sqlite-wal"}[trace]).touch()
+    for _ in range(2):
+        with pytest.raises(BooksLost, match="its database is missing"):
+            projects.list("ann")
+    assert not database(home).exists()
+
+
+def test_a_new_home_is_made_without_a_word(home: Path) -> None:
+    home.mkdir()
+    (home / "projects").mkdir()
+    reserve("r1", RHO)
+    assert not auditing.audit().problem
+
+
+def test_an_export_brings_back_what_the_database_lacks(home: Path) -> None:
+    reserve("r1", RHO)
+    old = copy(home)
+    reserve("r2", RHO, fingerprint="same")
+    export = exports.read(exports.to_json(chain.entries()))
+    put_back(home, old)
+    restore("local", REASON, export)
+    assert chain.entries()[:3] == export
+    assert ledger.spent("people").rho == pytest.approx(2 * RHO)
+    assert ledger.same_file_elsewhere("same", "others") == ("people",)
+    assert "entries from an export: 1" in chain.entries()[-1].note
+
+
+def test_the_books_of_a_lost_database_go_on_from_an_export(home: Path) -> None:
+    reserve("r1", RHO)
+    export = chain.entries()
+    delete_database(home)
+    restore("local", REASON, export)
+    assert ledger.spent("people").rho == pytest.approx(RHO)
+    assert chain.verify().ok
+
+
+def test_an_export_of_another_ledger_or_one_that_is_not_whole_is_refused() -> None:
+    reserve("r1", RHO)
+    other = [chain.linked(Entry("ann", "population", "others", epsilon=1.0, delta=1e-9), head.Head())]
+    with pytest.raises(InputError, match="another ledger"):
+        restore("local", REASON, other)
+    with pytest.raises(InputError, match="entry 1 is missing"):
+        restore("local", REASON, chain.entries()[1:])
+    assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
+
+
+def test_nothing_is_accepted_where_nothing_is_wrong() -> None:
+    reserve("r1", RHO)
+    with pytest.raises(InputError, match="nothing to accept"):
+        restore("local", REASON)
+    assert not chain.verify().restored
+
+
+def test_what_could_not_be_read_is_set_aside_and_not_deleted(home: Path) -> None:
+    reserve("r1", RHO)
+    overwrite_database(home)
+    restore("local", REASON)
+    (aside,) = home.glob("dpsynth.sqlite.lost-*")
+    assert aside.read_bytes() == b"x" * 20_000
+
+
+def test_a_change_after_a_restore_is_found_again(home: Path) -> None:
+    reserve("r1", RHO)
+    alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
+    restore("local", REASON)
+    reserve("r2", RHO)
+    alter(home, "UPDATE ledger SET rho = 0.0001 WHERE number = 2")
+    with pytest.raises(BooksLost, match="altered"):
+        reserve("r3", RHO)
+
+
+def test_a_return_that_the_books_do_not_take_leaves_the_charge_standing(home: Path) -> None:
+    """What else ends with the run must be able to end."""
+    reserve("r1", RHO)
+    delete_head(home)
+    give_back("r1")
+    assert ledger.spent("people").rho == pytest.approx(RHO)
+
+
+def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:
+    """The file with the head goes back in time together with the database; what somebody wrote down does not."""
+    reserve("r1", RHO)
+    older = Path(shutil.copytree(home, home.parent / "older"))
+    reserve("r2", RHO)
+    noted = chain.verify().head.hash
+    assert not auditing.audit().holding(noted).problem
+    assert not auditing.audit().holding(noted[:16]).problem
+    shutil.rmtree(home)
+    older.rename(home)
+    assert not auditing.audit().problem
+    assert "no entry has the hash" in auditing.audit().holding(noted).problem
+    assert auditing.audit().holding("").problem
+
+
+def test_the_head_on_file_names_the_newest_entry_and_nothing_else(home: Path) -> None:
+    reserve("r1", RHO)
+    assert json.loads((home / "ledger.head").read_bytes()) == {"number": 2, "hash": chain.entries()[-1].hash}
+    assert (home / "ledger.head").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_is_made_once_and_seals_each_run_differently(home: Path) -> None:
+    assert fingerprints.seal("f", "r1") == fingerprints.seal("f", "r1")
+    assert fingerprints.seal("f", "r1") != fingerprints.seal("f", "r2")
+    assert len((home / "fingerprint.key").read_bytes()) == fingerprints.KEY_BYTES
+    assert charge("r1", RHO).fingerprint == "f"

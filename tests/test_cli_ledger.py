@@ -1,0 +1,157 @@
+"""The ledger from the command line: it charges the books of the installation, says what that cost, checks, exports and restores them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsynth_core import cli
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.store import chain, exports, ledger
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table, its domain, and a home of its own."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    codes = np.random.default_rng(0).integers(0, 2, size=(200, 2))
+    np.savetxt("people.csv", np.column_stack([np.repeat(range(100), 2), codes]), fmt="%d", delimiter=",", header="id,a,b", comments="")
+    Path("domain.json").write_text('{"a": 2, "b": 2}')
+    return tmp_path / "home"
+
+
+def synthesize(*extra: str) -> int:
+    given = ["people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-1way"]
+    return cli.main(["synthesize", *given, "--mechanism", "independent", *extra])
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["", " ", "not in the ledger", "NOT IN THE LEDGER"])
+@pytest.mark.parametrize("command", ["synthesize", "run"])
+def test_a_population_that_is_none_is_refused_and_nothing_is_charged(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An unset variable in a script must not charge a population that no other release of these people is charged to."""
+    if command == "synthesize":
+        assert synthesize("--population", name) == cli.BAD_INPUT
+    else:
+        assert synthesize() == 0
+        spec = json.loads(Path("out/release.json").read_text())["spec"]
+        Path("spec.json").write_text(json.dumps(spec))
+        capsys.readouterr()
+        assert cli.main(["run", "spec.json", "--out", "again", "--population", name]) == cli.BAD_INPUT
+    assert "population" in last_line(capsys)
+    assert chain.entries() == ()
+
+
+def test_it_charges_the_same_books_as_the_app(capsys: pytest.CaptureFixture[str]) -> None:
+    ledger.open_population("somebody else", "people", (1.2, 1e-9))
+    assert synthesize("--population", "people") == 0
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "above its cap of 1.2" in last_line(capsys)
+
+
+def test_a_release_says_where_it_is_in_the_ledger(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    entry = chain.entries()[1]
+    assert f"ledger: entry 2, hash {entry.hash}" in capsys.readouterr().err
+    said = json.loads(Path("out/release.json").read_text())["ledger"]
+    assert said["unit"] == {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1}
+    assert said["cap"] == {"epsilon": 10.0, "delta": 1e-9}
+    assert not [key for key in said if "spent" in key or key.startswith("population_")]
+
+
+def test_charges_for_rows_and_for_people_are_not_mixed_and_nothing_is_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert synthesize("--population", "people") == 0
+    monkeypatch.setattr(synthesis, "open_source", lambda _: pytest.fail("a record was read"))
+    capsys.readouterr()
+    assert synthesize("--population", "people", "--person-column", "id", "--max-rows-per-person", "2") == cli.BAD_INPUT
+    line = last_line(capsys)
+    assert "is charged for one row, added or removed" in line
+    assert "one person of column 'id' with at most 2 rows" in line
+    assert ledger.spent("people").releases == 1
+
+
+def test_the_same_file_under_another_name_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    assert "same file" not in capsys.readouterr().err
+    assert synthesize("--population", "people") == 0
+    assert "same file" not in capsys.readouterr().err
+    assert synthesize("--population", "others") == 0
+    assert "warning: the same file was charged to the population 'people'" in capsys.readouterr().err
+
+
+def test_what_fails_after_records_were_read_does_not_end_as_a_mistake_that_cost_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        raise InputError("data", "a page of it is broken", "repair it")
+
+    monkeypatch.setattr(synthesis, "open_source", broken)
+    assert synthesize("--population", "people") == cli.FAILED
+    assert "a page of it is broken; repair it; no release was written, and what the run was charged stays spent" in last_line(capsys)
+    assert ledger.spent("people").rho > 0
+
+
+def test_a_spec_of_the_app_is_charged_in_one_unit_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    entry = chain.entries()[1]
+    spec = Spec.from_json(json.loads(Path("out/release.json").read_text())["spec"])
+    assert (entry.relation, entry.person_column, entry.max_rows) == ("add-remove", None, spec.unit.max_rows_per_person)
+    assert "done" in last_line(capsys)
+
+
+def test_check_says_what_is_charged_and_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    capsys.readouterr()
+    assert cli.main(["ledger", "check"]) == 0
+    said, head = capsys.readouterr().out, chain.entries()[-1]
+    assert "entries: 3" in said
+    assert f"head: 3 {head.hash}" in said
+    assert "population 'people': epsilon 1 of 10 at delta 1e-09, charged by 1 run, for one row, added or removed" in said
+    assert cli.main(["ledger", "check", "--head", head.hash[:16]]) == 0
+    assert cli.main(["ledger", "check", "--head", "0123456789abcdef"]) == cli.FAILED
+
+
+def test_an_export_is_checked_by_whoever_gets_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    capsys.readouterr()
+    assert cli.main(["ledger", "export"]) == 0
+    text = capsys.readouterr().out
+    assert exports.read(text) == chain.entries()
+    Path("ledger.json").write_text(text)
+    assert cli.main(["ledger", "check", "ledger.json"]) == 0
+    Path("ledger.json").write_text(text.replace("people", "others"))
+    assert cli.main(["ledger", "check", "ledger.json"]) == cli.FAILED
+    assert "NOT WHOLE: entry 1 was altered" in capsys.readouterr().out
+    assert cli.main(["ledger", "check", "nowhere.json"]) == cli.BAD_INPUT
+    assert cli.main(["ledger", "export", "--format", "csv"]) == 0
+    assert "curator,kind,population" in capsys.readouterr().out
+
+
+def test_a_lost_ledger_charges_nothing_until_a_person_restores_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--population", "people") == 0
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+    capsys.readouterr()
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "its database is missing" in (line := last_line(capsys))
+    assert "nothing was read and nothing charged" in line
+    assert cli.main(["ledger", "check"]) == cli.FAILED
+    assert cli.main(["ledger", "restore"]) == cli.BAD_INPUT
+    assert cli.main(["ledger", "restore", "--reason", ""]) == cli.BAD_INPUT
+    capsys.readouterr()
+    assert cli.main(["ledger", "restore", "--reason", "the disk failed"]) == 0
+    assert f"head: 1 {chain.entries()[0].hash}" in capsys.readouterr().out
+    assert cli.main(["ledger", "check"]) == 0
+    assert synthesize("--population", "people") == 0
+    assert json.loads(Path("out/release.json").read_text())["ledger"]["restored"] == 1
