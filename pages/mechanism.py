@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -145,11 +146,11 @@ def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) 
         if st.button(
             "Seal the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
         ):
-            _confirm(here, spec, rho, account)
+            _confirm(here, spec, rho, account, [run.id for run in runs.list(here.owner, here.project)])
 
 
 @st.dialog("Spend this budget?", width="medium")
-def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
+def _confirm(here: Current, spec: Spec, rho: float, account: Spent, seen: Collection[str]) -> None:
     left = max(0.0, account.remaining_rho - rho)
     after = spec.shares().accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
     now, cost, rest = st.columns(3)
@@ -162,7 +163,7 @@ def _confirm(here: Current, spec: Spec, rho: float, account: Spent) -> None:
         " cancelled, fails, or the machine goes down."
     )
     label = f"Spend ε {short(spec.budget.epsilon)} and run"
-    submit = partial(refusals.attempt, _RUN, partial(launch.submit, here))
+    submit = partial(refusals.attempt, _RUN, partial(launch.submit, here, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()
 

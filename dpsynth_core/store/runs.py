@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,9 +64,11 @@ class RunEvent:
     progress: Progress
 
 
-def submit(owner: str, project: str, spec: Spec) -> str:
+def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
     """Check the spec, reserve its budget and queue it; the run's id.
 
+    seen: the project's runs that the curator knew of when deciding. If there is another one of the very same spec, it was started since
+    then, in a second tab or by a second click: its id is returned, and nothing is charged again.
     Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
     """
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
@@ -77,6 +79,9 @@ def submit(owner: str, project: str, spec: Spec) -> str:
     charge = ledger.charge_of(spec, run, plan.rho, fingerprints.of_data(spec.data))
     with transaction() as db:
         owned(db, "project", owner, project)
+        same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND digest = ?", (project, spec.digest()))]
+        if seen is not None and (started := [other for other in same if other not in seen]):
+            return str(started[0])
         ledger.reserve(db, owner, charge)
         db.execute(
             "INSERT INTO runs (id, owner, project, spec, digest, population, rho, state, created)"

@@ -82,6 +82,24 @@ def test_a_tampered_chain_is_announced(charged: str, home: Path) -> None:
     assert "entry 2 was altered" in words(app)
 
 
+def test_populations_of_other_owners_are_shown_without_what_they_call_their_runs(charged: str) -> None:
+    theirs = runs.projects.create("bob", "Secret project", draft()).id
+    runs.submit("bob", theirs, document.spec(draft(), "Secret project"))
+    app = open_page("ledger", charged)
+    table = app.dataframe[0].value
+    assert app.metric[3].value == "2"
+    assert "Secret" not in words(app) + table.to_string()
+    assert table["release"].tolist() == ["", "Trial", ""]
+    assert [who.split(" (")[0] for who in table["who"]] == ["another curator", "you", "you"]
+
+
+def test_a_lost_end_of_the_chain_is_announced(charged: str, home: Path) -> None:
+    with sqlite3.connect(home / "dpsynth.sqlite") as db:
+        db.execute("DROP TRIGGER ledger_is_never_shortened")
+        db.execute("DELETE FROM ledger WHERE number = 2")
+    assert "there was an entry 2" in words(open_page("ledger", charged))
+
+
 def test_hostile_population_names_are_text() -> None:
     name = "<b>**x**</b> [a](javascript:alert(1))"
     ledger.open_population(LOCAL_OWNER, name)

@@ -179,6 +179,17 @@ def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
     assert ledger.spent("Invented people").releases == 1
 
 
+def test_two_tabs_that_confirm_the_same_plan_run_and_charge_it_once() -> None:
+    place = project()
+    tabs = [button(open_page("mechanism", place), "Seal").click().run() for _ in range(2)]
+    for app in tabs:
+        app = button(app, "Spend ε 1 and run").click().run()
+        assert not app.exception
+        assert "Under way" in words(app)
+    assert len(runs.list(LOCAL_OWNER, place)) == 1
+    assert ledger.spent("Invented people").releases == 1
+
+
 def test_the_run_has_exactly_the_plan_that_was_on_screen() -> None:
     place = project(budget={"epsilon": 2.0, "delta": 1e-8})
     button(button(open_page("mechanism", place), "Seal").click().run(), "Spend ε 2 and run").click().run()

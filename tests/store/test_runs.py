@@ -100,6 +100,35 @@ def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, p
     assert ledger.spent("people").epsilon <= 1.0
 
 
+def test_a_plan_that_another_tab_started_meanwhile_is_not_run_and_charged_again(
+    make_spec: Make, project: str, no_workers: list[str]
+) -> None:
+    """Both tabs showed no run when the curator decided; also when the first one's run has ended by the time of the second click."""
+    first = runs.submit("ann", project, make_spec(), seen=[])
+    assert runs.submit("ann", project, make_spec(), seen=[]) == first
+    runs.cancel("ann", first)
+    assert runs.submit("ann", project, make_spec(), seen=[]) == first
+    assert ledger.spent("people").releases == 0
+    assert no_workers == [first]
+    again = runs.submit("ann", project, make_spec(), seen=[first])
+    assert again != first
+    other = runs.submit("ann", project, make_spec(name="another plan"), seen=[])
+    assert len({first, again, other}) == 3
+    assert len(runs.list("ann")) == 3
+
+
+def test_owners_are_charged_together_and_see_only_their_own_runs(make_spec: Make, project: str, no_workers: list[str]) -> None:
+    """Three owners, one population: epsilon 10 once, and not once for each."""
+    theirs = {owner: projects.create(owner, "theirs").id for owner in ("bob", "cookie-0123456789")} | {"ann": project}
+    spec = make_spec(budget={"epsilon": 8.0, "delta": 1e-9})
+    first = runs.submit("ann", project, spec)
+    for owner in ("bob", "cookie-0123456789"):
+        with pytest.raises(CapExceeded):
+            runs.submit(owner, theirs[owner], spec)
+    assert [len(runs.list(owner)) for owner in theirs] == [0, 0, 1]
+    assert no_workers == [first]
+
+
 def test_one_run_at_a_time_oldest_first(make_spec: Make, project: str, no_workers: list[str]) -> None:
     first, second, third = (runs.submit("ann", project, make_spec()) for _ in range(3))
     for _ in range(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -37,7 +38,7 @@ def card(here: Current) -> None:
             read = partial(numbers.positive, field="epsilon of the check", example="0.05")
             epsilon = fields.number("ε of the check", EPSILON, read, numbers.short)
         if right.button("Check it first…", icon=":material/balance:", disabled=epsilon is None):
-            _confirm(here, epsilon)
+            _confirm(here, epsilon, [run.id for run in runs.list(here.owner, here.project)])
         if (error := refusals.taken(_CHECK)) is not None:
             frame.refused(error)
             st.caption("The check was not started and nothing was spent.")
@@ -58,12 +59,12 @@ def was_check(run: runs.Run) -> bool:
 
 
 @st.dialog("Spend this on a check?", width="medium")
-def _confirm(here: Current, epsilon: float) -> None:
+def _confirm(here: Current, epsilon: float, seen: Collection[str]) -> None:
     st.markdown(
         f"The check spends ε {numbers.short(epsilon)} of the population {code(here.draft['population'])}. From the moment it opens the "
         "records, the charge is final. It makes no rows; its result is shown here and may be published."
     )
     label = f"Spend ε {numbers.short(epsilon)} and check"
-    submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, here, epsilon))
+    submit = partial(refusals.attempt, _CHECK, partial(launch.submit_check, here, epsilon, seen))
     if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
         st.rerun()

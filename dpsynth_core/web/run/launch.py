@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.store import ledger, runs
@@ -9,24 +11,24 @@ from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
 
 
-def submit(here: Current) -> str:
+def submit(here: Current, seen: Collection[str]) -> str:
     """Seal the draft and queue a run of it; the run's id. Opens the population with the cap chosen for it if the ledger does not know it.
 
+    seen: the project's runs that were on the page when it was decided. The same plan started meanwhile is not started again.
     Raises InputError (also CapExceeded, CapacityError); then nothing is spent.
     """
-    return _sealed(here, document.spec(here.draft, here.name))
+    return _sealed(here, document.spec(here.draft, here.name), seen)
 
 
-def submit_check(here: Current, epsilon: float) -> str:
+def submit_check(here: Current, epsilon: float, seen: Collection[str]) -> str:
     """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
     spec = document.spec(here.draft, here.name)
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=Mixture.name), "budget": budget, "output": OutputSpec()}
-    return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}))
+    return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)
 
 
-def _sealed(here: Current, spec: Spec) -> str:
+def _sealed(here: Current, spec: Spec, seen: Collection[str]) -> str:
     spec.resolved()
-    if spec.population not in ledger.populations():
-        ledger.open_population(here.owner, spec.population, document.cap(here.draft))
-    return runs.submit(here.owner, here.project, spec)
+    ledger.open_population(here.owner, spec.population, document.cap(here.draft))
+    return runs.submit(here.owner, here.project, spec, seen)

@@ -161,7 +161,7 @@ def submit(here: Current, sweep: Sweep) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next."""
 
     def start() -> None:
-        if sweep.table == PRIVATE and sweep.base.population not in ledger.populations():
+        if sweep.table == PRIVATE:
             ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
         st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep)
 
