@@ -44,6 +44,11 @@ def admitted() -> bool:
     return bool(st.session_state[_OWNER])
 
 
+def signed_in_as() -> str:
+    """What to call the person who signed in (hostile text); "" on a server for one person."""
+    return doors.chosen().name(st.context.cookies)
+
+
 def only_this_machine() -> bool:
     """Whether the only user is the person who runs the server, at this machine: they may open any file that they can read anyway."""
     return doors.chosen().one_person and address.only_this_machine()

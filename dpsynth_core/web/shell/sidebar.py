@@ -1,4 +1,4 @@
-"""The sidebar under the navigation: the run that is under way, and the projects."""
+"""The sidebar under the navigation: the run that is under way, the projects, and who has signed in."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ def show(here: Current, runs_page: st.Page) -> None:
     """Draw it. runs_page: where the run badge leads."""
     _run_badge(here, runs_page)
     _picker(here)
+    _visitor(session.signed_in_as())
+
+
+def _visitor(name: str) -> None:
+    if name:
+        st.caption(f"Signed in as {literal(name)}")
+        st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
 
 
 def _run_badge(here: Current, runs_page: st.Page) -> None:

@@ -27,6 +27,9 @@ class Door(Protocol):
     def owner(self, cookies: Mapping[str, str]) -> str:
         """Owner id of the visitor who sent these cookies; "" for a stranger."""
 
+    def name(self, cookies: Mapping[str, str]) -> str:
+        """What to call a visitor who signed in (hostile text); "" where nobody does."""
+
     def origin(self, host: str) -> str:
         """The origin, scheme://host[:port], that pages of this server have for a browser that asked for `host`."""
 

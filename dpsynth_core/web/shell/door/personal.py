@@ -46,6 +46,9 @@ class Personal:
     def owner(self, cookies: Mapping[str, str]) -> str:
         return home.LOCAL_OWNER if _same(cookies.get(self.cookie, ""), self.pass_value) else ""
 
+    def name(self, cookies: Mapping[str, str]) -> str:  # noqa: ARG002 - the one person knows
+        return ""
+
     def origin(self, host: str) -> str:
         return self.configured or f"{self.scheme}://{host}"
 

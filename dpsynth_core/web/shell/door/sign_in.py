@@ -49,6 +49,10 @@ class SignIn:
             return ""
         return hashlib.sha256(f"{claims['iss']} {claims['sub']}".encode()).hexdigest()[:_OWNER_DIGITS]
 
+    def name(self, cookies: Mapping[str, str]) -> str:
+        claims = self.claims(cookies)
+        return str(claims.get("email") or claims.get("name") or claims.get("sub", ""))
+
     def origin(self, host: str) -> str:  # noqa: ARG002 - behind a proxy the host is not what browsers see
         return self.public_origin
 
@@ -60,9 +64,9 @@ class SignIn:
         return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
 
     def refusal(self, request: Request) -> Response:
-        claims = self.claims(request.cookies)
-        login, logout = address.path("auth/login"), address.path("auth/logout")
-        return page.not_invited(str(claims.get("email") or claims["sub"]), logout) if claims else page.ask_to_sign_in(login)
+        if who := self.name(request.cookies):
+            return page.not_invited(who, address.path("auth/logout"))
+        return page.ask_to_sign_in(address.path("auth/login"))
 
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
         """What the provider says about who signed in at this server; empty for a stranger, and for a cookie that is not ours."""

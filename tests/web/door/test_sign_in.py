@@ -1,0 +1,187 @@
+"""Where people sign in: the cookie must be Streamlit's own, for this server, and name a person; what would not protect does not start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell.door import doors, sign_in
+from tests.web.door.visits import BROWSER, visit
+
+ORIGIN = "https://studio.example.org"
+SECRET = "c" * 40
+ANN = {
+    "iss": "https://login.example.org",
+    "sub": "1",
+    "email": "Ann@Example.org",
+    "email_verified": True,
+    "is_logged_in": True,
+    "origin": ORIGIN,
+}
+STREAM = "/_stcore/stream"
+
+
+def write(folder: Path, people: str = "", **changes: str | None) -> None:
+    """secrets.toml. changes: keys of [auth] with another value, or without one."""
+    section = {
+        "redirect_uri": f"{ORIGIN}/oauth2callback",
+        "cookie_secret": SECRET,
+        "client_id": "studio",
+        "client_secret": "s",
+        "server_metadata_url": "https://login.example.org/.well-known/openid-configuration",
+    } | changes
+    lines = [f"{key} = {json.dumps(value)}" for key, value in section.items() if value is not None]
+    (folder / "secrets.toml").write_text("\n".join(["[auth]", *lines, "[dpsynth]", f"people = [{people}]"]), encoding="utf-8")
+
+
+def cookies(secret: str = SECRET, name: str = "_streamlit_user", **changes: Any) -> Mapping[str, str]:
+    """What a browser holds after Ann signed in. changes: claims with another value, or without one."""
+    claims = {key: value for key, value in (ANN | changes).items() if value is not None}
+    return {"_streamlit_user": create_signed_value(secret, name, json.dumps(claims)).decode()}
+
+
+def header(held: Mapping[str, str]) -> dict[str, str]:
+    return {"cookie": "; ".join(f"{name}={value}" for name, value in held.items())}
+
+
+def test_who_signed_in_comes_in_and_owns_what_issuer_and_subject_own(installation: Path) -> None:
+    write(installation)
+    owner = doors.chosen().owner(cookies())
+    assert len(owner) == 32
+    assert doors.chosen().owner(cookies(email="other@example.org")) == owner
+    others = {doors.chosen().owner(cookies(**changes)) for changes in ({"sub": "2"}, {"iss": "https://elsewhere.example"})}
+    assert len(others | {owner, LOCAL_OWNER, ""}) == 5
+    assert visit("/", header(cookies())).let_in
+    assert visit(STREAM, header(cookies()) | {"origin": ORIGIN}, kind="websocket").let_in
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {},
+        cookies(secret="d" * 40),
+        cookies(name="_streamlit_user_tokens"),
+        cookies(origin="https://elsewhere.example"),
+        cookies(is_logged_in=False),
+        cookies(is_logged_in=None),
+        cookies(iss=None),
+        cookies(sub=None),
+        cookies(sub=""),
+        cookies(sub=["1"]),
+        {"_streamlit_user": json.dumps(ANN)},
+        {"_streamlit_user": "x.y.z"},
+        {"dpsynth_owner": "0" * 32},
+    ],
+)
+def test_every_other_cookie_is_a_strangers(installation: Path, held: Mapping[str, str]) -> None:
+    write(installation)
+    assert doors.chosen().owner(held) == ""
+    assert not visit("/", BROWSER | header(held)).let_in
+    assert not visit(STREAM, header(held) | {"origin": ORIGIN}, kind="websocket").let_in
+
+
+def test_the_origin_is_the_one_that_sign_in_names_whatever_a_proxy_says(installation: Path) -> None:
+    write(installation)
+    for origin in ("http://127.0.0.1:8501", "http://studio.example.org", "https://studio.example.org:8443"):
+        lies = {"origin": origin, "host": origin.partition("//")[2], "x-forwarded-host": origin.partition("//")[2]}
+        assert not visit(STREAM, header(cookies()) | lies, kind="websocket").let_in
+
+
+def test_a_token_opens_nothing_where_people_sign_in(installation: Path) -> None:
+    write(installation)
+    assert visit("/", BROWSER, query=f"token={'0' * 48}").status == 403
+    assert not (installation / "home" / "token").exists()
+    assert not doors.chosen().one_person
+
+
+def test_a_stranger_may_ask_for_the_way_in_alone(installation: Path) -> None:
+    write(installation)
+    begin = visit("/auth/login")
+    assert (begin.status, begin.let_in) == (303, False)
+    assert begin.headers["location"].startswith("/auth/login?provider=")
+    assert visit("/auth/login", query=begin.headers["location"].partition("?")[2]).let_in
+    assert visit("/oauth2callback", query="code=1&state=2").let_in
+    assert visit("/auth/logout").let_in
+    assert not visit("/auth/login/").let_in
+    assert not visit("/auth/login", {"origin": ORIGIN}, method="POST").let_in
+    assert 'href="/auth/login"' in visit("/results", BROWSER).body
+
+
+@pytest.mark.parametrize(
+    ("people", "claims", "let_in"),
+    [
+        ('"ann@example.org"', {}, True),
+        ('" ANN@example.ORG "', {}, True),
+        ('"@example.org"', {}, True),
+        ('"@example.org"', {"email": "eve@evil@example.org.evil.example"}, False),
+        ('"@example.org"', {"email": "eve@notexample.org"}, False),
+        ('"ben@example.org"', {}, False),
+        ('"ann@example.org"', {"email_verified": False}, False),
+        ('"ann@example.org"', {"email_verified": "true"}, False),
+        ('"ann@example.org"', {"email": None}, False),
+        ("", {"email": None}, True),
+    ],
+)
+def test_the_list_of_people_is_kept(installation: Path, people: str, claims: Mapping[str, Any], let_in: bool) -> None:
+    write(installation, people)
+    answer = visit("/", BROWSER | header(cookies(**claims)))
+    assert answer.let_in is let_in
+    if not let_in:
+        assert "You are not on the list" in answer.body
+
+
+def test_a_name_from_the_provider_is_text_on_the_page(installation: Path) -> None:
+    write(installation, '"ben@example.org"')
+    body = visit("/", BROWSER | header(cookies(email="<script>alert(1)</script>"))).body
+    assert "<script" not in body
+    assert "&lt;script&gt;" in body
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"cookie_secret": "short"}, "fewer than 32 characters"),
+        ({"cookie_secret": None}, "cookie_secret"),
+        ({"client_id": None}, "client_id"),
+        ({"server_metadata_url": None}, "server_metadata_url"),
+        ({"redirect_uri": "http://studio.example.org/oauth2callback"}, "without https"),
+        ({"redirect_uri": "https://studio.example.org/"}, "does not end in /oauth2callback"),
+        ({"redirect_uri": None}, "redirect_uri"),
+    ],
+)
+def test_a_section_that_would_not_protect_is_refused_at_the_start(installation: Path, changes: dict[str, None], said: str) -> None:
+    write(installation, **changes)
+    with pytest.raises(InputError, match=said) as refused:
+        doors.chosen()
+    assert SECRET not in str(refused.value)
+
+
+def test_http_is_enough_on_this_machine(installation: Path) -> None:
+    write(installation, redirect_uri="http://localhost:8501/oauth2callback")
+    assert doors.chosen().origin("whatever") == "http://localhost:8501"
+
+
+@pytest.mark.parametrize("people", ["1", '"ann"', "true"])
+def test_a_list_that_names_nobody_is_refused(installation: Path, people: str) -> None:
+    write(installation, people)
+    with pytest.raises(InputError, match="not a list of e-mail addresses"):
+        doors.chosen()
+
+
+def test_secrets_that_cannot_be_read_do_not_turn_sign_in_off(installation: Path) -> None:
+    (installation / "secrets.toml").write_text("[auth\n", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be read"):
+        doors.chosen()
+
+
+def test_other_secrets_do_not_turn_it_on(installation: Path) -> None:
+    (installation / "secrets.toml").write_text("[connections]\nx = 1\n", encoding="utf-8")
+    assert not sign_in.wanted()
+    assert doors.chosen().one_person
