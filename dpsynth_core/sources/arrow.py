@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.codec import encode_column, texts
+from dpsynth_core.sources import persons
+from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
 from dpsynth_core.sources.tally import Tally
 from dpsynth_core.vocabulary.domain import Domain, column_field
@@ -25,8 +25,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 class ArrowSource:
     """A `MarginalSource` over a table.
 
-    person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted, and rows that name no
-    person are left out (they could be anyone's, so keeping them would break the limit).
+    person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted (see `persons`).
     Raises InputError if the table lacks a column of the domain or the person column.
     """
 
@@ -76,29 +75,5 @@ class ArrowSource:
         seen: dict[object, int] = {}
         read = tuple(dict.fromkeys((*columns, self._person_column)))
         for batch in open_batches(self._table, self._form, read):
-            keep = _within_limit(self._persons(batch), seen, self._max_rows_per_person)
-            yield batch.filter(pa.array(keep))
-
-    def _persons(self, batch: pa.RecordBatch) -> pa.DictionaryArray:
-        """Who each row belongs to; null where nobody is named."""
-        column = batch.column(self._person_column)
-        distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        names = texts(distinct.dictionary)
-        unnamed = pc.is_in(names, pa.array(sorted({*self._form.missing_markers, ""}), pa.string()))
-        named = pc.if_else(unnamed, None, names).dictionary_encode()  # trimming may have made two spellings one person
-        return pa.DictionaryArray.from_arrays(named.indices.take(distinct.indices), named.dictionary)
-
-
-def _within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: int) -> NDArray[np.bool_]:
-    """Which rows are among the first `limit` of their person, over all batches so far; counts this batch in `seen`."""
-    people = persons.dictionary.to_pylist()
-    before = np.array([seen.get(person, 0) for person in people] + [limit], dtype=np.int64)
-    person = pc.fill_null(persons.indices.cast(pa.int64()), len(people)).to_numpy(zero_copy_only=False)
-    order = np.argsort(person, kind="stable")
-    grouped = person[order]
-    first = np.searchsorted(grouped, grouped, side="left")
-    rank = np.empty(len(person), dtype=np.int64)
-    rank[order] = np.arange(len(person)) - first
-    rows = np.bincount(person, minlength=len(people) + 1)
-    seen.update(zip(people, np.minimum(before + rows, limit)[: len(people)].tolist(), strict=True))
-    return before[person] + rank < limit
+            named = persons.named(batch.column(self._person_column), self._form)
+            yield batch.filter(pa.array(persons.within_limit(named, seen, self._max_rows_per_person)))

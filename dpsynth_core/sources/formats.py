@@ -3,49 +3,67 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.lines import known_encoding
 
 DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
+LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
+"""What a quote means in a CSV file; see `csv_file`."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SUFFIXES = {"csv": (".csv", ".tsv", ".txt", ".tab"), "parquet": (".parquet", ".pq")}
 
 
 @dataclass(frozen=True)
 class TableFormat:
-    """How to read a table. delimiter and encoding matter for CSV only; a DataFrame needs none of them."""
+    """How a table is written: what its curator states, or confirms. Delimiter, encoding and quoting matter for CSV only."""
 
     kind: str = "csv"  # "csv" | "parquet"
     delimiter: str = ","
     encoding: str = "utf-8"
     missing_markers: frozenset[str] = field(default=DEFAULT_MISSING)
+    quoting: str = LINES
 
     def __post_init__(self) -> None:
         if self.kind not in _SUFFIXES:
             raise InputError("data.kind", "it is not a known kind of table", "use csv or parquet")
-        if len(self.delimiter) != 1 or self.delimiter in '"\r\n':
+        if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0':
             raise InputError("data.delimiter", "it is not one character that can separate fields", "use a comma, semicolon, tab or bar")
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise InputError("data.encoding", "it is not a known text encoding", "use utf-8, cp1252, latin-1 or utf-16") from None
+        if self.quoting not in QUOTINGS:
+            raise InputError("data.quoting", "it is not a known way of quoting", f"use {', '.join(QUOTINGS)}")
+        known_encoding(self.encoding)
         object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Path]:
-    """The file itself, or a folder's CSV or Parquet files in order of their paths. InputError if there is nothing to read."""
+    """The file itself, or a folder's CSV or Parquet files in order of their paths.
+
+    InputError if there is nothing to read, for what is neither file nor folder, and for a folder that holds the same file twice (by links):
+    its people would own twice as many rows as they do.
+    """
     place = Path(path)
     if place.is_file():
         return [place]
     if not place.is_dir():
+        if place.exists():
+            raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
     inside = sorted(p for p in place.rglob("*") if p.is_file() and not _hidden(p.relative_to(place)))
     for suffixes in (_SUFFIXES["parquet"], _SUFFIXES["csv"]):
         if found := [p for p in inside if p.suffix.lower() in suffixes]:
+            _refuse_links(found)
             return found
     raise InputError("data", "the folder holds no CSV or Parquet file", "check the path")
+
+
+def _refuse_links(paths: Sequence[Path]) -> None:
+    same = Counter((status.st_dev, status.st_ino) for status in (path.stat() for path in paths))
+    if any(count > 1 for count in same.values()):
+        raise InputError("data", "the folder holds links to one and the same file", "keep each file once, or everybody in it counts twice")
 
 
 def _hidden(relative: Path) -> bool:

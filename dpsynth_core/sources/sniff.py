@@ -1,7 +1,11 @@
-"""Find out from a file's first bytes what it is, and say plainly when it is no table."""
+"""Suggest from a file's first bytes what it is and how it is written, and say plainly when it is no table.
+
+A suggestion is for the curator, who states how the file is written; it is never published.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
@@ -9,6 +13,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import DELIMITERS, TableFormat, table_files
+from dpsynth_core.sources.lines import known_encoding
 
 _HEAD_BYTES = 1 << 20
 _SIGNATURES = {
@@ -27,8 +32,8 @@ _SIGNATURES = {
 }
 
 
-def sniff(path: str | os.PathLike[str]) -> TableFormat:
-    """Find kind, encoding and delimiter of a file or folder. InputError if it is missing, empty or no table."""
+def sniff(path: str | os.PathLike[str], encoding: str | None = None, delimiter: str | None = None) -> TableFormat:
+    """Kind, encoding and delimiter of a file or folder; what is given is taken over. InputError if it is missing, empty or no table."""
     first = table_files(path)[0]
     head = _head(first)
     if not head:
@@ -40,23 +45,21 @@ def sniff(path: str | os.PathLike[str]) -> TableFormat:
     for signature, (what, remedy) in _SIGNATURES.items():
         if head.startswith(signature):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
-    encoding = _encoding(first, head)
-    text = _decode_head(head, encoding)
+    encoding = encoding or _encoding(head)
+    text = _decode_head(head, known_encoding(encoding))
     _refuse_other_text(text)
-    return TableFormat("csv", _delimiter(text), encoding)
-
-
-def head_records(path: Path, form: TableFormat, most: int = 200) -> list[list[str]]:
-    """The first non-blank records of a CSV file, header included, as far as they lie in its first megabyte."""
-    return _records(_decode_head(_head(path), form.encoding), form.delimiter, most)
+    return TableFormat("csv", delimiter or _delimiter(text), encoding)
 
 
 def _head(path: Path) -> bytes:
-    with open(path, "rb") as stream:
-        return stream.read(_HEAD_BYTES)
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(_HEAD_BYTES)
+    except OSError:
+        raise InputError("data", "the file cannot be read", "check its permissions") from None
 
 
-def _encoding(path: Path, head: bytes) -> str:
+def _encoding(head: bytes) -> str:
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -66,18 +69,15 @@ def _encoding(path: Path, head: bytes) -> str:
         return "utf-16-le"
     if len(sample) >= 4 and sample[0::2].count(0) > 0.4 * len(sample[0::2]) and 0 not in sample[1::2]:
         return "utf-16-be"
-    control = sum(byte < 32 and byte not in b"\t\r\n\f" for byte in sample)
-    if 0 in head or control > 0.01 * len(sample):
+    if sum(byte < 32 and byte not in b"\t\r\n\f" for byte in sample) > 0.01 * len(sample):
         raise InputError("data", "the file is not text, so it is no CSV", "choose a CSV or Parquet file")
-    return "utf-8" if _decodes(path, "utf-8") else "cp1252" if _decodes(path, "cp1252") else "latin-1"
+    return next((encoding for encoding in ("utf-8", "cp1252") if _decodes(head, encoding)), "latin-1")
 
 
-def _decodes(path: Path, encoding: str) -> bool:
-    """Whether the whole file is valid in this encoding; reads it in pieces."""
+def _decodes(head: bytes, encoding: str) -> bool:
+    """Whether the first bytes are valid in this encoding; the last character may be cut off."""
     try:
-        with open(path, encoding=encoding, newline="") as stream:
-            while stream.read(_HEAD_BYTES):
-                pass
+        codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:
         return False
     return True

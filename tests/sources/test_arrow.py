@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import arrow, files
+from dpsynth_core.sources import arrow, files, lines
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.files import TableFormat, sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain, load_domain
@@ -89,7 +89,7 @@ def test_frames_count_as_pandas_with_any_batch_size(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("batch", [7, 100_000])
 def test_csv_counts_as_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(files, "_BLOCK_BYTES", 60 * batch)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 60 * batch)
     frame = some_people(2000)
     frame.to_csv(tmp_path / "people.csv", index=False)
     form = sniff(tmp_path / "people.csv")

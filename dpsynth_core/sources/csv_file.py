@@ -1,0 +1,314 @@
+"""A CSV file as records: every line below the header is exactly one record, whatever it says.
+
+What is written about one person is one person's lines, so the map from the file to its records must not let one line change what
+becomes of another, nor whether it counts. Hence:
+
+- A record is a line (`sources.lines`). Quotes end with their line.
+- A line that cannot be divided into the header's columns (a wrong number of fields, a quote that is not closed, an empty line, one that
+  is too long) is malformed: a record whose cells are all missing. It is neither left out nor joined to another.
+- Every record depends on its own line and the header alone: both ways of reading below, and any cut into blocks, give the same (tested).
+
+So a file with one person's line added, removed or changed has one record more, fewer or changed. `quoting` says what a quote means:
+
+- "lines": a cell that begins with a quote goes on to the next single quote, or to the end of the line, which makes the line malformed.
+  Quotes elsewhere are ordinary characters.
+- "none": quotes are ordinary characters everywhere.
+- "standard": cells may contain line breaks, as RFC 4180 has it: an LF ends a record if the number of quotes before it is even. The proof
+  above then needs an assumption: files are well formed, and one person's record is too. `files.check` looks at the whole
+  file before anything is charged and refuses it if it is not. A malformed record is one of missing cells here, too.
+
+The fast way is Arrow's parser over whole blocks. It is taken where it finds as many rows as there are records: each of its rows ends
+with a line end, so that none of them can then have more than one line. Where it does not, the malformed records are found by regular
+expressions (RE2, linear time), emptied, and the rest is parsed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import lines
+from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
+
+MAX_RECORD_BYTES = 64 << 20
+"""Of a record over several lines."""
+
+_HEAD_BYTES = 1 << 16
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole records of a CSV file with the names of its columns. text: UTF-8, records ended by LF (the last one of a file may not
+    be, where a quote is still open)."""
+
+    text: bytes
+    form: TableFormat
+    names: tuple[str, ...]
+
+    @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Where each record ends."""
+        ends = _ends(self.text, self.form.quoting)
+        return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
+
+    def batch(self, columns: Sequence[str]) -> pa.RecordBatch:
+        """These columns of all records, as dictionary-encoded text; the cells of a malformed record are empty."""
+        found = None if self._ambiguous else self._parsed(self.text, columns)
+        if found is None:
+            blanked = pc.if_else(pa.array(self._rejected()), self._empty_record, self._records)
+            found = self._parsed(blanked.buffers()[2].to_pybytes(), columns)
+        if found is None:
+            raise AssertionError("what is well formed and what can be parsed are not the same")
+        return found
+
+    def malformed(self) -> NDArray[np.bool_]:
+        """Which records are not one value for each column, or break the rules of quotes. Shape (records,)."""
+        if not self._ambiguous and self._parsed(self.text, self.names[:1]) is not None:
+            return self._blank if len(self.names) > 1 else np.zeros(len(self.ends), dtype=bool)  # all else was parsed
+        return self._rejected()
+
+    def _rejected(self) -> NDArray[np.bool_]:
+        """The same by looking at every delimiter and quote.
+
+        By the strict rules a quote that opens a cell stands behind a delimiter, a line end or the quote that it repeats, and one that
+        closes a cell before one of these. A record that keeps them is well formed, however `quoting` is; the others are few.
+        """
+        characters, width = np.frombuffer(self.text, dtype=np.uint8), len(self.names)
+        delimiters = np.flatnonzero(characters == ord(self.form.delimiter))
+        if self.form.quoting == NONE or b'"' not in self.text:
+            return (self._per_record(delimiters) != width - 1) | (self._blank & (width > 1))
+        quotes = np.flatnonzero(characters == ord('"'))
+        odd = np.bitwise_xor.accumulate(characters == ord('"'))  # whether the number of quotes so far is odd
+        odd_before = np.append(False, odd[self.ends[:-1]])  # ... before each record
+        record = np.repeat(np.arange(len(self.ends)), self._per_record(quotes))
+        opens = odd[quotes] != odd_before[record]
+        neighbour = characters[np.where(opens, np.maximum(quotes - 1, 0), np.minimum(quotes + 1, len(characters) - 1))]
+        strict = self._per_record(quotes) % 2 == 0
+        strict[record[~(self._beside_quotes[neighbour] | (quotes == 0))]] = False
+        outside = odd[delimiters] == np.repeat(odd_before, self._per_record(delimiters))
+        rejected = ~strict | (self._per_record(delimiters[outside]) != width - 1) | (self._blank & (width > 1))
+        if self.form.quoting == LINES and not strict.all():
+            rejected[~strict] = self._rejected_by_grammar(~strict)
+        return rejected
+
+    def _rejected_by_grammar(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of the chosen lines are malformed by the rules of "lines", which allow quotes inside of unquoted text."""
+        records, grammar = self._records.filter(pa.array(chosen)), _Grammar.of(self.form.delimiter)
+        fields = pc.count_substring(pc.replace_substring_regex(records, grammar.quoted, r"\1"), self.form.delimiter)
+        good = pc.and_(pc.match_substring_regex(records, grammar.record), pc.equal(fields, len(self.names) - 1))
+        return pc.invert(good).to_numpy(zero_copy_only=False)
+
+    @property
+    def _beside_quotes(self) -> NDArray[np.bool_]:
+        """Which characters may stand outside a quoted cell beside its quotes. Shape (256,)."""
+        allowed = np.zeros(256, dtype=bool)
+        allowed[[ord(self.form.delimiter), ord("\n"), ord('"')]] = True
+        return allowed
+
+    def _per_record(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of these places, in rising order, lie in each record."""
+        return np.diff(np.searchsorted(places, self.ends), prepend=0)
+
+    @property
+    def _blank(self) -> NDArray[np.bool_]:
+        return np.diff(self.ends, prepend=-1) == 1
+
+    @property
+    def blank(self) -> int:
+        """How many records are empty lines."""
+        return int(np.count_nonzero(self._blank))
+
+    @property
+    def damaged(self) -> int:
+        """How many characters could not be decoded."""
+        return self.text.count(lines.DAMAGED)
+
+    @property
+    def longest(self) -> int:
+        """The most lines that a record has."""
+        lines_before = np.searchsorted(np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")), self.ends)
+        return int(np.diff(lines_before, prepend=-1).max(initial=1))
+
+    @property
+    def unclosed(self) -> bool:
+        """Whether a quote is still open at the end, which only the last block of a file can have."""
+        return self.form.quoting == STANDARD and self.text.count(b'"') % 2 == 1
+
+    @property
+    def _ambiguous(self) -> bool:
+        """Whether Arrow could see other records than there are, as many of them all the same."""
+        return self.form.quoting == STANDARD and b'"' in self.text
+
+    @property
+    def _empty_record(self) -> bytes:
+        return self.form.delimiter.encode() * (len(self.names) - 1) + b"\n"
+
+    @property
+    def _records(self) -> pa.BinaryArray:
+        """Each record with its line end, without a copy of the text."""
+        offsets = np.zeros(len(self.ends) + 1, dtype=np.int32)
+        offsets[1:] = self.ends + 1
+        return pa.BinaryArray.from_buffers(pa.binary(), len(self.ends), [None, pa.py_buffer(offsets), pa.py_buffer(self.text)])
+
+    def _parsed(self, text: bytes, columns: Sequence[str]) -> pa.RecordBatch | None:
+        """What Arrow makes of it; None unless that is one row for each record. The empty record at the end closes no open quote unseen:
+        it would be swallowed, and a row be lacking."""
+        positions = {name: str(self.names.index(name)) for name in columns}
+        quotes = False if self.form.quoting == NONE else '"'
+        try:
+            table = pacsv.read_csv(
+                pa.BufferReader(text + self._empty_record),
+                read_options=pacsv.ReadOptions(
+                    column_names=[str(i) for i in range(len(self.names))], block_size=len(text) + len(self._empty_record) + 1
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=self.form.delimiter,
+                    quote_char=quotes,
+                    newlines_in_values=self.form.quoting == STANDARD,
+                    ignore_empty_lines=False,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=dict.fromkeys(positions.values(), _TEXT),
+                    include_columns=list(positions.values()),
+                    strings_can_be_null=False,
+                    check_utf8=False,  # `lines` has seen to it
+                ),
+            )
+        except pa.ArrowInvalid:  # the fields of some row are too many or too few
+            return None
+        if table.num_rows != len(self.ends) + 1:
+            return None
+        (batch,) = table.rename_columns(list(columns)).to_batches()
+        return batch.slice(0, len(self.ends))
+
+
+class _Grammar(NamedTuple):
+    """Regular expressions of a line. record: fields and the line end. quoted: a quoted cell; its first group is the delimiter before it."""
+
+    record: str
+    quoted: str
+
+    @classmethod
+    @lru_cache
+    def of(cls, delimiter: str) -> _Grammar:
+        mark = f"\\x{{{ord(delimiter):02x}}}"
+        field = rf'(?:"(?:[^"\n]|"")*"(?:[^"{mark}\n][^{mark}\n]*)?|[^"{mark}\n][^{mark}\n]*|)'
+        return cls(rf"\A{field}(?:{mark}{field})*\n\z", rf'(\A|{mark})"(?:[^"]|"")*"')
+
+
+def header(path: Path, form: TableFormat) -> tuple[str, ...]:
+    """The names of the columns, trimmed; an unnamed first column (an index) is called column_1. Empty for a file without any text.
+
+    Raises OSError and InputError.
+    """
+    return next((names for names, _ in _pieces(path, form, _HEAD_BYTES)), ())
+
+
+def head(path: Path, form: TableFormat) -> Block | None:
+    """The first records of a file, those in some 64 kB; None if there are none."""
+    return next((Block(text, form, names) for names, text in _pieces(path, form, _HEAD_BYTES) if text), None)
+
+
+def blocks(paths: Sequence[Path], form: TableFormat) -> Iterator[Block]:
+    """All records of files with the same header, in order. Small files share a block. Raises OSError and InputError."""
+    gathered: list[bytes] = []
+    names: tuple[str, ...] = ()
+    for path in paths:
+        for names, text in _pieces(path, form):
+            gathered.append(text)
+            if sum(map(len, gathered)) >= lines.BLOCK_BYTES // 2:
+                yield Block(b"".join(gathered), form, names)
+                gathered = []
+    if text := b"".join(gathered):
+        yield Block(text, form, names)
+
+
+def batches(paths: Sequence[Path], form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """These columns of all records, in order; the next block is parsed while the caller works on this one. Raises as `blocks`."""
+    with ThreadPoolExecutor(1) as ahead:
+        coming: Future[pa.RecordBatch] | None = None
+        for block in blocks(paths, form):
+            following = ahead.submit(block.batch, columns)
+            if coming is not None:
+                yield coming.result()
+            coming = following
+        if coming is not None:
+            yield coming.result()
+
+
+def _pieces(path: Path, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
+    """The header, which is the first record with any text, and those below it in pieces of whole records (the first may be empty)."""
+    names: tuple[str, ...] = ()
+    for piece in _whole_records(lines.blocks(path, form.encoding, size), form):
+        if names:
+            yield names, piece
+            continue
+        start, end = _first_text(piece, form)
+        if end:
+            names = _names(piece[start:end].decode().removesuffix("\n"), form)
+            yield names, piece[end:]
+
+
+def _names(record: str, form: TableFormat) -> tuple[str, ...]:
+    if form.quoting == NONE:
+        cells = record.split(form.delimiter)
+    else:
+        try:
+            (cells,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
+        except (csv.Error, ValueError):
+            raise InputError("data", "the header cannot be read", "check quotes and delimiter of its first line") from None
+    names = [cell.strip() for cell in cells]
+    return ("column_1" if len(names) > 1 and not names[0] else names[0], *names[1:])
+
+
+def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:
+    """Where the first record with any text begins and ends; (0, 0) without one."""
+    start = 0
+    for end in _ends(block, form.quoting):
+        if block[start : end + 1].strip():
+            return start, int(end) + 1
+        start = int(end) + 1
+    return 0, 0
+
+
+def _whole_records(blocks: Iterator[bytes], form: TableFormat) -> Iterator[bytes]:
+    """Pieces that end with a record. At the end of the file a quote that is still open is closed by it."""
+    if form.quoting != STANDARD:
+        yield from blocks
+        return
+    carried = b""
+    for block in blocks:
+        carried += block
+        ends = _ends(carried, STANDARD)
+        if len(ends):
+            cut = int(ends[-1]) + 1
+            yield carried[:cut]
+            carried = carried[cut:]
+        if len(carried) > MAX_RECORD_BYTES:
+            raise InputError("data.quoting", "a quoted cell goes on for ever", 'use the quoting "lines", or mend the quotes of the file')
+    if carried:
+        yield carried
+
+
+def _ends(block: bytes, quoting: str) -> NDArray[np.int64]:
+    """Where the records end, the last one at the end of the block."""
+    characters = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    if quoting == STANDARD and b'"' in block:
+        before = np.searchsorted(np.flatnonzero(characters == ord('"')), ends)
+        ends = ends[before % 2 == 0]
+    return ends

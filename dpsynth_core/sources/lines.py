@@ -1,0 +1,164 @@
+"""A text file as lines: every line in UTF-8, ended by LF, whatever the file's encoding and line ends are.
+
+The map is one line to one line, so that what one line holds cannot change another. A line ends with LF; a CR before it belongs to the
+line end, and any other CR is read as a space. Where the first line ends with a lone CR, that is the line end and LF is read as a space.
+The first line is the header, which is about nobody. The last line may lack its line end. Nothing else ends a line, and no line is left
+out: the empty ones are lines too, wherever they are.
+
+Bytes that the encoding does not know become U+FFFD where they stand. That they cannot take a line end with them is a property of the
+encodings below (tested over all short sequences), and the reason why others are refused. UTF-16 and UTF-32 are read in code units: files
+are neighbours as sequences of these, and a file that is not a whole number of them is refused (`files.check`).
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+
+BLOCK_BYTES = 16 << 20
+MAX_LINE_BYTES = 16 << 20
+"""A longer line is read as an empty one. At least `size`, for pieces of lines."""
+DAMAGED = "\ufffd".encode()
+
+_HEAD_BYTES = 1 << 20
+
+_WIDE = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
+_MARKS = {  # byte order marks, the longer ones first
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    codecs.BOM_UTF8: "utf-8",
+}
+_UNMARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+"""Encodings that leave it to the byte order mark; what they mean without one."""
+_SINGLE_BYTE = (
+    *("ascii", "koi8-r", "koi8-u", "mac-roman", "cp437", "cp850", "cp852", "cp855", "cp858", "cp866"),
+    *(f"cp{page}" for page in range(1250, 1259)),
+    *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
+)
+_DOUBLE_BYTE = ("gbk", "big5", "shift_jis", "cp932", "cp949")
+ENCODINGS = frozenset({"utf-8", *_UNMARKED, *_WIDE, *_SINGLE_BYTE, *_DOUBLE_BYTE})
+
+
+def known_encoding(name: str) -> str:
+    """The encoding's usual name. Raises InputError for one whose damage cannot be kept in its line, and for what is none."""
+    try:
+        usual = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        usual = ""
+    if usual not in ENCODINGS:
+        remedy = "use utf-8, cp1252, latin-1, utf-16 or another of one or two bytes, or save the table as UTF-8"
+        raise InputError("data.encoding", "it is not a text encoding that can be read line by line", remedy)
+    return usual
+
+
+def code_unit(path: Path, encoding: str) -> int:
+    """Bytes of a code unit of this file."""
+    return _Writing.of(path, encoding).unit
+
+
+def blocks(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
+    """The lines of a file in pieces of whole lines, each of about `size` bytes. Raises OSError, and InputError for the encoding."""
+    writing = _Writing.of(path, encoding)
+    with path.open("rb") as stream:
+        stream.seek(writing.mark)
+        for piece in _whole_lines(stream, writing, size or BLOCK_BYTES):
+            yield writing.normalised(piece)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """How the lines of a file are written. mark: bytes of its byte order mark. unit: bytes of a code unit. line_end: LF, or a lone CR."""
+
+    encoding: str
+    mark: int
+    unit: int
+    line_end: str
+
+    @classmethod
+    def of(cls, path: Path, encoding: str) -> _Writing:
+        usual = known_encoding(encoding).removesuffix("-sig")
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+        marked = ((mark, meant) for mark, meant in _MARKS.items() if head.startswith(mark) and f"{meant}-".startswith(f"{usual}-"))
+        mark, meant = next(marked, (b"", _UNMARKED.get(usual, usual)))
+        text = head.decode(meant, "replace")
+        ends = [at for at in (text.find("\r"), text.find("\n")) if at >= 0]
+        lone = bool(ends) and text[min(ends)] == "\r" and text[min(ends) + 1 : min(ends) + 2] not in ("\n", "")
+        return cls(meant, len(mark), _WIDE.get(meant, 1), "\r" if lone else "\n")
+
+    @property
+    def end_bytes(self) -> bytes:
+        return self.line_end.encode(self.encoding)
+
+    def whole_units(self, raw: bytes) -> int:
+        """Bytes of its whole code units."""
+        return len(raw) // self.unit * self.unit
+
+    def first_end(self, raw: bytes) -> int:
+        """Bytes before the first line end; -1 without one."""
+        if self.unit == 1:
+            return raw.find(self.end_bytes)
+        ends = self._wide_ends(raw)
+        return int(ends[0]) if len(ends) else -1
+
+    def last_end(self, raw: bytes) -> int:
+        """Bytes before the last line end; -1 without one."""
+        if self.unit == 1:
+            return raw.rfind(self.end_bytes)
+        ends = self._wide_ends(raw)
+        return int(ends[-1]) if len(ends) else -1
+
+    def _wide_ends(self, raw: bytes) -> NDArray[np.int64]:
+        order = "<" if self.encoding.endswith("le") else ">"
+        units = np.frombuffer(raw, dtype=f"{order}u{self.unit}", count=self.whole_units(raw) // self.unit)
+        return np.flatnonzero(units == ord(self.line_end)) * self.unit
+
+    def normalised(self, raw: bytes) -> bytes:
+        """Whole lines in UTF-8, each ended by LF, with no other CR or LF."""
+        text = self._utf8(raw)
+        if self.line_end == "\r":
+            return text.replace(b"\n", b" ").replace(b"\r", b"\n")
+        return text.replace(b"\r\n", b"\n").replace(b"\r", b" ") if b"\r" in text else text
+
+    def _utf8(self, raw: bytes) -> bytes:
+        if self.unit == 1 and raw.isascii():
+            return raw
+        if self.encoding == "utf-8":
+            try:
+                raw.decode()
+            except UnicodeDecodeError:
+                return raw.decode(errors="replace").encode()
+            return raw
+        return raw.decode(self.encoding, "replace").encode()
+
+
+def _whole_lines(stream: BinaryIO, writing: _Writing, size: int) -> Iterator[bytes]:
+    """Pieces that end with a line end. A line of more than MAX_LINE_BYTES has become an empty one.
+
+    Only the first line of a piece can be that long: the others lie within one `size`.
+    """
+    carried, too_long = b"", False
+    while chunk := stream.read(size):
+        carried += chunk
+        last = writing.last_end(carried)
+        if last < 0:
+            if len(carried) > MAX_LINE_BYTES:
+                carried, too_long = carried[writing.whole_units(carried) :], True
+            continue
+        whole, carried = carried[: last + writing.unit], carried[last + writing.unit :]
+        first = writing.first_end(whole)
+        if too_long or first > MAX_LINE_BYTES:
+            whole, too_long = whole[first:], False
+        yield whole
+    if carried or too_long:
+        yield (b"" if too_long else carried[: writing.whole_units(carried)]) + writing.end_bytes

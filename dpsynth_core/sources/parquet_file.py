@@ -1,0 +1,96 @@
+"""Parquet files as record batches. Every row is one record, so nothing in it can change another.
+
+Each file is read by its own types: what a value means is settled later, value by value, and a folder's files may differ there. Text that is
+no UTF-8 is repaired where it stands. In a folder such as `sex=f/part.parquet` the name says a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.bins import column_field
+
+
+def names(paths: Sequence[Path], folder: Path | None) -> tuple[str, ...]:
+    """The names of the columns, those of the folder's names last. folder: None for a single file. Raises InputError."""
+    return tuple(_dataset(paths, folder).schema.names)
+
+
+def check(paths: Sequence[Path], folder: Path | None) -> None:
+    """InputError if a file is no Parquet, the files differ in their columns, a type cannot be read, or there are no rows."""
+    try:
+        fragments = list(_dataset(paths, folder).get_fragments())
+        schemas = [fragment.physical_schema for fragment in fragments]
+        rows = sum(fragment.count_rows() for fragment in fragments)
+    except (pa.ArrowException, OSError):
+        raise _unreadable() from None
+    if any(sorted(schema.names) != sorted(schemas[0].names) for schema in schemas):
+        raise InputError("data", "the files of the folder do not have the same columns", "keep files of one table in a folder")
+    for field in {(field.name, field.type) for schema in schemas for field in schema}:
+        _check_type(*field)
+    if not rows:
+        raise InputError("data", "the table has no rows", "choose a file with rows")
+
+
+def column_type(paths: Sequence[Path], folder: Path | None, column: str) -> pa.DataType:
+    """The type of a column that is there, in the first file."""
+    return _dataset(paths, folder).schema.field(column).type
+
+
+def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file.
+
+    One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
+    """
+    dataset = _dataset(paths, folder)
+    for fragment in dataset.get_fragments():
+        own = fragment.physical_schema
+        schema = pa.schema([*own, *(field for field in dataset.schema if field.name not in own.names)])
+        for group in fragment.split_by_row_group():
+            for batch in group.to_batches(schema=schema, columns=list(columns), batch_size=rows, batch_readahead=1):
+                yield pa.RecordBatch.from_arrays([_repaired(column) for column in batch.columns], names=batch.schema.names)
+
+
+def _dataset(paths: Sequence[Path], folder: Path | None) -> ds.Dataset:
+    try:
+        schema = ds.dataset(paths[0], format="parquet").schema
+        text = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+        form = ds.ParquetFileFormat(dictionary_columns=text)
+        if folder is None:
+            return ds.dataset(paths[0], format=form)
+        files, names = [str(path) for path in paths], ds.HivePartitioning.discover()
+        return ds.dataset(files, format=form, partitioning=names, partition_base_dir=str(folder))
+    except (pa.ArrowException, OSError):
+        raise _unreadable() from None
+
+
+def _unreadable() -> InputError:
+    return InputError("data", "the file is not a readable Parquet file", "save it again, or choose another file")
+
+
+def _check_type(name: str, kind: pa.DataType) -> None:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
+        except pa.ArrowException:
+            remedy = "save the column without a time zone, or in UTC"
+            raise InputError(column_field(name), "its time zone is not known here", remedy) from None
+
+
+def _repaired(column: pa.Array) -> pa.Array:
+    """The same with U+FFFD for bytes that are no UTF-8."""
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, _repaired(column.dictionary))
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    raw = column.cast(pa.large_binary())
+    try:
+        raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return pa.array([None if value is None else value.decode(errors="replace") for value in raw.to_pylist()], column.type)
+    return column

@@ -1,0 +1,62 @@
+"""What in a table cannot be read as its curator says it is written: for the curator's eyes, before anything is charged.
+
+Exact counts of private records: on screen or on the terminal, never in a file, an error message or a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.sources import csv_file, files, persons
+from dpsynth_core.sources.files import TableSource
+from dpsynth_core.sources.formats import TableFormat, table_files
+
+
+@dataclass(frozen=True)
+class Survey:
+    """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
+
+    damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
+    are left out.
+    """
+
+    malformed: int = 0
+    blank: int = 0
+    damaged: int = 0
+    unnamed: int = 0
+
+    def sentences(self) -> tuple[str, ...]:
+        """What the curator should know; none if all is well."""
+        found = []
+        if self.malformed:
+            blank = f" ({self.blank:,} of them blank)" if self.blank else ""
+            found.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.")
+        if self.damaged:
+            found.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
+        if self.unnamed:
+            found.append(f"{self.unnamed:,} records name no person and are left out: nobody could say how many of them are one person's.")
+        return tuple(found)
+
+
+def survey(source: TableSource, form: TableFormat, columns: Sequence[str], person_column: str | None = None) -> Zoned[Survey]:
+    """Read the whole table once. columns: those that will be used. Raises InputError if it cannot be read to its end."""
+    used = tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
+    malformed = blank = damaged = unnamed = 0
+    with files.reading():
+        if form.kind == "csv" and not isinstance(source, pd.DataFrame):
+            for block in csv_file.blocks(table_files(source), form):
+                malformed += int(block.malformed().sum())
+                blank += block.blank if len(block.names) > 1 else 0
+                damaged += block.damaged
+    if person_column is not None or form.kind != "csv":
+        for batch in files.open_batches(source, form, used):
+            unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
+    return curator_only(Survey(malformed, blank, damaged, unnamed))
+
+
+def _lines(count: int) -> str:
+    return "1 line is" if count == 1 else f"{count:,} lines are"
