@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsynth_core.evaluation.distances import row_marginals, scaled, workload_error
+from dpsynth_core.evaluation.distances import scaled, workload_error
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.accountant import GDP
@@ -28,6 +28,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain, load_domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 
 PAPER = {"rounds_per_attribute": 16, "max_size_mb": 80.0, "reserve_rounds": 1}

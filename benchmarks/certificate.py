@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
-from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
+from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.document import Release
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
 
 

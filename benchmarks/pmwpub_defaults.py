@@ -17,7 +17,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.mechanisms.steps import Finished
@@ -31,6 +30,7 @@ from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.files import open_batches
 from dpsynth_core.sources.formats import DEFAULT_MISSING, TableFormat
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
 

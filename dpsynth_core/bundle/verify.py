@@ -27,7 +27,6 @@ from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec, divided
@@ -39,6 +38,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.document import Release
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "not checked"

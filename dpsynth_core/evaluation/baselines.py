@@ -20,6 +20,7 @@ from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -90,7 +91,7 @@ def _product(columns: list[Array], impossible: NDArray[np.bool_] | None) -> Arra
     product = np.where(impossible, 0.0, product)
     for _ in range(_FITTING_ROUNDS):
         for axis, column in enumerate(columns):
-            now = product.sum(axis=tuple(i for i in range(product.ndim) if i != axis))
+            now = project(product, range(product.ndim), (axis,))
             factor = np.divide(column, now, out=np.zeros_like(column), where=now > 0)
             product = product * factor.reshape([-1 if i == axis else 1 for i in range(product.ndim)])
     return product

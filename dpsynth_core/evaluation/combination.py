@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 
@@ -63,10 +64,9 @@ def _subsets(clique: Clique) -> Iterator[Clique]:
 
 def _lifted(measurement: Measurement, clique: Clique, cells: int) -> NDArray[np.float64]:
     """The measurement summed down to the shared columns and spread evenly over the others of `clique`; axes of length 1 where even."""
-    away = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
-    summed = measurement.values.sum(axis=away)
-    shape = iter(summed.shape)
-    return np.asarray(summed * (summed.size / cells)).reshape([next(shape) if name in measurement.clique else 1 for name in clique])
+    shared = tuple(name for name in clique if name in measurement.clique)
+    summed = project(measurement.values, measurement.clique, shared)
+    return expand(summed * (summed.size / cells), shared, clique)
 
 
 def _project(table: NDArray[np.float64], inside: Collection[bool]) -> NDArray[np.float64]:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.grouping import Groups, group
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project, row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 SYNTHETIC = "Synthetic rows"
@@ -52,8 +52,7 @@ def estimate(domain: Domain, measurements: Collection[Measurement], clique: Cliq
         if not set(clique) <= set(measurement.clique):
             continue
         precision = domain.cells(clique) / (domain.cells(measurement.clique) * measurement.deviation**2)
-        others = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
-        total += precision * measurement.values.sum(axis=others)
+        total += precision * project(measurement.values, measurement.clique, clique)
         weight += precision
     return Estimate(total / weight, math.sqrt(1 / weight)) if weight else None
 
@@ -145,7 +144,7 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     shown = _known(bare, clique)
     if truth is not None:
         tables[PRIVATE] = combine(lambda t: t[clique].astype(np.float64), truth)
-    sides = [group(bare.domain[name], shown.sum(axis=1 - axis), _SIDE_SHOWN) for axis, name in enumerate(clique)]
+    sides = [group(bare.domain[name], project(shown, clique, (name,)), _SIDE_SHOWN) for name in clique]
     return {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
 
 

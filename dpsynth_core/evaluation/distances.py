@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.queries import at_least
 from dpsynth_core.vocabulary.workload import Workload
@@ -47,17 +46,6 @@ def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = No
 def scaled(marginals: Marginals, total: float) -> dict[Clique, NDArray[np.float64]]:
     """The same distributions with `total` rows."""
     return {r: _fractions(table) * total for r, table in marginals.items()}
-
-
-def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Marginal counts of a table of codes, shape (rows, attributes of the domain)."""
-    columns = {name: codes[:, i] for i, name in enumerate(domain.names)}
-    return {r: _count([columns[name] for name in r], domain.sizes(r), len(codes)) for r in cliques}
-
-
-def _count(columns: list[NDArray[np.int32]], sizes: tuple[int, ...], rows: int) -> NDArray[np.int64]:
-    cell = np.ravel_multi_index(columns, sizes) if columns else np.zeros(rows, dtype=np.int64)
-    return np.bincount(cell, minlength=math.prod(sizes)).reshape(sizes)
 
 
 def _fractions(table: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:

@@ -21,11 +21,12 @@ from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
-from dpsynth_core.evaluation.distances import largest_gap, row_marginals
+from dpsynth_core.evaluation.distances import largest_gap
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 

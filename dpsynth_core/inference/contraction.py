@@ -12,15 +12,15 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import opt_einsum
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.marginals import expand, summed_axes
+
 Labels = tuple[int, ...]
 Table = NDArray[np.float64]
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 SEARCHED_INPUTS = 10
 KEPT_ORDERS = 4096
@@ -37,17 +37,6 @@ class Search:
 
 OFTEN, ONCE = Search(2e6, outer=True), Search(2e7, outer=False)
 """For a program that runs a hundred times, and for one that runs a few times."""
-
-
-
-def align(table: NDArray[Scalar], labels: Labels, target: Labels) -> NDArray[Scalar]:
-    """View of `table` with axes in the order of `target`; labels it lacks become axes of length one (to be broadcast)."""
-    order = [labels.index(label) for label in target if label in labels]
-    view = table.transpose(order)
-    if len(order) == len(target):
-        return view
-    shape = iter(view.shape)
-    return view.reshape([next(shape) if label in labels else 1 for label in target])
 
 
 @dataclass(frozen=True)
@@ -134,7 +123,7 @@ class Program:
 
     def _sum_out(self, slot: int, needed: frozenset[int] | set[int]) -> int:
         labels = self.labels[slot]
-        axes = tuple(i for i, label in enumerate(labels) if label not in needed)
+        axes = summed_axes(labels, needed)
         if not axes:
             return slot
         kept = tuple(label for label in labels if label in needed)
@@ -170,8 +159,8 @@ class Program:
             if isinstance(step, SumOut):
                 result = values[step.source].sum(axis=step.axes)
             else:
-                left = align(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
-                right = align(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
+                left = expand(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
+                right = expand(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
                 result = step.multiply(left, right).reshape([self.sizes[x] for x in step.labels])
             if step.out in normalise:
                 result = _normalised(result)
@@ -192,18 +181,18 @@ class Program:
                 outer = _normalised(outer)
                 adjoint[step.out] = outer
             if isinstance(step, SumOut):
-                adjoint[step.source] = align(outer, step.labels, self.labels[step.source])
+                adjoint[step.source] = expand(outer, step.labels, self.labels[step.source])
                 continue
             shape = [self.sizes[x] for x in step.labels]
             outer = np.broadcast_to(outer, shape).reshape(step.left_shape[0], step.left_shape[1], step.right_shape[2])
-            left = align(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
-            right = align(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
+            left = expand(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
+            right = expand(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
             adjoint[step.left] = self._arrange(_times_transposed(outer, right), step.left_order, self.labels[step.left])
             adjoint[step.right] = self._arrange(_transposed_times(left, outer), step.right_order, self.labels[step.right])
         return adjoint
 
     def _arrange(self, table: Table, order: Labels, target: Labels) -> Table:
-        return align(table.reshape([self.sizes[x] for x in order]), order, target)
+        return expand(table.reshape([self.sizes[x] for x in order]), order, target)
 
 
 def _normalised(table: Table) -> Table:
@@ -297,7 +286,7 @@ class Contractor:
     def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels) -> Table:
         """Product of the tables summed to `out`, axes in that order. Labels of `out` that no table has are broadcast."""
         result, labels = self.summed(tables, inputs, frozenset(out))
-        return np.broadcast_to(align(result, labels, out), [self.sizes[x] for x in out])
+        return np.broadcast_to(expand(result, labels, out), [self.sizes[x] for x in out])
 
     def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
         """Product of the tables summed to the labels in `keep` that any of them has, with the order in which its axes come."""

@@ -15,6 +15,7 @@ import numpy as np
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.junction_tree import bits, mask_of
 from dpsynth_core.inference.structure import Calibration, Structure
+from dpsynth_core.vocabulary.marginals import expand, project
 
 CUT_CELLS = 50_000
 """A separator is used as a cut when the query that it leaves behind has at most this many cells."""
@@ -72,7 +73,7 @@ class Queries:
     def _table(self, wanted: int) -> Table:
         for mask, clique, marginal in zip(self._masks, self._structure.cliques, self._calibration.marginals, strict=True):
             if wanted & mask == wanted:
-                return marginal.sum(axis=tuple(k for k, a in enumerate(clique) if not wanted >> a & 1))
+                return project(marginal, clique, tuple(bits(wanted)))
         cut = self._cut(wanted)
         node, direct = self._best_node(wanted)
         if cut is not None and self._cut_work(wanted, *cut) < direct:
@@ -133,7 +134,8 @@ class Queries:
         rest = (wanted & ~behind) | separator
         near, near_axes = self._memo.get((rest,), lambda: (self._table(rest), tuple(bits(rest))))
         far, far_axes = self._memo.get((behind | separator,), lambda: (self._table(behind | separator), tuple(bits(behind | separator))))
-        weight = far.sum(axis=tuple(k for k, a in enumerate(far_axes) if behind >> a & 1), keepdims=True)
+        shared = tuple(bits(separator))
+        weight = expand(project(far, far_axes, shared), shared, far_axes)
         conditional = np.divide(far, weight, out=np.zeros_like(far), where=weight > 0)
         return self._contract([near, conditional], [near_axes, far_axes], tuple(bits(wanted)))
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.inference.contraction import Contractor, Labels, Table, align
+from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand, summed_axes
 from dpsynth_core.vocabulary.measurement import Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
@@ -95,7 +96,7 @@ def _carry(structure: Structure, earlier: GraphicalModel | None) -> list[Table]:
     if earlier is not None:
         for labels, table in zip(earlier.structure.cliques, earlier.log_potentials, strict=True):
             home = _containing(structure, labels)
-            potentials[home] += align(table, labels, structure.cliques[home])
+            potentials[home] += expand(table, labels, structure.cliques[home])
     return potentials
 
 
@@ -109,7 +110,7 @@ def _containing(structure: Structure, labels: Labels) -> int:
 def _term(structure: Structure, labels: Labels, measurement: Measurement, total: float) -> _Term:
     home = _containing(structure, labels)
     clique = structure.cliques[home]
-    axes = tuple(k for k, a in enumerate(clique) if a not in labels)
+    axes = summed_axes(clique, labels)
     shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)
     possible = structure.possible_in(labels)
     values = measurement.values if possible is None else np.where(possible, measurement.values, 0.0)

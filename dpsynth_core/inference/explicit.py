@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.model import refined
 from dpsynth_core.inference.records import rounded
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.queries import Query, QueryClass, SparseAnswers
 
@@ -37,7 +38,7 @@ class ExplicitDistribution:
 
     def marginal(self, clique: Clique) -> Float:
         """Counts, shape domain.sizes(clique)."""
-        return np.asarray(self.cells.sum(axis=_others(self.domain, clique)))
+        return project(self.cells, self.domain.names, clique)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
@@ -60,7 +61,7 @@ class CellWeights:
         self._queries, domain = queries, queries.domain
         cells = np.ones(domain.sizes(domain.names))
         for clique, impossible in domain.zeros.items():
-            cells *= _beside(domain, clique, np.where(impossible, 0.0, 1.0))
+            cells *= expand(np.where(impossible, 0.0, 1.0), clique, domain.names)
         self._cells, self._mass = cells, float(cells.sum())
         self._sum = np.zeros_like(cells)
         self._taken = 0
@@ -74,7 +75,7 @@ class CellWeights:
         """The share of the records that satisfy a query."""
         if query.threshold == len(query.clique):
             return float(self._cells[self._slice(query)].sum()) / self._mass
-        marginal = self._cells.sum(axis=_others(self._queries.domain, query.clique))
+        marginal = project(self._cells, self._queries.domain.names, query.clique)
         return float((marginal * self._agreeing(query)).sum()) / self._mass
 
     def reweigh(self, query: Query, step: float) -> None:
@@ -83,7 +84,7 @@ class CellWeights:
         if query.threshold == len(query.clique):
             self._cells[self._slice(query)] *= factor
         else:
-            self._cells *= _beside(self._queries.domain, query.clique, np.where(self._agreeing(query), factor, 1.0))
+            self._cells *= expand(np.where(self._agreeing(query), factor, 1.0), query.clique, self._queries.domain.names)
         self._mass *= 1.0 + (factor - 1.0) * before
 
     def remember(self) -> None:
@@ -122,16 +123,7 @@ def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict
         name = order[done]
         if without := [clique for clique in wanted if name not in clique]:
             rest = tuple(other for other in names if other != name)
-            branches.append((table.sum(axis=names.index(name)), rest, done + 1, without))
+            branches.append((project(table, names, rest), rest, done + 1, without))
         if having := [clique for clique in wanted if name in clique]:
             branches.append((table, names, done + 1, having))
     return found
-
-
-def _others(domain: Domain, clique: Clique) -> tuple[int, ...]:
-    return tuple(axis for axis, name in enumerate(domain.names) if name not in clique)
-
-
-def _beside(domain: Domain, clique: Clique, table: Float) -> Float:
-    """A marginal's table with the axes of the whole domain, of length 1 where it says nothing."""
-    return table.reshape([domain[name].size if name in clique else 1 for name in domain.names])

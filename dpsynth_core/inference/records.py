@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import refined
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import Clique
 
 
@@ -44,12 +45,7 @@ class WeightedRecords:
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
         """Counts, shape domain.sizes(clique)."""
-        sizes = self.domain.sizes(clique)
-        cells = np.zeros(len(self.codes), dtype=np.int64)
-        for name, size in zip(clique, sizes, strict=True):
-            cells = cells * size + self.codes[:, self.domain.position(name)]
-        counts = np.bincount(cells, weights=self.weights, minlength=self.domain.cells(clique))
-        return np.asarray(counts, dtype=np.float64).reshape(sizes)
+        return of_codes(self.domain, self.codes, clique, self.weights)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from dpsynth_core.inference.contraction import Labels, Table
+from dpsynth_core.vocabulary.marginals import counted
 
 Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""
@@ -117,8 +118,7 @@ def _tables(codes: Cells, targets: Mapping[Labels, Table], weights: Mapping[Labe
             layout[labels, a] = position
             target = np.moveaxis(targets[labels], labels.index(a), -1)
             order = (*(b for b in labels if b != a), a)
-            index = np.ravel_multi_index(tuple(codes[b] for b in order), target.shape)
-            excess = np.bincount(index, minlength=target.size) - codes.shape[1] * target.reshape(-1)
+            excess = counted([codes[b] for b in order], target.shape).reshape(-1) - codes.shape[1] * target.reshape(-1)
             surplus.append(excess.astype(np.float32))
             weight.append(np.full(target.size, weights[labels], dtype=np.float32))
             price.append(np.where(target.reshape(-1) == 0, np.inf, _price(surplus[-1], weight[-1])).astype(np.float32))

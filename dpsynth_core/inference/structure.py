@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.contraction import Labels, Program, Table, align
+from dpsynth_core.inference.contraction import Labels, Program, Table
 from dpsynth_core.inference.junction_tree import bits, cells_of, junction_tree, mask_of, maximal
+from dpsynth_core.vocabulary.marginals import expand
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Structure:
 
     def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
         """Which cells of a table over `labels` no zero inside it forbids, in a shape that broadcasts to it; None for all of them."""
-        inside = [~align(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
+        inside = [~expand(table, clique, labels) for clique, table in self.zeros.items() if set(clique) <= set(labels)]
         return functools.reduce(np.logical_and, inside) if inside else None
 
     def _smallest_node(self, clique: int) -> int:

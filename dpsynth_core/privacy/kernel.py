@@ -41,6 +41,7 @@ from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answer, dis
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
@@ -399,8 +400,7 @@ class PrivacyKernel:
         if not supersets:
             return False
         smallest = min(supersets, key=self.__domain.cells)
-        axes = tuple(axis for axis, name in enumerate(smallest) if name not in wanted)
-        self.__counts[clique] = self.__counts[smallest].sum(axis=axes)
+        self.__counts[clique] = project(self.__counts[smallest], smallest, clique)
         return True
 
     def __fetch(self, cliques: Collection[Clique]) -> None:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.bounds import bounds
 from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -49,6 +48,7 @@ from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload

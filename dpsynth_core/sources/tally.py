@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 
 BLOCK_CELLS = 2**16
@@ -106,9 +107,8 @@ class Tally:
         tables: dict[Clique, NDArray[np.int64]] = {}
         for clique in sorted(dict.fromkeys(self._cliques), key=len, reverse=True):
             superset, table = self._smallest_superset(clique, tables, blocks)
-            axes = tuple(i for i, name in enumerate(superset) if name not in clique)
-            tables[clique] = table.sum(axis=axes, dtype=np.int64) if axes else table
-        return {clique: np.asarray(tables[clique]) for clique in self._cliques}
+            tables[clique] = project(table, superset, clique)
+        return {clique: tables[clique] for clique in self._cliques}
 
     def _smallest_superset(
         self, clique: Clique, tables: Mapping[Clique, NDArray[np.int64]], blocks: Mapping[Clique, NDArray[np.int64]]

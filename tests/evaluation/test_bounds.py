@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, bounds, supported, to_json, unsupported
-from dpsynth_core.evaluation.distances import marginal_errors, row_marginals
+from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
@@ -18,6 +18,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
-from dpsynth_core.evaluation.distances import largest_error, row_marginals
+from dpsynth_core.evaluation.distances import largest_error
 from dpsynth_core.evaluation.subsampling import gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.planning.spec import CERTIFIED_LARGEST
@@ -19,6 +19,7 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people

@@ -9,9 +9,9 @@ import pytest
 
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Measurement
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))

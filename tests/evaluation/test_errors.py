@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsynth_core.evaluation.distances import largest_error, marginal_errors, row_marginals, scaled, workload_error
+from dpsynth_core.evaluation.distances import largest_error, marginal_errors, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 
@@ -62,14 +61,3 @@ def test_disjoint_marginals_have_error_two() -> None:
 
 def test_scaled_marginals_have_the_asked_total_and_the_same_proportions() -> None:
     assert scaled({("b",): np.array([1, 3])}, 100)[("b",)].tolist() == [25.0, 75.0]
-
-
-@given(ROWS)
-def test_row_marginals_agree_with_counting_one_by_one(columns: tuple[np.ndarray, ...]) -> None:
-    codes = np.stack(columns, axis=1)
-    cliques = [(), ("b",), ("a", "c"), ("a", "b", "c")]
-    for clique, counts in row_marginals(DOMAIN, codes, cliques).items():
-        positions = [DOMAIN.names.index(name) for name in clique]
-        expected = Counter(tuple(row[positions]) for row in codes.tolist() and codes)
-        assert counts.shape == DOMAIN.sizes(clique)
-        assert {cell: n for cell, n in np.ndenumerate(counts) if n} == expected

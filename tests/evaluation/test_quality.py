@@ -12,12 +12,12 @@ import pytest
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified
 from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 

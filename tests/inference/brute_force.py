@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.contraction import Labels, align
+from dpsynth_core.inference.contraction import Labels
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand
 
 
 def coded_domain(sizes: Sequence[int]) -> Domain:
@@ -20,7 +21,7 @@ def joint(sizes: Sequence[int], cliques: Sequence[Labels], log_potentials: Seque
     everything = tuple(range(len(sizes)))
     total = np.zeros(sizes)
     for labels, table in zip(cliques, log_potentials, strict=True):
-        total = total + align(table, labels, everything)
+        total = total + expand(table, labels, everything)
     p = np.exp(total - total.max())
     return p / p.sum()
 

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.inference.contraction import Contractor, Program, Search, align
+from dpsynth_core.inference.contraction import Contractor, Program, Search
+from dpsynth_core.vocabulary.marginals import expand
 
 SIZES = (2, 3, 4, 2, 3)
 
@@ -59,7 +60,7 @@ def test_derivatives_are_those_of_the_full_sum(network) -> None:
 
 def test_align_orders_axes_and_leaves_room_for_missing_ones() -> None:
     table = np.arange(6.0).reshape(2, 3)
-    assert align(table, (3, 1), (1, 2, 3)).shape == (3, 1, 2)
+    assert expand(table, (3, 1), (1, 2, 3)).shape == (3, 1, 2)
 
 
 def test_work_and_peak_are_known_before_running() -> None:

@@ -11,11 +11,11 @@ from scipy.optimize import nnls
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference import rows
-from dpsynth_core.inference.contraction import align
 from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.model import from_cliques, labels_of, uniform
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.inference.brute_force import coded_domain, joint, marginal
@@ -49,7 +49,7 @@ def possible(domain: Domain) -> np.ndarray:
     everything = tuple(range(len(domain)))
     table = np.ones(domain.sizes(domain.names), dtype=bool)
     for clique, zeros in domain.zeros.items():
-        table = table & ~align(zeros, labels_of(domain, clique), everything)
+        table = table & ~expand(zeros, labels_of(domain, clique), everything)
     return table
 
 
@@ -88,7 +88,7 @@ def test_a_fit_is_the_best_among_the_distributions_that_keep_to_the_zeros(domain
         inside = [clique for clique in domain.zeros if set(clique) <= set(m.clique)]
         kept = np.ones(domain.sizes(m.clique), dtype=bool)
         for clique in inside:
-            kept &= ~align(domain.zeros[clique], labels_of(domain, clique), labels_of(domain, m.clique))
+            kept &= ~expand(domain.zeros[clique], labels_of(domain, clique), labels_of(domain, m.clique))
         lines.append(projection(domain, m.clique)[kept.reshape(-1)] / m.sigma)
         targets.append(m.values[kept] / m.sigma)
     matrix, target = np.concatenate(lines), np.concatenate(targets)
@@ -171,7 +171,7 @@ def test_rows_stay_possible_when_masses_are_too_small_for_numbers(domain: Domain
     everything = tuple(range(len(domain)))
     support = np.ones(structure.sizes)
     for labels, table in zip(structure.cliques, limited, strict=True):
-        support = support * (align(table, labels, everything) > 0)
+        support = support * (expand(table, labels, everything) > 0)
     assume(support.any())
     codes = rows.generate(structure, limited, 100, rng)
     assert support[tuple(codes.T)].all()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
 
 FALSE_ALARM = 1e-6

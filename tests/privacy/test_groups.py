@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.privacy.selection.groups import Groups, Tally, check_answers, check_numbers
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.selection import flipping
@@ -23,6 +22,7 @@ from dpsynth_core.privacy.selection.groups import Groups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table

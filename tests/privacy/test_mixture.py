@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.privacy import best_mixture
 from dpsynth_core.privacy.events import Laplace
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -17,6 +16,7 @@ from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, p_value

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.selection.exponential import SLACK, Draws, scale, signed, worst
 from dpsynth_core.privacy.selection.groups import Groups, Tally
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value

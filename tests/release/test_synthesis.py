@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import largest_error, row_marginals
+from dpsynth_core.evaluation.distances import largest_error
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -26,6 +26,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.document import Progress, Release
 from dpsynth_core.release.synthesis import Plan
+from dpsynth_core.vocabulary.marginals import row_marginals
 from tests.mechanisms.offered import TABLES
 
 N = 400

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import synthesis
@@ -15,6 +14,7 @@ from dpsynth_core.sources import demo, standin
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Setting
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
+from dpsynth_core.vocabulary.marginals import row_marginals
 from tests.tradeoffs.plans import plan, sweep
 
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked, target
 

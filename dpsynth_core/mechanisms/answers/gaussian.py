@@ -22,6 +22,7 @@ from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -50,7 +51,7 @@ class NoisyAnswers:
             raise KeyError(clique)
         # a cell of the sum adds up n_s / n_r cells of the measured marginal, each of variance sigma^2
         precision = [self.domain.cells(clique) / (m.values.size * m.sigma**2) for m in covering]
-        mean = sum(p * _summed_down(m, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision)
+        mean = sum(p * project(m.values, m.clique, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision)
         return self.domain.cleared(clique, np.asarray(mean))
 
 
@@ -88,8 +89,3 @@ class Gaussian:
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
         total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total(measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})
-
-
-def _summed_down(measurement: Measurement, clique: Clique) -> NDArray[np.float64]:
-    axes = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
-    return np.asarray(measurement.values.sum(axis=axes))

@@ -25,6 +25,7 @@ from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -61,8 +62,7 @@ class ResidualAnswers:
         cells = self.domain.cells(clique)
         answer = np.full(self.domain.sizes(clique), self.total / cells)
         for part in parts(self.domain, clique):
-            shape = [self.domain[name].size if name in part else 1 for name in clique]
-            answer += self.residuals[part].values.reshape(shape) * (self.domain.cells(part) / cells)
+            answer += expand(self.residuals[part].values, part, clique) * (self.domain.cells(part) / cells)
         return answer
 
     def measurement(self, clique: Clique) -> Measurement | None:

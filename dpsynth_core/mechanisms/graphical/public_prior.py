@@ -29,6 +29,7 @@ from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import FINAL, Capacity, columns_of, fit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 
@@ -151,9 +152,7 @@ class PublicPrior:
     def shares(self, clique: Clique) -> Float:
         """The weighted table's marginal as fractions."""
         if clique not in self._shares:
-            sizes = self.domain.sizes(clique)
-            cells = np.ravel_multi_index(tuple(self.codes[:, self.domain.position(name)] for name in clique), sizes)
-            self._shares[clique] = np.asarray(np.bincount(cells, self.weights, math.prod(sizes)), dtype=np.float64).reshape(sizes)
+            self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
     def _apart(self, clique: Clique) -> Float:

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import row_marginals
 from dpsynth_core.inference.relaxed.onehot import OneHot
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})

@@ -1,0 +1,78 @@
+"""Tables over a clique: summed down to a smaller one, brought beside a larger one, counted from codes, combined from noisy ones.
+
+A marginal is a plain array with one axis per column of its clique, in the order of the clique. Columns may be names or numbers. Knows
+nothing of where a table comes from: whether it is private is not its business. (`project` and `expand` as in mbi's `Factor`.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Float = NDArray[np.float64]
+
+
+def summed_axes(clique: Sequence[Hashable], onto: Collection[Hashable]) -> tuple[int, ...]:
+    """The axes of a table over `clique` whose columns `onto` lacks: those that a projection sums over."""
+    return tuple(axis for axis, column in enumerate(clique) if column not in onto)
+
+
+def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[Hashable]) -> NDArray[Scalar]:
+    """A table over `clique` summed down to the columns `onto`, axes in that order; `values` itself, or a view of it, where nothing is
+    summed. ValueError if `onto` has a column that the clique lacks, or one twice."""
+    axes = summed_axes(clique, onto)
+    summed = np.asarray(values.sum(axis=axes)) if axes else values
+    kept = [column for column in clique if column in onto]
+    if len(kept) == len(onto) and all(a == b for a, b in zip(kept, onto, strict=True)):
+        return summed
+    return summed.transpose([kept.index(column) for column in onto])
+
+
+def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[Hashable]) -> NDArray[Scalar]:
+    """View of a table over `clique` with an axis for each column of `over`, in that order: of length 1, to be broadcast, for those that
+    the clique lacks. `over` has all columns of the clique; ValueError otherwise."""
+    view = values.transpose([clique.index(column) for column in over if column in clique])
+    if view.ndim == len(over):
+        return view
+    shape = iter(view.shape)
+    return view.reshape([next(shape) if column in clique else 1 for column in over])
+
+
+@overload
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: None = None) -> NDArray[np.int64]: ...
+@overload
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float) -> Float: ...
+def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Float | None = None) -> NDArray[Any]:
+    """How many rows have each combination of codes, or what they weigh together: shape `sizes`.
+
+    columns: codes, one array of shape (rows,) for each size, at least one.  weights: shape (rows,).  ValueError for a code out of range.
+    """
+    cells = np.ravel_multi_index(tuple(columns), tuple(sizes))
+    return np.bincount(cells, weights, math.prod(sizes)).reshape(sizes)
+
+
+@overload
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: None = None) -> NDArray[np.int64]: ...
+@overload
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float) -> Float: ...
+def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
+    """The marginal of a table of codes, shape domain.sizes(clique): counts, or sums of the rows' weights.
+
+    codes: shape (rows, attributes of the domain).  weights: shape (rows,).
+    """
+    if not clique:
+        return np.asarray(len(codes) if weights is None else weights.sum())
+    return counted([codes[:, domain.position(name)] for name in clique], domain.sizes(clique), weights)
+
+
+def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+    """Several marginals of a table of codes, as counts."""
+    return {clique: of_codes(domain, codes, clique) for clique in cliques}

@@ -1,0 +1,100 @@
+"""Tables over a clique against loops over their cells and rows, for columns in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import counted, expand, of_codes, project, row_marginals, summed_axes
+
+SIZES = {"a": 3, "b": 2, "c": 4, "d": 1}
+DOMAIN = Domain.from_json(SIZES)
+ROWS = [st.integers(0, size - 1) for size in SIZES.values()]
+CODES = st.integers(0, 30).flatmap(lambda n: st.tuples(*(arrays(np.int32, n, elements=codes) for codes in ROWS)))
+CLIQUES = st.permutations(list(SIZES)).flatmap(lambda names: st.integers(0, len(names)).map(lambda k: tuple(names[:k])))
+
+
+@st.composite
+def nested(draw: st.DrawFn) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Whole numbers over a clique, a part of it and a part of that part, each with its columns in any order."""
+    clique = draw(CLIQUES)
+    part = draw(st.permutations(clique))[: draw(st.integers(0, len(clique)))]
+    smaller = draw(st.permutations(part))[: draw(st.integers(0, len(part)))]
+    values = draw(arrays(np.int64, [SIZES[name] for name in clique], elements=st.integers(-50, 50)))
+    return values, clique, tuple(part), tuple(smaller)
+
+
+@given(nested())
+def test_a_projection_sums_the_cells_that_agree_in_its_columns(case: tuple) -> None:
+    values, clique, part, _ = case
+    expected = np.zeros([SIZES[name] for name in part], dtype=np.int64)
+    for cell, value in np.ndenumerate(values):
+        expected[tuple(cell[clique.index(name)] for name in part)] += value
+    assert np.array_equal(project(values, clique, part), expected)
+
+
+@given(nested())
+def test_projecting_twice_is_projecting_once(case: tuple) -> None:
+    values, clique, part, smaller = case
+    assert np.array_equal(project(project(values, clique, part), part, smaller), project(values, clique, smaller))
+
+
+@given(nested())
+def test_a_projection_expanded_again_has_equal_cells_along_the_columns_it_lost(case: tuple) -> None:
+    values, clique, part, _ = case
+    beside = expand(project(values, clique, part), part, clique)
+    assert beside.shape == tuple(SIZES[name] if name in part else 1 for name in clique)
+    assert np.array_equal(beside, values.sum(axis=summed_axes(clique, part), keepdims=True))
+
+
+@given(CODES, CLIQUES)
+def test_a_marginal_of_codes_agrees_with_counting_one_by_one(columns: tuple[np.ndarray, ...], clique: tuple[str, ...]) -> None:
+    codes = np.stack(columns, axis=1)
+    counts = of_codes(DOMAIN, codes, clique)
+    positions = [DOMAIN.names.index(name) for name in clique]
+    assert counts.shape == DOMAIN.sizes(clique)
+    assert counts.dtype == np.int64
+    assert {cell: n for cell, n in np.ndenumerate(counts) if n} == Counter(tuple(row) for row in codes[:, positions])
+
+
+@given(CODES, CLIQUES)
+def test_the_marginal_of_codes_is_the_projection_of_their_full_table(columns: tuple[np.ndarray, ...], clique: tuple[str, ...]) -> None:
+    codes = np.stack(columns, axis=1)
+    whole = row_marginals(DOMAIN, codes, [DOMAIN.names])[DOMAIN.names]
+    assert np.array_equal(project(whole, DOMAIN.names, clique), of_codes(DOMAIN, codes, clique))
+
+
+@given(CODES, CLIQUES, st.integers(0, 3))
+def test_weights_count_like_repeated_rows(columns: tuple[np.ndarray, ...], clique: tuple[str, ...], seed: int) -> None:
+    codes = np.stack(columns, axis=1)
+    times = np.random.default_rng(seed).integers(0, 4, len(codes))
+    repeated = of_codes(DOMAIN, np.repeat(codes, times, axis=0), clique)
+    assert np.array_equal(of_codes(DOMAIN, codes, clique, times.astype(np.float64)), repeated)
+
+
+def test_nothing_is_copied_where_nothing_is_summed() -> None:
+    values = np.arange(6).reshape(3, 2)
+    assert project(values, ("a", "b"), ("a", "b")) is values
+    assert np.shares_memory(project(values, ("a", "b"), ("b", "a")), values)
+
+
+@pytest.mark.parametrize("onto", [("c",), ("a", "c"), ("a", "a")])
+def test_a_table_has_no_projection_onto_columns_that_it_lacks_or_on_one_twice(onto: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        project(np.zeros((3, 2)), ("a", "b"), onto)
+
+
+def test_columns_cannot_be_lost_by_expanding() -> None:
+    with pytest.raises(ValueError, match="axes"):
+        expand(np.zeros((3, 2)), ("a", "b"), ("a", "c"))
+
+
+def test_a_code_out_of_range_is_not_counted_elsewhere() -> None:
+    with pytest.raises(ValueError, match="invalid entry"):
+        counted([np.array([0, 2])], [2])
