@@ -12,7 +12,7 @@ from streamlit.runtime.secrets import secrets_singleton
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 
-_OPTIONS = ("server.address", "server.port", "server.baseUrlPath", "server.sslCertFile", "server.headless")
+_OPTIONS = ("server.address", "server.port", "server.baseUrlPath", "server.sslCertFile", "server.headless", "server.allowedHosts")
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +23,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     before = {name: config.get_option(name) for name in _OPTIONS}
     config.set_option("server.address", "127.0.0.1")
     config.set_option("server.port", 8501)
+    config.set_option("server.allowedHosts", ["localhost", "127.0.0.1"])
     config.set_option("secrets.files", [str(tmp_path / "secrets.toml")])
     secrets_singleton._reset()
     doors.chosen.cache_clear()

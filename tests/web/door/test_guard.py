@@ -131,6 +131,25 @@ def test_behind_https_the_origin_is_the_configured_one_alone(monkeypatch: pytest
     assert not visit(STREAM, cookie | {"origin": OURS}, kind="websocket").let_in
 
 
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8501", "127.0.0.1.evil.example:8501", "", "[", "a@127.0.0.1"])
+def test_a_name_that_an_attacker_made_point_here_reaches_nothing(cookie: dict[str, str], host: str) -> None:
+    rebound = cookie | {"host": host}
+    assert not visit(STREAM, rebound | {"origin": f"http://{host}"}, kind="websocket").let_in
+    assert not visit(UPLOAD, rebound | {"origin": f"http://{host}"}, method="PUT").let_in
+    answer = visit("/", rebound | BROWSER)
+    assert (answer.status, answer.let_in) == (403, False)
+    assert "goes by another name" in answer.body
+    assert visit("/_stcore/health", {"host": host}).let_in, "whoever watches over containers asks by number"
+
+
+def test_a_configured_name_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_URL", "https://studio.example.org")
+    door = Personal()
+    named = {"host": "studio.example.org", "cookie": f"{door.cookie}={door.pass_value}"}
+    assert visit("/", named).let_in
+    assert visit(STREAM, named | {"origin": "https://studio.example.org"}, kind="websocket").let_in
+
+
 def test_the_server_under_a_path_has_its_health_there(door: Personal) -> None:
     config.set_option("server.baseUrlPath", "studio")
     assert visit("/studio/_stcore/health").let_in

@@ -58,7 +58,7 @@ def test_who_signed_in_comes_in_and_owns_what_issuer_and_subject_own(installatio
     assert doors.chosen().owner(cookies(email="other@example.org")) == owner
     others = {doors.chosen().owner(cookies(**changes)) for changes in ({"sub": "2"}, {"iss": "https://elsewhere.example"})}
     assert len(others | {owner, LOCAL_OWNER, ""}) == 5
-    assert visit("/", header(cookies())).let_in
+    assert visit("/", header(cookies()) | {"host": "studio.example.org"}).let_in
     assert visit(STREAM, header(cookies()) | {"origin": ORIGIN}, kind="websocket").let_in
 
 

@@ -58,6 +58,13 @@ def url() -> str:
     return base + path("").rstrip("/")
 
 
+def answer_to(origin: str) -> None:
+    """Let the server answer to the name in `origin`, beside those in `server.allowedHosts`."""
+    names, host = list(config.get_option("server.allowedHosts")), urlsplit(origin).hostname
+    if host and host not in names:
+        config.set_option("server.allowedHosts", [*names, host])
+
+
 def path(name: str) -> str:
     """The path of one of the server's own routes, such as `_stcore/health`."""
     return make_url_path(config.get_option("server.baseUrlPath") or "", name)

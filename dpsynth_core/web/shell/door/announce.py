@@ -61,7 +61,8 @@ def _elsewhere() -> list[str]:
     return [
         "",
         f"In a container, this shows the token: docker exec CONTAINER cat {access_token.place()}",
-        "Other machines may reach the server: put it behind https. For several people set sign-in up, as SECURITY.md says.",
+        f"Other machines may reach the server: put it behind https, and set {address.VARIABLE} to the address that browsers use.",
+        "For several people set sign-in up, as SECURITY.md says.",
     ]
 
 

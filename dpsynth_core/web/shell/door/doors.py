@@ -9,7 +9,7 @@ from typing import Protocol
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dpsynth_core.web.shell.door import sign_in
+from dpsynth_core.web.shell.door import address, sign_in
 from dpsynth_core.web.shell.door.personal import Personal
 
 
@@ -43,4 +43,6 @@ class Door(Protocol):
 @functools.cache
 def chosen() -> Door:
     """The door of this process. Raises InputError if it cannot be shut: then nothing may be served."""
-    return sign_in.from_secrets() if sign_in.wanted() else Personal()
+    door: Door = sign_in.from_secrets() if sign_in.wanted() else Personal()
+    address.answer_to(door.origin(""))
+    return door

@@ -2,14 +2,16 @@
 
 A browser sends our cookie with every request to this host, also for pages of other servers on other ports, and it lets any page open a
 websocket to any server. What it does not let them do is to lie about their origin. So a request with an origin must have exactly ours,
-and a websocket or a request that changes something must have one.
+and a websocket or a request that changes something must have one. And the name in the address must be one of this server's: a name of an
+attacker's may point here as well, and then their page has our origin.
 """
 
 from __future__ import annotations
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dpsynth_core.web.shell.door import address, doors, page
 
@@ -32,10 +34,10 @@ class Guard:
         if not _from_our_pages(visit, door):
             await _refuse(scope, receive, send)
         elif scope["type"] == "websocket":
-            await (self.app if door.owner(visit.cookies) else _refuse)(scope, receive, send)
+            may_pass = is_host_allowed(visit.headers.get("host")) and door.owner(visit.cookies)
+            await (self.app if may_pass else _refuse)(scope, receive, send)
         else:
-            request = Request(scope, receive)
-            answer = door.entry(request) or (None if _may_pass(request, door) else page.for_stranger(request, door.refusal))
+            answer = _answer(Request(scope, receive), door)
             await (answer or self.app)(scope, receive, send)
 
 
@@ -47,10 +49,18 @@ def _from_our_pages(visit: HTTPConnection, door: doors.Door) -> bool:
     return named == [door.origin(visit.headers.get("host", ""))]
 
 
-def _may_pass(request: Request, door: doors.Door) -> bool:
-    """The server's health is no secret, and a container's own check has no cookie."""
-    open_to_all = request.method in _SAFE and request.scope["path"] in {address.path(HEALTH), *door.strangers_may}
-    return open_to_all or bool(door.owner(request.cookies))
+def _answer(request: Request, door: doors.Door) -> Response | None:
+    """What the door itself answers; None lets the request pass. Health is no secret, and a container's own check has no cookie."""
+    asks = request.scope["path"] if request.method in _SAFE else ""
+    if asks == address.path(HEALTH):
+        return None
+    if not is_host_allowed(request.headers.get("host")):
+        return page.for_stranger(request, page.wrong_name)
+    if answer := door.entry(request):
+        return answer
+    if asks in door.strangers_may or door.owner(request.cookies):
+        return None
+    return page.for_stranger(request, door.refusal)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

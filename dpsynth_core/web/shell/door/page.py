@@ -46,6 +46,11 @@ def not_invited(who: str, logout: str) -> Response:
     return _page("Not on the list", _part("not_invited.html").substitute(who=escape(who), logout=escape(logout)))
 
 
+def wrong_name(_: Request) -> Response:
+    """For an address under which this server is not known."""
+    return _page("Another name", _part("wrong_name.html").template)
+
+
 def ask_again() -> Response:
     """A page that asks for its own address again, now as one of ours."""
     return _page("One moment", _part("again.html").template, head='<meta http-equiv="refresh" content="0">')
