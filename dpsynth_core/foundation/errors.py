@@ -30,10 +30,10 @@ class ChargedError(InputError):
 
 
 class OracleError(ChargedError):
-    """An optimisation oracle gave no answer that can be used: no proof within its limit, or a process of it died or hung.
+    """A search for records gave no answer that can be used: a process of it died or hung, or no record is possible.
 
-    Nobody gave us anything wrong, but like other InputErrors it is shown as it stands. That it happened may depend on the records where
-    the oracle saw them; such a run releases nothing, and what it was charged stays spent.
+    Nobody gave us anything wrong, but like other InputErrors it is shown as it stands. Such searches see released values alone, so that no
+    failure depends on a record; where the kernel has an oracle look at records, a failure is an answer ("no rule") and no error.
     """
 
     def __init__(self, problem: str, remedy: str = "give it more time, or a smaller problem") -> None:

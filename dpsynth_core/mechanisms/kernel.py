@@ -156,11 +156,12 @@ class Kernel(Protocol):
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule of `task` that is cheapest after Laplace noise on the separators, as `Rule.written`. Costs eps^2 / 2.
 
-        Raises OracleError where the oracle did not prove its answer; then too the budget is spent.
+        An empty array where the oracle did not prove its answer, which is charged like any other. The promise holds on condition that
+        this happens on no neighbouring table.
         """
 
     def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """The same with Gaussian noise. Costs eps^2 / 2, and delta of `delta_total`. Raises OracleError likewise."""
+        """The same with Gaussian noise. Costs eps^2 / 2, and delta of `delta_total`. Empty likewise, under the same condition."""
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.

@@ -82,6 +82,14 @@ class Learner(Protocol):
 
 
 @runtime_checkable
+class Conditional(Protocol):
+    """A mechanism whose guarantee may hang on something that the code cannot check."""
+
+    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
+        """What it hangs on with these settings, as full sentences for the release; "" where it hangs on nothing."""
+
+
+@runtime_checkable
 class UsesPublic(Protocol):
     """A mechanism that can use a public table. One that needs it says in its forecast that it does not fit without."""
 

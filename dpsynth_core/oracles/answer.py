@@ -18,8 +18,8 @@ class Limit:
     """When an oracle stops without a proof.
 
     seconds: of wall time, for one problem.  gap: stop once bound - value <= gap * |value|; 0 asks for a proof.
-    work: the same as seconds in CP-SAT's deterministic time, about a second each: where it ends a search before `seconds` does, the
-    same problem has the same answer on every machine.  seed: of the solver.
+    work: the same as seconds in CP-SAT's deterministic time, a second each on a fast machine: where it ends a search before `seconds`
+    does, the same problem has the same answer on every machine.  seed: of the solver.
     """
 
     seconds: float = 10.0
@@ -28,8 +28,15 @@ class Limit:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 < self.seconds < math.inf and 0 <= self.gap < math.inf and self.work > 0 and 0 <= self.seed < 2**31):
+        if not (self.seconds > 0 and 0 <= self.gap < math.inf and self.work > 0 and 0 <= self.seed < 2**31):
             raise ValueError("a limit needs positive seconds and work, a gap of at least 0, and a seed that fits 31 bits")
+        if min(self.seconds, self.work) == math.inf:
+            raise ValueError("a limit has to end every search")
+
+    @classmethod
+    def of_work(cls, work: float) -> Limit:
+        """Of work alone: no clock decides what is found."""
+        return cls(seconds=math.inf, work=work)
 
 
 @dataclass(frozen=True, eq=False)

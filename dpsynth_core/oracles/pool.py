@@ -7,6 +7,7 @@ fails ends the whole pool with an OracleError; nothing is asked of it again.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import subprocess
@@ -81,8 +82,8 @@ class Pool:
         """prepare(shared)(argument) for each argument, in order; `prepare` runs once in each process that takes part.
 
         prepare: a function at the top of a module, other than the main one, which nobody else can import. seconds: what one argument
-        should take at most; that and the patience of the pool later its process counts as hung. Raises OracleError, after which the
-        pool is closed.
+        should take at most, or infinity; that and the patience of the pool later its process counts as hung. Raises OracleError, after
+        which the pool is closed.
         """
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")
@@ -161,7 +162,8 @@ class _Solver:
 def _ready(busy: dict[Connection, _Solver]) -> list[Connection]:
     """The connections on which something arrived, or the other side is gone. OracleError once a job is past its deadline."""
     first = min(solver.deadline for solver in busy.values())
-    ready = [connection for connection in wait(list(busy), max(first - time.monotonic(), 0.0)) if isinstance(connection, Connection)]
+    patience = None if first == math.inf else max(first - time.monotonic(), 0.0)
+    ready = [connection for connection in wait(list(busy), patience) if isinstance(connection, Connection)]
     if not ready:
         raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
     return ready

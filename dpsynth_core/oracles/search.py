@@ -1,6 +1,7 @@
 """One search by CP-SAT, on one thread: within a limit, and with a certificate that is checked here. Knows no problem of ours.
 
-The search is deterministic given model, parameters and seed unless it runs into its limit of wall time.
+The search is deterministic given model, parameters and seed unless it runs into its limit of wall time. A limit of work ends it at the
+same place every time: with a proof, the answer is the one that it would have found without a limit.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def find(
     that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
     """
     of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
-    found = [*of_spec, *_of_history(releases, same_file_elsewhere)]
+    found = [*of_spec, *_of_solver(spec), *_of_history(releases, same_file_elsewhere)]
     return tuple(sorted(found, key=lambda leak: -leak.severity))
 
 
@@ -131,6 +131,18 @@ def _of_budget(spec: Spec, people: int | None) -> Iterator[Leak]:
             "Someone who half suspects that a person is in the table could become all but certain.",
             "Lower epsilon, or have a reason in writing.",
             "budget",
+        )
+
+
+def _of_solver(spec: Spec) -> Iterator[Leak]:
+    if condition := spec.condition():
+        yield Leak(
+            "conditional",
+            Severity.MEDIUM,
+            "The guarantee has a condition that nobody can check",
+            f"{condition} The release is branded with it.",
+            "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out.",
+            "mechanism",
         )
 
 

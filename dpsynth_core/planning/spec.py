@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast, Learner, Mechanism
+from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -222,6 +222,14 @@ class Spec(_Part):
     def settings(self) -> dict[str, Any]:
         """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
         return registry.settings(registry.get(self.mechanism.name), self.mechanism.settings)
+
+    def condition(self) -> str:
+        """What the guarantee hangs on besides the proofs, as full sentences; "" where it hangs on nothing, or the mechanism cannot run."""
+        mechanism = registry.get(self.mechanism.name)
+        try:
+            return mechanism.condition(self.resolved().domain, self.settings()) if isinstance(mechanism, Conditional) else ""
+        except InputError:
+            return ""
 
     def forecast(self, mechanism: Mechanism) -> Forecast:
         """What the plan is expected to need, and what stands in its way. mechanism: the spec's, which may know a public table by now."""

@@ -10,8 +10,9 @@ Records that the domain calls impossible (its structural zeros) are counted and 
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
 
 Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that. It matters most
-where an oracle is asked about records (the learn_... operations): how long a search takes, and whether it ends within its limit, is up to
-them. A release of such a run states no times (`synthesis`), and PRSMA protects what an oracle's failures would tell.
+where an oracle is asked about records (the learn_... operations): how long a search takes is up to them, and whether it ends with a proof.
+A release of such a run states no times (`synthesis`). What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise
+has the condition that this never happens (`privacy.learning.rspm`); PRSMA's has none.
 """
 
 from __future__ import annotations
@@ -294,7 +295,8 @@ class PrivacyKernel:
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
 
-        Raises OracleError, the budget being spent, where the oracle could not prove its answer. Proof in `privacy.learning.rspm`.
+        An empty array: the oracle did not prove its answer. The promise holds if on no neighbour it fails to; proof in
+        `privacy.learning.rspm`.
         """
         event = rspm.perturbation(task.rules, self.__unit.marginal_l1, eps)
         self.__meter.charge(event)
@@ -302,7 +304,8 @@ class PrivacyKernel:
         return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_gaussian(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP."""
+        """The same with Gaussian noise, by a union bound over all rules. Costs eps^2 / 2 and delta, for it is (eps, delta)-DP, under the
+        same condition."""
         sigma = rspm.gaussian_sigma(task.rules, self.__unit.marginal_l1, eps, delta)
         self.__meter.charge(Approximate(eps, delta))
         noise = rspm.gaussian_noise(task.rules, sigma, self.__noise)
@@ -321,8 +324,7 @@ class PrivacyKernel:
             raise CapacityError("mechanism", problem, "raise epsilon or delta, or use RSPM")
         self.__meter.charge(Approximate(eps, delta))
         counts = self.__read([task.columns])[task.columns]
-        found = rspm.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise)
-        return np.zeros(0, dtype=np.int64) if found is None else rspm.written(task.rules, found)
+        return rspm.written(task.rules, rspm.robust_minimum(task, counts, plan, self.__unit.marginal_l1, oracle, self.__noise))
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
         """The exponential mechanism over all rules of a class that can be gone through, by what they cost. Costs eps^2 / 8.

@@ -343,7 +343,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of"
         f" {accountant.stated(plan.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
-        f"{_own_delta(plan)}"
+        f"{_own_delta(plan)}{f' {condition}' if (condition := spec.condition()) else ''}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
 
@@ -370,6 +370,8 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
     if plan.public is not None:
         yield Brand("assumed-public", _assumed_public(plan.public))
+    if condition := spec.condition():
+        yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)
     if not plan.mechanism.makes_rows:

@@ -7,11 +7,6 @@ from typing import Any
 
 from dpsynth_core.release.document import Release
 
-RESTS_ON_PROOF = (
-    "The guarantee rests on the solver's proof that no other rule is better under the noise; without it nothing would have been released. "
-    "Whether there is a proof, and how long it takes, can depend on the records: no times are published."
-)
-
 
 def learnt(release: Release) -> str:
     """The rule as a sentence; "" where none was asked for."""
@@ -41,5 +36,4 @@ def goodness(rule: Mapping[str, Any]) -> str:
 
 
 def _guarantee(rule: Mapping[str, Any]) -> str:
-    proved = "proved" in rule["guarantee"]
-    return f"{rule['guarantee'][0].upper()}{rule['guarantee'][1:]}. {RESTS_ON_PROOF if proved else ''}".strip()
+    return f"{rule['guarantee'][0].upper()}{rule['guarantee'][1:]}."

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.mechanisms.registry import settings
-from dpsynth_core.mechanisms.rules.learn import FAILED, Learn
+from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -92,18 +91,38 @@ def test_prsma_says_so_when_its_test_does_not_pass_and_measures_no_rule(monkeypa
 
     monkeypatch.setattr(PrivacyKernel, "learn_rule_robustly", lambda *_: np.zeros(0, dtype=np.int64))
     _, events = run(delta=0.4, unit=Unit(REPLACE), learner="prsma")
-    assert learnt(events)["sentence"] == FAILED
+    assert learnt(events)["sentence"] == "No rule: PRSMA's test did not pass, which is one of its private answers."
     assert learnt(events)["rule"] is None
     assert "wrong" not in learnt(events)
 
 
-def test_an_oracle_that_cannot_prove_its_answer_ends_the_run_after_the_charge() -> None:
+def test_an_oracle_that_cannot_prove_its_answer_ends_in_no_rule_which_is_charged() -> None:
     kernel = PrivacyKernel(binary_people(columns=16), Unit(), 1.0, SeededNoise(1))
-    chosen = settings(LEARN, {"rule": "parity", "oracle": "cp-sat", "oracle_seconds": 0.02})
-    steps = LEARN.steps(kernel, all_kway(binary_domain(16), 1), chosen)
-    with pytest.raises(OracleError, match="could not prove"):
-        next(steps)
-    assert kernel.rho_spent == pytest.approx(0.8, rel=1e-6)
+    chosen = settings(LEARN, {"rule": "parity", "learner": "laplace", "oracle": "cp-sat", "oracle_work": 0.002})
+    first, *rest = LEARN.steps(kernel, all_kway(binary_domain(16), 1), chosen)
+    assert isinstance(first, Fitted)
+    assert first.message == "No rule: the oracle did not prove its answer within its limit."
+    assert first.rho_spent == pytest.approx(0.8, rel=1e-6)
+    assert learnt(rest)["rule"] is None
+    assert "wrong" not in learnt(rest)
+
+
+def test_the_default_learner_is_chosen_by_the_class_alone_and_recorded() -> None:
+    _, events = run()
+    assert learnt(events)["learner"] == "exponential"
+    _, events = run(rule="decision_list", negations="true")
+    assert learnt(events)["learner"] == "laplace"
+
+
+def test_a_condition_is_stated_where_an_oracle_may_fail_and_nowhere_else() -> None:
+    def condition(columns: int, **given: Any) -> str:
+        return LEARN.condition(binary_domain(columns), settings(LEARN, given))
+
+    assert condition(20) == condition(20, rule="decision_list") == condition(20, learner="laplace") == ""
+    assert condition(20, learner="prsma", oracle="cp-sat") == condition(6, learner="exponential", oracle="cp-sat") == ""
+    searched = condition(6, learner="laplace", oracle="cp-sat")
+    assert "on condition that the solver would prove its answer" in searched
+    assert condition(20, rule="halfspace") == condition(20, rule="parity", negations="true") == searched
 
 
 def test_tables_that_rules_cannot_be_learnt_over_are_refused_with_the_reason() -> None:

@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.rules import lists, rule_oracle
 from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
 from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
@@ -28,7 +27,7 @@ def test_cp_sat_and_going_through_the_class_both_find_the_cheapest_rule(kind: st
     problem = invented(class_of(kind, 4, closed), seed)
     truth = min(problem.value(rule) for rule in every(problem.rules))
     for name in (CP_SAT, EXHAUSTIVE):
-        found = Oracle(name, Limit(30)).minimise(problem)
+        found = Oracle(name, 30).minimise(problem)
         assert found is not None
         assert found.certified
         assert found.value == problem.value(found.rule) == truth == found.bound
@@ -73,7 +72,7 @@ def test_no_change_of_place_answer_or_default_makes_the_cheapest_list_of_fourtee
 
 def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None:
     small, large = class_of(CONJUNCTION, 20), class_of(CONJUNCTION, 21)
-    assert not Oracle(AUTO, Limit(1)).may_fail(small)
-    assert Oracle(CP_SAT, Limit(1)).may_fail(small)
-    assert Oracle(AUTO, Limit(1)).may_fail(large)
-    assert Oracle(AUTO, Limit(1)).may_fail(class_of(DECISION_LIST, 21))
+    assert not Oracle(AUTO, 1).may_fail(small)
+    assert Oracle(CP_SAT, 1).may_fail(small)
+    assert Oracle(AUTO, 1).may_fail(large)
+    assert Oracle(AUTO, 1).may_fail(class_of(DECISION_LIST, 21))

@@ -20,6 +20,9 @@ CLEAN: dict[str, Any] = {
 }
 
 
+SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}
+
+
 def found(people: int | None = 1000, releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
     return {leak.code: leak for leak in leaks.find(Spec.from_json({**CLEAN, **fields}), people, releases, elsewhere)}
 
@@ -41,6 +44,7 @@ def test_a_clean_plan_has_none() -> None:
         ("earlier-releases", {"releases": 1}),
         ("same-file", {"elsewhere": ("others",)}),
         ("assumed-public", {"public": {"path": "census.csv"}}),
+        ("conditional", {"domain": {"a": 2, "b": 2}, "mechanism": {"name": "learn", "settings": SEARCHED}}),
     ],
 )
 def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core import cli, report
+from dpsynth_core import report
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.unpack import read_bytes
 from dpsynth_core.bundle.verify import verify
@@ -121,16 +121,30 @@ def test_prsma_is_refused_with_its_number_of_calls_before_anything_is_read(peopl
         synthesis.plan(spec_of(people, "learn", "replace", learner="prsma"))
 
 
-def test_the_command_line_says_what_a_missing_proof_cost_and_that_it_is_no_bad_input(
-    people: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guarantee_everywhere(
+    people: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rspm, "asking", unproved)
-    (tmp_path / "domain.json").write_text(json.dumps(people["domain"]))
-    asked = ["synthesize", people["data"]["path"], "--domain", str(tmp_path / "domain.json"), "--epsilon", "1", "--workload", "all-2way"]
-    assert cli.main([*asked, "--mechanism", "learn", "--set", "rule=parity", "--out", str(tmp_path / "out")]) == cli.FAILED
-    said = capsys.readouterr().err
-    assert "error: oracle: it could not prove its answer" in said
-    assert "what the run was charged stays spent" in said
+    spec = spec_of(people, "learn", learner="laplace", oracle="cp-sat")
+    made = run(spec)
+    condition = spec.condition()
+    assert condition.startswith("This holds on condition that the solver would prove its answer")
+    assert report.learnt(made) == "No rule: the oracle did not prove its answer within its limit."
+    assert condition in made.statement
+    assert [brand.code for brand in made.brands] == ["conditional", "answers-only"]
+    page, card = (report.parts(made)[name].value.decode() for name in (report.REPORT, report.CARD))
+    assert "would prove its answer" in page
+    assert "would prove its answer" in card.replace("\\", "")
+    assert made.timings == {}
+    assert replayed(made, spec).details == made.details
+    assert verify(read_bytes(pack(made))).sound
+
+
+def test_a_guarantee_without_a_condition_states_none(people: dict[str, Any]) -> None:
+    for settings in ({}, {"learner": "laplace"}, {"learner": "gaussian", "rule": "decision_list"}):
+        made = run(spec_of(people, "learn", **settings))
+        assert "on condition" not in made.statement
+        assert "conditional" not in {brand.code for brand in made.brands}
 
 
 @contextmanager

@@ -147,10 +147,14 @@ def data_player(queries: QueryClass, settings: Mapping[str, Any], draws: int) ->
 
     Nothing is spent yet when it opens. Raises OracleError where not even one possible record is found.
     """
-    work = settings["solve_seconds"]
-    limit = Limit(seconds=_PATIENCE * work, gap=settings["gap"], work=work)
+    limit = search_limit(settings["solve_seconds"], settings["gap"])
     with _oracle(queries.domain, draws) as oracle:
         yield DataPlayer(queries, oracle, limit, _any_record(queries, oracle, limit), Searches())
+
+
+def search_limit(seconds: float, gap: float = 0.0) -> Limit:
+    """Of one search for a record, by the work of so many seconds on an idle machine."""
+    return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Forecast, Split
 from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rules import learners
-from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
+from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.rules.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import Task
@@ -31,21 +31,21 @@ from dpsynth_core.vocabulary.workload import Workload
 
 PREDICT, FEWEST = "predict", "fewest"
 
-FAILED = "PRSMA's test did not pass, which is one of its private answers: no rule is released."
-
 
 class Learn:
     name: ClassVar[str] = "learn"
     title: ClassVar[str] = "Certified learning"
     summary: ClassVar[str] = (
-        "Learns one rule, such as “income is high if married and a graduate”, with a proof that it is the best one under its noise. "
+        "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
+        "under noise. "
         f"For tables of two-valued columns, {MAX_COLUMNS} at most. A rule only, no rows."
     )
     paper: ClassVar[str] = "Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA"
     privacy: ClassVar[str] = (
-        "Puts discrete Laplace noise on a few invented records that tell all rules of the class apart, and returns the exact minimum "
-        "(rho = eps^2/2, for it is eps-DP if the oracle proved its answer; the kernel returns no other). Gaussian noise and PRSMA are "
-        "(eps, delta)-DP, PRSMA even if its oracle fails. How good the rule is, is measured with rounded Gaussian noise."
+        "The exponential mechanism over all rules of the class, by how often each is wrong (rho = eps^2/8). Or RSPM: discrete Laplace "
+        "noise on a few invented records that tell all rules of the class apart, and the exact minimum (rho = eps^2/2, for it is eps-DP on "
+        "condition that the oracle proves its answer). Gaussian noise and PRSMA are (eps, delta)-DP, PRSMA even if its oracle fails. How "
+        "good the rule is, is measured with rounded Gaussian noise."
     )
     makes_rows: ClassVar[bool] = False
     takes_thresholds: ClassVar[bool] = False
@@ -56,19 +56,20 @@ class Learn:
         Parameter.column("target", "The column to predict, from all others. None: the last column."),
         Parameter.choice("goal", (PREDICT, FEWEST), "predict: the rule that is wrong least often. fewest: the one that holds least often."),
         Parameter("negations", "bool", False, 0, 1, "Rules may also say that a column has its first value. Twice the noise, or more."),
-        learners.learner(LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL),
+        learners.learner(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA),
         learners.ORACLE,
-        learners.ORACLE_SECONDS,
+        learners.ORACLE_WORK,
         Parameter("check_share", "float", 0.2, 0.01, 0.9, "Share of the budget that measures how good the rule is; the rest learns it."),
     )
 
     def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
         """Whether there is such a class over this domain."""
         try:
-            reason = learners.why_not(domain, _task(domain, settings).rules, settings)
+            rules = _task(domain, settings).rules
         except InputError as error:
-            reason = f"{error.field}: {error.problem}; {error.remedy}"
-        seconds = 3.0 if settings["oracle"] == "exhaustive" else 3.0 + settings["oracle_seconds"] / 10
+            return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
+        reason = learners.why_not(domain, rules, settings)
+        seconds = 3.0 + (settings["oracle_work"] / 10 if learners.oracle(settings).may_fail(rules) else 0.0)
         return Forecast(not reason, seconds, 150.0 + 40e-6 * 2 ** min(len(domain), MAX_COLUMNS), reason)
 
     def needs_delta(self, settings: Mapping[str, Any]) -> bool:
@@ -80,6 +81,10 @@ class Learn:
         rules = _task(domain, settings).rules
         return learners.obstacle(rules, settings, (1 - settings["check_share"]) * rho, delta, 1, relation, rows_per_person)
 
+    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
+        """RSPM's, where its oracle may fail."""
+        return learners.condition(settings, _task(domain, settings).rules)
+
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         """The check measures after the rule was chosen."""
         return ((CHOOSING, 1 - settings["check_share"]), (SINGLE, settings["check_share"]))
@@ -87,14 +92,16 @@ class Learn:
     def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
         task = _task(kernel.domain, settings)
-        ask = Ask.spending(settings["learner"], (1 - settings["check_share"]) * kernel.rho_total, kernel.delta_total)
-        rule = ask.put(kernel, task, learners.oracle(settings))
-        found = FAILED if rule is None else sentence(kernel.domain, task, rule)
+        learner, oracle = learners.chosen(settings, task.rules), learners.oracle(settings)
+        ask = Ask.spending(learner, (1 - settings["check_share"]) * kernel.rho_total, kernel.delta_total)
+        rule = ask.put(kernel, task, oracle)
+        found = ask.no_rule if rule is None else sentence(kernel.domain, task, rule)
         yield rounds.fitted(kernel, 1, found)
         counted = _count(kernel, task, kernel.rho_left / 2)
         yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
         total = max(1.0, float(counted.values.sum()))
-        details = {"sentence": found, "guarantee": ask.guarantee(), **_described(kernel.domain, task, rule)}
+        details = {"sentence": found, "learner": learner, "guarantee": ask.guarantee(oracle.may_fail(task.rules))}
+        details |= _described(kernel.domain, task, rule)
         if rule is not None:
             details |= _checked(kernel, task, rule, counted, total)
         model = NoisyAnswers(kernel.domain, (counted,) if counted.clique else ())

@@ -5,8 +5,9 @@
     prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, whatever the oracle does
     exponential  exponential mechanism   bounded range      rho = eps^2/8, by going through the whole class
 
-The first two keep their promise only if the oracle's answer is a true minimum: an answer without proof ends the run. All four are the
-kernel's; here is public arithmetic alone.
+The first two keep their promise on condition that the oracle proves its answer (`condition`). "auto" is the exponential mechanism where the
+class can be gone through, which needs no oracle, and RSPM elsewhere: the class decides, never a record. All four are the kernel's; here is
+public arithmetic alone.
 """
 
 from __future__ import annotations
@@ -16,31 +17,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import Parameter
-from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.vocabulary.domain import Domain
 
-LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "laplace", "gaussian", "prsma", "exponential"
+AUTO, LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "auto", "laplace", "gaussian", "prsma", "exponential"
 
 ORACLE = Parameter.choice(
     "oracle",
     ORACLES,
-    "What finds the best rule: auto goes through the whole class where that is possible, which cannot fail, and uses CP-SAT elsewhere.",
+    "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which cannot "
+    "fail, and uses CP-SAT elsewhere.",
 )
-ORACLE_SECONDS = Parameter(
-    "oracle_seconds",
+ORACLE_WORK = Parameter(
+    "oracle_work",
     "float",
     60.0,
-    0.01,
+    0.001,
     3600.0,
-    "How long CP-SAT may search for one proof. Without a proof the run ends and its budget is spent. Whether that happens is up to the "
-    "records: see the Guide on certified learning.",
+    "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. Without a proof the "
+    "answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning.",
 )
 
 MAX_SECONDS = 3600.0
@@ -55,8 +59,9 @@ def learner(*names: str) -> Parameter:
     return Parameter.choice(
         "learner",
         names,
-        "laplace and gaussian: RSPM, as exact as its oracle's proof. prsma: private even if the oracle fails, but it asks it very often. "
-        "exponential: the exponential mechanism over all rules, more accurate, where the class is small enough to go through.",
+        "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
+        "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it very "
+        "often, and hardly ever within reach." + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""),
     )
 
 
@@ -74,30 +79,58 @@ class Ask:
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if needs_delta(name) else 0.0)
 
     def put(self, kernel: Kernel, task: Task, oracle: Oracle) -> Rule | None:
-        """The rule; None for PRSMA's answer "fail". Raises OracleError where a proof was needed and missing."""
-        if self.learner == EXPONENTIAL:
-            return task.rules.read(kernel.select_rule(task, self.eps))
-        if self.learner == LAPLACE:
-            return task.rules.read(kernel.learn_rule(task, self.eps, oracle))
-        if self.learner == GAUSSIAN:
-            return task.rules.read(kernel.learn_rule_gaussian(task, self.eps, self.delta, oracle))
-        written = kernel.learn_rule_robustly(task, self.eps, self.delta, oracle)
+        """The rule; None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle did not prove its answer."""
+        written = self._answer(kernel, task, oracle)
         return task.rules.read(written) if len(written) else None
 
-    def guarantee(self) -> str:
-        """In words, for the release."""
+    def _answer(self, kernel: Kernel, task: Task, oracle: Oracle) -> NDArray[np.int64]:
         if self.learner == EXPONENTIAL:
-            return f"exponential mechanism at eps = {self.eps:.4g}: no oracle, nothing that could fail"
+            return kernel.select_rule(task, self.eps)
         if self.learner == LAPLACE:
-            return f"RSPM at eps = {self.eps:.4g}: the oracle's answer was proved to be a minimum"
+            return kernel.learn_rule(task, self.eps, oracle)
         if self.learner == GAUSSIAN:
-            return f"Gaussian RSPM at eps = {self.eps:.4g}, delta = {self.delta:.4g}: the oracle's answer was proved to be a minimum"
-        return f"PRSMA at eps = {self.eps:.4g}, delta = {self.delta:.4g}: holds whatever the oracle does"
+            return kernel.learn_rule_gaussian(task, self.eps, self.delta, oracle)
+        return kernel.learn_rule_robustly(task, self.eps, self.delta, oracle)
+
+    def guarantee(self, may_fail: bool) -> str:
+        """In words, for the release. may_fail: whether the oracle may."""
+        spent = f"eps = {self.eps:.4g}" + (f", delta = {self.delta:.4g}" if self.delta else "")
+        if self.learner == EXPONENTIAL:
+            return f"exponential mechanism at {spent}: no oracle, nothing that could fail"
+        if self.learner == PRSMA:
+            return f"PRSMA at {spent}: holds whatever the oracle does"
+        name = "RSPM" if self.learner == LAPLACE else "Gaussian RSPM"
+        return f"{name} at {spent}: the oracle {'may fail to prove its answer' if may_fail else 'cannot fail'}"
+
+    @property
+    def no_rule(self) -> str:
+        """What it means that there is none, as a full sentence."""
+        if self.learner == PRSMA:
+            return "No rule: PRSMA's test did not pass, which is one of its private answers."
+        return "No rule: the oracle did not prove its answer within its limit."
 
 
 def oracle(settings: Mapping[str, Any]) -> Oracle:
     """The oracle that the settings ask for."""
-    return Oracle(settings["oracle"], Limit(settings["oracle_seconds"]))
+    return Oracle(settings["oracle"], settings["oracle_work"])
+
+
+def chosen(settings: Mapping[str, Any], rules: RuleClass) -> str:
+    """The learner that the settings ask for; where they leave it to us, the class decides."""
+    if settings["learner"] != AUTO:
+        return str(settings["learner"])
+    return EXPONENTIAL if enumerable(rules) else LAPLACE
+
+
+def condition(settings: Mapping[str, Any], rules: RuleClass) -> str:
+    """What the promise of the learner hangs on, as full sentences; "" where it hangs on nothing."""
+    if chosen(settings, rules) not in (LAPLACE, GAUSSIAN) or not oracle(settings).may_fail(rules):
+        return ""
+    return (
+        "This holds on condition that the solver would prove its answer within its limit on every table that differs in one person, "
+        "whatever the noise; nobody checked that. Where it does not, “no rule” is released, and how likely that is can depend on the "
+        "records."
+    )
 
 
 def needs_delta(name: str) -> bool:
@@ -111,7 +144,7 @@ def why_not(domain: Domain, rules: RuleClass, settings: Mapping[str, Any]) -> st
         check_binary(domain, domain.names)
     except InputError as error:
         return f"{error.field}: {error.problem}; {error.remedy}"
-    name = settings["learner"]
+    name = chosen(settings, rules)
     size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
     if name == EXPONENTIAL and not enumerable(rules):
         return f"the exponential mechanism goes through all rules, and {size}; use laplace"

@@ -31,7 +31,6 @@ from dpsynth_core.mechanisms.parameters import Parameter
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.oracles.rules.rules import MAX_COLUMNS, Rule, RuleClass, check_binary, features
@@ -65,7 +64,7 @@ class OracleQuery:
         Parameter("records", "int", 50, 1, 1000, "Records that are drawn in each round, s."),
         Parameter("perturbation", "float", 0.25, 0.0, 100.0, "Scale of the noise on each column, as a multiple of the square root of T."),
         learners.ORACLE,
-        learners.ORACLE_SECONDS,
+        learners.ORACLE_WORK,
         SOLVE_SECONDS,
         replace(SKIP, default=0.5),
     )
@@ -91,6 +90,10 @@ class OracleQuery:
         """PRSMA's: its relation, and the number of its oracle calls in all rounds."""
         return learners.obstacle(_rules(domain, settings), settings, rho, delta, settings["rounds"], relation, rows_per_person)
 
+    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
+        """RSPM's, where its oracle may fail."""
+        return learners.condition(settings, _rules(domain, settings))
+
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         """All but the number of people names rules."""
         return query_game.split(total_is_public)
@@ -100,7 +103,7 @@ class OracleQuery:
         rules, rounds = _rules(kernel.domain, settings), settings["rounds"]
         with ExitStack() as closing:
             pool = None if exhausts(rules) else closing.enter_context(Pool())
-            finder = RecordFinder(rules, Limit(settings["solve_seconds"]), pool)
+            finder = RecordFinder(rules, query_game.search_limit(settings["solve_seconds"]), pool)
             rng = np.random.default_rng(kernel.seed())
             counted = query_game.count_people(kernel)
             total = max(1.0, float(counted.values))
@@ -120,7 +123,8 @@ class OracleQuery:
                 this_round.add(answers)
                 searches.add(answers)
                 yield query_game.played(kernel, number, this_round)
-        details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {ask.guarantee()}", **searches.to_json()}
+        details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {ask.guarantee(asked_of.may_fail(rules))}"}
+        details |= searches.to_json()
         yield Finished(query_game.together(kernel.domain, drawn, settings["skip"], total), total, details)
 
 

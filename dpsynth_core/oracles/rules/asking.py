@@ -24,12 +24,13 @@ Ask = Callable[[Learning, Integers], Sequence[Rule | None]]
 
 
 @contextmanager
-def asking(oracle: Oracle, rules: RuleClass) -> Iterator[Ask]:
-    """Have the oracle ready. Asking raises OracleError when a process of it dies or hangs; then nothing more can be asked."""
+def asking(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
+    """Have the oracle ready for so many perturbations. Asking raises OracleError when a process of it dies; then it is not
+    to be asked again."""
     if not oracle.may_fail(rules):
         yield lambda problem, noise: rule_oracle.exhaust_many(problem, noise)
         return
-    with Pool() as pool:
+    with Pool(1 if questions == 1 else None) as pool:
         yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
 
 

@@ -62,10 +62,17 @@ class Learned:
 
 @dataclass(frozen=True)
 class Oracle:
-    """name: one of ORACLES. limit: of one question, where it is CP-SAT that answers."""
+    """name: one of ORACLES. work: of one question, where it is CP-SAT that answers (`Limit.work`).
+
+    There is no limit of wall time: what comes out of private records must not depend on how busy a machine is.
+    """
 
     name: str
-    limit: Limit
+    work: float
+
+    @property
+    def limit(self) -> Limit:
+        return Limit.of_work(self.work)
 
     def minimise(self, problem: Learning) -> Learned | None:
         """The cheapest rule. None: the limit came before any was found."""
@@ -88,7 +95,7 @@ def enumerable(rules: RuleClass) -> bool:
 
 
 def solve(problem: Learning, limit: Limit) -> Learned | None:
-    """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the time."""
+    """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
         listed = lists.solve(problem.rules, merged.rows, merged.weights, limit)
@@ -97,7 +104,8 @@ def solve(problem: Learning, limit: Limit) -> Learned | None:
         rule, bound, certified, taken = listed
         return Learned(rule, problem.value(rule), bound, taken, certified)
     signs = (False, True) if problem.rules.closed else (False,)
-    answers = [_solve_signed(problem, negated, replace(limit, seconds=limit.seconds / len(signs))) for negated in signs]
+    share = replace(limit, seconds=limit.seconds / len(signs), work=limit.work / len(signs))
+    answers = [_solve_signed(problem, negated, share) for negated in signs]
     found = [answer for answer in answers if answer is not None]
     if len(found) < len(signs):
         return None

@@ -27,9 +27,13 @@ over all outputs, delta is at most |Q| times the probability of one. Discrete Ga
 on a finer lattice and then rounded (`lattice`); f shifts by whole steps and so commutes with rounding, and all of this is said of the noise
 before it. Conservative: with |Q| = 2^m it is usually no better than Laplace noise. The promise is (eps, delta)-DP.
 
-*Exactness.* All of that needs the true minimum: what an oracle did not prove is never returned, but raised as an OracleError. That it was
-raised depends on the records, and so does how long it took: this is what PRSMA is for (`robustness`), and why an oracle that goes through
-the whole class is preferred.
+*Exactness.* All of that needs the true minimum, on S and on S'. A rule that was not proved to be it is never released; "no rule" is, an
+empty answer that is the same for all records and charged like any other. How likely it is can still depend on the records. So the promise
+has a condition: the oracle proves its answer on every neighbour of the table, whatever the noise. One that goes through all sets of
+features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within a limit of its own work:
+whether it ends with a proof follows from the question alone, no clock decides it, and a proved answer is the one without a limit. The
+condition remains; releases state it (`mechanism.Conditional`). PRSMA has none (`prsma`): RSPM with CP-SAT's answers without a limit, ties
+broken as it breaks them, is the private algorithm that Theorem 8 asks for, and a limit adds failures alone.
 """
 
 from __future__ import annotations
@@ -75,21 +79,22 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
     return norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12)
 
 
-def written(rules: RuleClass, found: Rule) -> Integers:
-    """What is released of a rule of the class, as `Rule.written`: a function of its values on the separators, and of nothing else."""
+def written(rules: RuleClass, found: Rule | None) -> Integers:
+    """What is released of a rule of the class, as `Rule.written`: a function of its values on the separators, and of nothing else.
+
+    An empty array, the same for every class, records and oracle, where there is none.
+    """
+    if found is None:
+        return np.zeros(0, dtype=np.int64)
     return forms.identified(rules, found.holds(rules.separators)).written()
 
 
-def minimum(problem: Learning, noise: Integers, oracle: Oracle) -> Rule:
-    """RSPM. problem, noise: in steps; one number a separator. Raises OracleError."""
-    with asking(oracle, problem.rules) as ask:
+def minimum(problem: Learning, noise: Integers, oracle: Oracle) -> Rule | None:
+    """RSPM. problem, noise: in steps; one number a separator. None: the oracle did not prove its answer, or a process of it died."""
+    with suppress(OracleError), asking(oracle, problem.rules, 1) as ask:
         (found,) = ask(problem, noise.reshape(1, -1))
-    if found is None:
-        raise OracleError(
-            f"it could not prove its answer to be the best within {oracle.limit.seconds:g} seconds, so there is none",
-            "use fewer columns, another class of rules, or an oracle that goes through the whole class",
-        )
-    return found
+        return found
+    return None
 
 
 def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
@@ -119,7 +124,7 @@ def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracl
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
     left = [smaller.problem(part) for part in _partition(counts, plan.parts, noise)]
     while left:
-        with suppress(OracleError), asking(oracle, task.rules) as ask:  # a process that dies spoils the part it was asked about
+        with suppress(OracleError), asking(oracle, task.rules, plan.calls) as ask:  # a process that dies spoils the part it was asked about
             while left:
                 if (answer := _spokesman(left.pop(), plan.runs, b, ask, noise)) is not None:
                     survivors.append(answer)
