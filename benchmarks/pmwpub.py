@@ -113,7 +113,7 @@ def judge(table: str) -> dict[str, Any]:
     bounds = best_mixture.bracket(tally, Incidence(queries, rows), counts / counts.sum(), float(setting.rows), FLOOR * setting.rows)
     outcome = figures.run("mixture", setting, CHECKED_AT, {}, public=public)
     checked = {"checked": outcome.finished.details["best_mixture"], "check_seconds": round(outcome.seconds, 1)}
-    best = {"best_mixture": round(bounds[1] / setting.rows, 5)}
+    best = {"best_mixture": None if bounds is None else round(bounds[1] / setting.rows, 5)}
     return {"table": table, "rows": public.rows} | {name: round(error, 5) for name, error in errors.items()} | best | checked
 
 

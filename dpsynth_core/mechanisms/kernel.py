@@ -147,10 +147,11 @@ class Kernel(Protocol):
 
     def best_mixture_error(
         self, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], records: float, floor: float, scale: float
-    ) -> float:
+    ) -> float | None:
         """The least largest error |q(D) - answer_q| that weights on the rows of `support` can have, or `floor`, + Laplace noise, in counts.
 
-        start: public weights, above zero.  records: public or noisy number of people.  Costs (mixture_l1 / scale)^2 / 2.
+        start: public weights, above zero.  records: public or noisy number of people.  Costs (mixture_l1 / scale)^2 / 2. None where the
+        solver's bounds did not meet; the promise holds on condition that this happens on no neighbouring table.
         """
 
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:

@@ -10,7 +10,10 @@ half of that, so it moves by query_l1 + gap(records) at most, whatever the solve
 the dual values alone: low is what a signed mixture of queries of total size 1 says for every w (weak duality), high is what one w
 achieves. A tenth of the gap is left for floating point and for rounding to the grid on which noise is added.
 
-How long this takes depends on the table, like everything in this room, and a table for which the bounds do not meet is an error.
+How long this takes depends on the table, like everything in this room. Where the bounds do not meet, nothing is known within `gap`, and
+"no answer" is released: the same for all records, and charged like any other. How likely that is can depend on the records, so the promise
+has a condition: the bounds meet on every neighbour. Every weight vector and every dual solution narrows them, but a solver's floating point
+may leave them apart; no clock has a say in it. Releases state the condition (`mechanism.Conditional`).
 """
 
 from __future__ import annotations
@@ -37,15 +40,15 @@ def gap(records: float) -> float:
     return max(0.5, 1e-5 * records)
 
 
-def bracket(tally: Tally, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float]:
-    """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. RuntimeError if they do not meet.
+def bracket(tally: Tally, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
+    """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. None if they do not meet.
 
     start: weights to begin with, one for each row, adding up to 1.
     """
     search = _Search(tally, incidence, start, records, floor)
     search.descend()
     search.cut()
-    return search.low * records, search.high * records
+    return (search.low * records, search.high * records) if search.met else None
 
 
 class _Search:
@@ -62,7 +65,7 @@ class _Search:
         self._errors(self._best)
 
     @property
-    def _met(self) -> bool:
+    def met(self) -> bool:
         return self.high - self.low <= self._close
 
     def _errors(self, weights: Float) -> Float:
@@ -91,7 +94,7 @@ class _Search:
             self._bound(mixture, slope)
             since = 0 if self.high < PROGRESS * mark else since + 1
             mark = self.high if since == 0 else mark
-            if self._met or since > PATIENCE:
+            if self.met or since > PATIENCE:
                 return
             logs += STEP * worst * slope
             logs -= logs.max()
@@ -104,40 +107,44 @@ class _Search:
         known = np.zeros(len(self._wanted), dtype=bool)
         points = [self._best]
         for _ in range(ROUNDS):
-            if self._met:
+            if self.met:
                 return
             for point in points:
                 errors = np.abs(self._errors(point))
                 errors[known] = 0.0
                 added = np.argsort(-errors, kind="stable")[:CUTS]
                 known[added[errors[added] > self.low]] = True
-            weights, mixture = _program(self._incidence, np.flatnonzero(known), self._wanted, self._least)
+            solved = _program(self._incidence, np.flatnonzero(known), self._wanted, self._least)
+            if solved is None:
+                return
+            weights, mixture = solved
             self._bound(mixture, self._incidence.satisfied(mixture))
             points = [weights, (weights + self._best) / 2]
-        raise RuntimeError("the best-mixture error was not found")
 
 
-def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, least: float) -> tuple[Float, Float]:
+def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, least: float) -> tuple[Float, Float] | None:
     """The linear program (HiGHS): least z >= `least` with |wanted_q - answer_q(w)| <= z for the chosen queries.
 
-    Returns weights that add up to 1, and the dual values of the queries as a signed mixture, zero for all others.
+    Returns weights that add up to 1, and the dual values of the queries as a signed mixture, zero for all others. None: not solved, by the
+    interior point method nor by the simplex method.
     """
     rows, numbers = incidence.rows, incidence.numbers
     asked = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]
     satisfied = sparse.csr_matrix(np.array(asked, dtype=np.float64))
     slack = np.ones((len(chosen), 1))
     above, below = sparse.hstack([-satisfied, -slack]), sparse.hstack([satisfied, -slack])
-    done = linprog(
-        np.append(np.zeros(rows), 1.0),
-        A_ub=sparse.vstack([above, below]).tocsc(),
-        b_ub=np.concatenate([-wanted[chosen], wanted[chosen]]),
-        A_eq=sparse.csc_matrix(np.append(np.ones(rows), 0.0)[None]),
-        b_eq=[1.0],
-        bounds=[(0.0, None)] * rows + [(least, None)],
-        method="highs-ipm",
-    )
-    if not done.success:
-        raise RuntimeError("the linear program of the best-mixture error was not solved")
+    program = {
+        "c": np.append(np.zeros(rows), 1.0),
+        "A_ub": sparse.vstack([above, below]).tocsc(),
+        "b_ub": np.concatenate([-wanted[chosen], wanted[chosen]]),
+        "A_eq": sparse.csc_matrix(np.append(np.ones(rows), 0.0)[None]),
+        "b_eq": [1.0],
+        "bounds": [(0.0, None)] * rows + [(least, None)],
+    }
+    tried = (linprog(**program, method=method) for method in ("highs-ipm", "highs-ds"))
+    done = next((one for one in tried if one.success), None)
+    if done is None:
+        return None
     weights = np.maximum(done.x[:rows], 0.0)
     too_low, too_high = np.split(-done.ineqlin.marginals, 2)
     mixture = np.zeros(len(wanted))

@@ -350,17 +350,20 @@ class PrivacyKernel:
 
     def best_mixture_error(
         self, queries: QueryClass, support: NDArray[np.int32], start: NDArray[np.float64], records: float, floor: float, scale: float
-    ) -> float:
+    ) -> float | None:
         """max(floor, the least largest error that weights on `support` can have) + discrete Laplace noise, in counts.
 
-        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.mixture`. RuntimeError if the solver fails.
+        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.mixture`. None: the solver's bounds did not
+        meet. The promise holds if on no neighbour they fail to.
         """
         self.__check(queries, np.zeros(0, dtype=np.int64))
         if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
             raise ValueError("the best mixture needs people, a floor above zero, and rows with weights above zero")
         self.__meter.charge(Laplace(scale, self.mixture_l1(records)))
-        low, high = best_mixture.bracket(self.__tally(queries), Incidence(queries, support), start, records, floor)
-        steps = np.rint(np.array([(low + high) / 2]) * COUNT_STEPS).astype(np.int64)
+        bounds = best_mixture.bracket(self.__tally(queries), Incidence(queries, support), start, records, floor)
+        if bounds is None:
+            return None
+        steps = np.rint(np.array([sum(bounds) / 2]) * COUNT_STEPS).astype(np.int64)
         return float(self.__noise.discrete_laplace(steps, scale * COUNT_STEPS)[0]) / COUNT_STEPS
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:

@@ -382,7 +382,8 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
 def _readings(finished: Finished) -> Iterator[Brand]:
     """What a check of the public table said, if there was one."""
     if (reading := finished.details.get("best_mixture")) is not None:
-        yield Brand("public-table-poor" if reading["poor"] else "public-table-checked", reading["sentence"])
+        found = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
+        yield Brand(f"public-table-{found}", reading["sentence"])
 
 
 def _public_details(public: PublicTable | None) -> dict[str, Any]:

@@ -166,6 +166,23 @@ def test_a_good_table_is_told_from_one_that_cannot_do() -> None:
     assert "use another public table" in poor["sentence"]
 
 
+def test_a_check_without_an_answer_says_so_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PrivacyKernel, "best_mixture_error", lambda *_: None)
+    done = run("pmwpub", PAIRS, 0.02, check_share=0.1, rounds=5)
+    reading = done.finished.details["best_mixture"]
+    assert reading["error"] is None
+    assert not reading["poor"]
+    assert reading["sentence"] == "The check of the public table gave no answer: its solver's bounds did not meet."
+    assert done.finished.details["rounds"] == 5
+
+
+def test_the_condition_of_the_check_is_stated_where_there_is_one() -> None:
+    checked, plain = (settings(PmwPub(), given) for given in ({"check_share": 0.1}, {}))
+    assert "bounds on the best-mixture error would meet" in PmwPub().condition(DOMAIN, checked)
+    assert PmwPub().condition(DOMAIN, checked) == Mixture().condition(DOMAIN, {})
+    assert PmwPub().condition(DOMAIN, plain) == ""
+
+
 def test_a_reading_is_poor_only_when_noise_cannot_explain_it() -> None:
     assert Reading(POOR + 0.02, 0.01, 0.01).poor
     assert not Reading(POOR + 0.02, 0.03, 0.01).poor

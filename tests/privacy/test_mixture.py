@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,7 +61,9 @@ def test_the_bounds_enclose_the_exact_minimum(
     private, public = people(3_000, 1, 0.0), people(rows, 2, lean)
     support, counts = np.unique(public, axis=0, return_counts=True)
     tally = Tally.of(queries, row_marginals(WIDE, private, queries.cliques))
-    low, high = best_mixture.bracket(tally, Incidence(queries, support), counts / rows, 3_000.0, 1.0)
+    bounds = best_mixture.bracket(tally, Incidence(queries, support), counts / rows, 3_000.0, 1.0)
+    assert bounds is not None
+    low, high = bounds
     truth = max(1.0, exact(queries, private, support, 3_000.0))
     assert high - low <= 0.9 * best_mixture.gap(3_000.0)
     assert low - 0.01 <= truth <= high + 0.01
@@ -103,6 +107,16 @@ def test_it_is_released_with_laplace_noise_of_the_scale_on_its_grid(noise: OpenD
     drawn = np.array([round(kernel.best_mixture_error(*asked) * COUNT_STEPS) for _ in range(400)])
     mass = lambda x: np.exp(-np.abs(x) / 2.0)  # noqa: E731
     assert p_value(drawn - glass.seen[-1][0][0], mass, 40) > FALSE_ALARM
+
+
+def test_bounds_that_do_not_meet_are_an_answer_that_is_charged_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The linear program is not solved; the same for every table."""
+    monkeypatch.setattr(best_mixture, "linprog", lambda *_, **__: SimpleNamespace(success=False))
+    monkeypatch.setattr(best_mixture, "DESCENTS", 1)
+    for seed in (1, 2):
+        kernel = PrivacyKernel(ArraySource(WIDE, people(3_000, seed, 0.0)), Unit(), 1e12, GlassNoise())
+        assert kernel.best_mixture_error(PAIRS, people(20, 2, 0.6), np.full(20, 0.05), 3_000.0, 1.0, 1.0) is None
+        assert [type(event) for event in kernel.events] == [Laplace]
 
 
 def test_it_is_charged_before_anything_is_read() -> None:

@@ -42,22 +42,30 @@ _TOTAL_SHARE = 0.05
 """Of a run of its own, for the number of people where it is secret."""
 
 
+CONDITION = (
+    "This holds on condition that the solver's bounds on the best-mixture error would meet on every table that differs in one person; "
+    "nobody checked that. Where they do not, “no answer” is released, and how likely that is can depend on the records."
+)
+
+
 @dataclass(frozen=True)
 class Reading:
-    """error: a fraction of the people, noisy, in counts of a query; half_width: of its 95 % interval."""
+    """error: a fraction of the people, noisy, in counts of a query; None where there is no answer; half_width: of its 95 % interval."""
 
-    error: float
+    error: float | None
     half_width: float
     floor: float
 
     @property
     def poor(self) -> bool:
         """Surely a table that cannot do."""
-        return self.error - self.half_width > POOR
+        return self.error is not None and self.error - self.half_width > POOR
 
     @property
     def sentence(self) -> str:
         """In plain words, with the warning if there is one."""
+        if self.error is None:
+            return "The check of the public table gave no answer: its solver's bounds did not meet."
         most = max(self.floor, self.error + self.half_width)
         if self.error - self.half_width <= self.floor:
             within = f"weights on its rows can bring every count to within ±{most:.1%} of the people"
@@ -77,7 +85,7 @@ def check(kernel: Kernel, queries: QueryClass, support: NDArray[np.int32], start
     """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
     scale = kernel.mixture_l1(total) / math.sqrt(2 * rho)
     noisy = kernel.best_mixture_error(queries, support, start, total, max(1.0, FLOOR * total), scale)
-    return Reading(noisy / total, _QUANTILE * scale / total, FLOOR)
+    return Reading(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
 
 
 def refusal(public: PublicTable | None, workload: Workload) -> str:
@@ -125,6 +133,9 @@ class Mixture:
         reason = refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
+
+    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+        return CONDITION
 
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, _TOTAL_SHARE), (CHECKING, 1 - _TOTAL_SHARE))

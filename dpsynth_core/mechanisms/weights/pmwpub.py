@@ -81,6 +81,10 @@ class PmwPub:
         seconds = 2.0 + checking + 1e-7 * places + rounds * (0.05 + 1e-7 * places)
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
+    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """That of the check, where it is part of the run."""
+        return mixture.CONDITION if settings["check_share"] else ""
+
     def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
         checking: Split = ((CHECKING, settings["check_share"]),) if settings["check_share"] else ()
         return reweighing.split(settings, total_is_public, checking)

@@ -29,7 +29,7 @@ def card(here: Current) -> None:
     """What the last check said, and the way to make one. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
         if reading := _last(here):
-            box = st.warning if reading["poor"] else st.success
+            box = st.warning if reading["poor"] or reading["error"] is None else st.success
             box(literal(reading["sentence"]), icon=":material/balance:")
         if fields.value(EPSILON) is None and EPSILON not in here.draft["wizard"].get("typed", {}):
             fields.store(EPSILON, DEFAULT)
