@@ -10,7 +10,6 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import accounts, chain, exports, ledger, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.store.home import signature
 from dpsynth_core.web.shell import frame, numbers
 from dpsynth_core.web.shell.text import literal, one_line
 
@@ -129,7 +128,7 @@ def _entries(owner: str, names: tuple[str, ...]) -> None:
 
 
 def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
-    me, names = signature(owner), {run.id: run.spec["name"] for run in runs.list(owner)}
+    names = {run.id: run.spec["name"] for run in runs.list(owner)}
     return pd.DataFrame(
         {
             "number": [e.number for e in entries],
@@ -140,7 +139,7 @@ def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
             "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
             "ε": [e.epsilon or None for e in entries],
             "δ": [e.delta or None for e in entries],
-            "who": ["you" if e.curator == me else f"another curator ({e.curator})" for e in entries],
+            "who": ["you" if e.curator == owner else f"another curator ({e.curator[:8]})" for e in entries],
             "release": [names.get(e.run, "") for e in entries],
             "protects": [accounts.unit_of(e).words if e.relation else "" for e in entries],
             "note": [e.note for e in entries],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -65,7 +65,13 @@ def _chunks(file: Path, limit: int) -> Iterator[bytes]:
 
 def seal(fingerprint: str, run: str) -> str:
     """What the ledger keeps of a fingerprint: another one for each run, so that only the key shows which runs had the same file."""
-    return hmac.new(_key(), f"{run} {fingerprint}".encode(), sha256).hexdigest()
+    return seals(fingerprint, [run])[0]
+
+
+def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
+    """The same for many runs."""
+    key = _key()
+    return [hmac.new(key, f"{run} {fingerprint}".encode(), sha256).hexdigest() for run in runs]
 
 
 def new_key() -> None:

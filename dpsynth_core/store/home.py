@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import secrets
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
@@ -26,11 +25,6 @@ def home() -> Path:
         return private_directory(root)
     except OSError as error:
         raise InputError("DPSYNTH_HOME", "the directory cannot be created", "name a directory that you may write to") from error
-
-
-def signature(owner: str) -> str:
-    """How an owner is named in the ledger, which others read: not by the id itself, which can be the secret of a browser's cookie."""
-    return owner if owner == LOCAL_OWNER else sha256(f"ledger {owner}".encode()).hexdigest()[:16]
 
 
 def key_file() -> Path:

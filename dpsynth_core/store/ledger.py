@@ -28,7 +28,6 @@ from dpsynth_core.store.accounts import DEFAULT_CAP, Cap, Spent, Standing
 from dpsynth_core.store.chain import COLUMNS, Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
-from dpsynth_core.store.home import signature
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
     with transaction() as db:
         if not accounts.cap_of(db, name):
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
-        chain.append(db, Entry(signature(owner), "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+        chain.append(db, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 
 def populations() -> tuple[str, ...]:
@@ -90,7 +89,8 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
             " AND NOT EXISTS (SELECT 1 FROM ledger WHERE run = e.run AND kind = 'return')",
             (population,),
         ).fetchall()
-    return tuple(sorted({row["population"] for row in rows if row["fingerprint"] == fingerprints.seal(fingerprint, row["run"])}))
+    ours = fingerprints.seals(fingerprint, [row["run"] for row in rows])
+    return tuple(sorted({row["population"] for row, seal in zip(rows, ours, strict=True) if row["fingerprint"] == seal}))
 
 
 def check_name(name: str) -> None:
@@ -132,7 +132,7 @@ def reserve(db: sqlite3.Connection, owner: str, charge: Charge) -> Entry:
     cap = accounts.cap_of(db, charge.population) or Cap(*DEFAULT_CAP)
     accounts.check_fits(charge.population, cap, accounts.charges_of(db, charge.population), wanted)
     entry = Entry(
-        curator=signature(owner),
+        curator=owner,
         kind="reserve",
         population=charge.population,
         run=charge.run,
@@ -208,7 +208,7 @@ def _open(db: sqlite3.Connection, owner: str, name: str, cap: tuple[float, float
     check_name(name)
     if alike := [other for other in _names(db) if _plain(other) == _plain(name)]:
         raise InputError(f"population {name!r}", f"there is one called {alike[0]!r}", "use that name, or one that nobody mistakes for it")
-    chain.append(db, Entry(signature(owner), "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+    chain.append(db, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 
 def _names(db: sqlite3.Connection) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dpsynth_core.store import chain, database, fingerprints, head
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import Head
-from dpsynth_core.store.home import home, now, signature
+from dpsynth_core.store.home import home, now
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
@@ -38,7 +38,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
             raise InputError("ledger", "it is whole, so that there is nothing to accept", "go on as before")
         found = chain.entries_in(db)
         note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
-        entry = Entry(signature(owner), "restore", note=note, accepted=chain.state(found))
+        entry = Entry(owner, "restore", note=note, accepted=chain.state(found))
         chain.insert(db, chain.linked(entry, database.head_of(db)))
         return database.head_of(db)
 

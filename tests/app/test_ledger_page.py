@@ -100,6 +100,17 @@ def test_a_lost_end_of_the_chain_is_announced(charged: str, home: Path) -> None:
     assert "there was an entry 2" in words(open_page("ledger", charged))
 
 
+def test_a_lost_database_is_announced_and_no_new_one_is_begun(charged: str, home: Path) -> None:
+    for path in home.glob("dpsynth.sqlite*"):
+        path.unlink()
+    app = open_page("ledger", charged)
+    assert not app.exception
+    assert "its database is missing" in words(app)
+    assert "ledger restore" in words(app)
+    assert "nothing was charged" in words(app)
+    assert not (home / "dpsynth.sqlite").exists()
+
+
 def test_hostile_population_names_are_text() -> None:
     name = "<b>**x**</b> [a](javascript:alert(1))"
     ledger.open_population(LOCAL_OWNER, name)

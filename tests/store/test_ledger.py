@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import chain, exports, ledger
+from dpsynth_core.store import chain, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
-from dpsynth_core.store.home import signature
 from dpsynth_core.store.ledger import Charge
 
 ROW = UnitSpec()
+REST = {"workload": {"kind": "all", "k": 1}, "budget": {"epsilon": 1.0, "delta": 1e-9}}
 
 
 def charge(run: str, rho: float, population: str = "people", unit: UnitSpec = ROW, fingerprint: str = "f") -> Charge:
@@ -280,13 +280,14 @@ def test_owners_who_charge_one_population_share_its_cap() -> None:
     assert chain.verify().head.number == 4
 
 
-def test_the_ledger_names_curators_but_holds_no_id_that_opens_anything() -> None:
-    """An owner's id may be the value of a browser's cookie; exports show the ledger to others."""
-    cookie = "0123456789abcdef0123456789abcdef"
-    reserve("r1", 0.01, owner=cookie)
-    reserve("r2", 0.01, owner="local")
-    assert {entry.curator for entry in chain.entries()} == {signature(cookie), "local"}
-    assert cookie not in exports.to_json(chain.entries()) + exports.to_csv(chain.entries())
+def test_the_ledger_says_who_charged_and_holds_no_name_of_a_project() -> None:
+    reserve("r1", 0.01, owner="bob")
+    reserve("r2", 0.01)
+    assert [entry.curator for entry in chain.entries()] == ["bob", "bob", "ann"]
+    spec = Spec.from_json({"name": "Secret project", "population": "people", "data": {"path": "x.csv"}, "domain": {"a": 2}} | REST)
+    charge = ledger.charge_of(spec, "r3", 0.01, "f")
+    assert "Secret" not in str(charge)
+    assert (charge.note, charge.unit) == ("a release with AIM", spec.unit)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "not in the ledger", "Not in  the Ledger", "a\nb", "x" * 201])

@@ -32,6 +32,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, STEPS, State, Step
@@ -64,6 +65,15 @@ def run() -> None:
     if not session.admitted():
         st.error("Open the wizard with the address that the server printed when it started.", icon=":material/lock:")
         return
+    try:
+        _route()
+    except StoreFault as error:
+        refused(error)
+        st.caption("What you just did was not done, and nothing was charged for it.")
+
+
+def _route() -> None:
+    """Find the project and run the page that was asked for."""
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
     pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}

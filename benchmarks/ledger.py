@@ -1,0 +1,83 @@
+"""How long a ledger of many entries takes to check, and to charge, for a charge recomputes all of it first.
+
+    python -m benchmarks.ledger --entries 10000
+
+Each time is the least of five, in seconds of this process and by the wall; the ledger is made in a temporary home.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+
+from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.store import chain, database, fingerprints, ledger
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.head import Head
+from dpsynth_core.store.home import LOCAL_OWNER, new_id
+
+RHO = 1e-4
+REPEATS = 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time the ledger.")
+    parser.add_argument("--entries", type=int, default=10_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DPSYNTH_HOME"] = f"{folder}/home"
+        fill(options.entries)
+        for name, act in (("check", chain.verify), ("account", account), ("charge", charge), ("same file elsewhere", same_file)):
+            cpu, wall = least(act)
+            print(f"{options.entries:,} entries, {name}: {cpu:.3f} s of processor, {wall:.3f} s by the wall")
+
+
+def fill(entries: int) -> None:
+    """One population, and runs that were reserved and opened the records."""
+    fingerprints.seal("the key", "is made before the first charge")
+    with database.transaction() as db:
+        last = add(db, Entry(LOCAL_OWNER, "population", "people", epsilon=1000.0, delta=1e-9), Head())
+        for number in range(1, entries):
+            run = Entry(LOCAL_OWNER, "reserve", "people", f"run {(number + 1) // 2}", "d" * 64, "add-remove", max_rows=1, accountant="zCDP")
+            run = (
+                Entry(**(vars(run) | {"kind": "touch"}))
+                if number % 2 == 0
+                else Entry(**(vars(run) | {"rho": RHO, "fingerprint": "f" * 64}))
+            )
+            last = add(db, run, last)
+
+
+def add(db: sqlite3.Connection, entry: Entry, last: Head) -> Head:
+    written = chain.insert(db, chain.linked(entry, last))
+    return Head(written.number, written.hash)
+
+
+def account() -> object:
+    return ledger.spent("people")
+
+
+def charge() -> object:
+    with database.transaction() as db:
+        return ledger.reserve(db, LOCAL_OWNER, ledger.Charge("people", new_id(), "d" * 64, UnitSpec(), RHO, 1.0, 1e-9, "f"))
+
+
+def same_file() -> object:
+    return ledger.same_file_elsewhere("f", "others")
+
+
+def least(act: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of processor and by the wall."""
+    times = []
+    for _ in range(REPEATS):
+        cpu, wall = time.process_time(), time.perf_counter()
+        act()
+        times.append((time.process_time() - cpu, time.perf_counter() - wall))
+    return min(cpu for cpu, _ in times), min(wall for _, wall in times)
+
+
+if __name__ == "__main__":
+    main()
