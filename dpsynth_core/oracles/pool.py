@@ -7,7 +7,6 @@ fails ends the whole pool with an OracleError; nothing is asked of it again.
 
 from __future__ import annotations
 
-import math
 import os
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.records.cpsat import RecordOracle
@@ -27,6 +27,9 @@ from dpsynth_core.oracles.solver_process import Failed, Job, Task
 
 PATIENCE_SECONDS = 60.0
 """How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""
+
+_GLANCE_SECONDS = 0.2
+"""How often a wait for solvers looks whether the program was told to stop."""
 
 _PROGRAM = "import sys; from dpsynth_core.oracles.solver_process import main; main(int(sys.argv[1]))"
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -155,6 +158,7 @@ class _Solver:
     def _died(self) -> OracleError:
         self.process.kill()  # it closed its socket, so it is on its way out or of no more use
         code = self.process.wait()
+        interrupts.check()  # a signal to the whole group has ended it as well
         ending = f"by signal {-code}" if code < 0 else f"with code {code}"
         return OracleError(f"a solver process ended {ending}", "if memory was short, use fewer rounds or a smaller workload")
 
@@ -162,11 +166,13 @@ class _Solver:
 def _ready(busy: dict[Connection, _Solver]) -> list[Connection]:
     """The connections on which something arrived, or the other side is gone. OracleError once a job is past its deadline."""
     first = min(solver.deadline for solver in busy.values())
-    patience = None if first == math.inf else max(first - time.monotonic(), 0.0)
-    ready = [connection for connection in wait(list(busy), patience) if isinstance(connection, Connection)]
-    if not ready:
-        raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
-    return ready
+    while True:
+        interrupts.check()
+        left = first - time.monotonic()
+        if ready := [one for one in wait(list(busy), min(max(left, 0.0), _GLANCE_SECONDS)) if isinstance(one, Connection)]:
+            return ready
+        if left <= 0:
+            raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
 
 
 def _environment() -> dict[str, str]:

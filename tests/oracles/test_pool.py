@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -15,7 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, OracleError
+from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.problem import RecordProblem
@@ -140,6 +143,27 @@ def test_a_process_that_hangs_is_reported_and_killed() -> None:
 
 def test_what_the_pool_raises_is_shown_like_other_errors_of_ours() -> None:
     assert issubclass(OracleError, InputError)
+
+
+@pytest.mark.parametrize("to_the_solver", [False, True])
+def test_a_signal_that_was_noted_ends_a_search_of_any_length(monkeypatch: pytest.MonkeyPatch, to_the_solver: bool) -> None:
+    """Also where the signal went to the whole group, so that the solver's end is no failure of its own."""
+
+    def note(_number: int, _frame: Any) -> None:
+        monkeypatch.setattr(interrupts, "_requested", True)
+        if to_the_solver:
+            os.kill(solver, signal.SIGTERM)
+
+    old = signal.signal(signal.SIGALRM, note)
+    try:
+        with Pool(1) as pool:
+            (solver,) = pids(pool)
+            signal.setitimer(signal.ITIMER_REAL, 1.0)
+            with pytest.raises(Interrupted):
+                pool.map(slow, None, [60.0], math.inf)
+            assert all_gone([solver])
+    finally:
+        signal.signal(signal.SIGALRM, old)
 
 
 class Cancelled(BaseException):

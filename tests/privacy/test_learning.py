@@ -40,7 +40,7 @@ def task(kind: str = CONJUNCTION, columns: tuple[str, ...] = ("a", "b"), target:
 
 
 def rules_of(asked: Task) -> list[Rule]:
-    """Everything that may be released: each rule as `learning.written` writes it, a decision list that was found in any order."""
+    """Everything that may be released: each rule as `rspm.written` writes it, a decision list that was found in any order."""
     if asked.rules.kind == DECISION_LIST:
         p = len(asked.rules.features)
         ways = product(permutations(range(p)), product((False, True), repeat=p), (False, True))
