@@ -1,0 +1,50 @@
+"""The container's own command, run as the Dockerfile has it: it lets nobody in without the token, and says how to come in."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.servers import ROOT, serving
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "")
+
+
+def command(pattern: str) -> list[str]:
+    """The list behind an instruction, with this Python."""
+    found = re.search(pattern + r" (\[.*\])$", DOCKERFILE, flags=re.MULTILINE)
+    assert found is not None
+    program, *arguments = json.loads(found[1])
+    assert program == "python"
+    return [sys.executable, *arguments]
+
+
+def status(address: str, headers: Mapping[str, str]) -> int:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=dict(headers)), timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Path) -> None:
+    start, (_, *arguments) = command("^CMD"), command("^HEALTHCHECK.* CMD")
+    assert start[1:5] == ["-m", "streamlit", "run", "app.py"]
+    options = [option for option in start[5:] if not option.startswith("--server.port")]
+    assert "--server.address=0.0.0.0" in options
+    with serving(tmp_path / "home", *options, log=tmp_path / "log") as server:
+        for headers in ({}, {"cookie": "dpsynth_owner=" + "0" * 32}, {"x-forwarded-for": "127.0.0.1", "x-real-ip": "127.0.0.1"}):
+            assert status(server.url, headers) == 403
+        check = [argument.replace(":8501/", f":{server.port}/") for argument in arguments]
+        assert subprocess.run([sys.executable, *check], timeout=30, check=False).returncode == 0
+        token = server.token
+    printed = (tmp_path / "log").read_text(encoding="utf-8")
+    assert f"docker exec CONTAINER cat {tmp_path / 'home' / 'token'}" in printed
+    assert "set sign-in up" in printed
+    assert token not in printed
