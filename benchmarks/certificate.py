@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS, Table, add_table_options, load_table
+from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
@@ -113,23 +114,24 @@ def _errors(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> dict[Cli
 def _judge(made: Release, true: Mapping[Clique, NDArray[np.int64]]) -> Certified:
     assert made.certificate is not None
     errors = _errors(made, true)
-    said = {tuple(one["attributes"]): one for one in made.certificate["marginals"]}
-    prior = {tuple(one["attributes"]): one for one in made.bounds if one["bound95"] is not None}
+    certificate = made.certificate
+    stated = {one.attributes: one for one in certificate.marginals}
+    prior = {clique: bound for clique, bound in made.bounds.items() if bound.support != UNBOUNDED}
     mean = statistics.fmean(errors.values())
     return Certified(
         error=mean,
-        mean_error=made.certificate["mean_error"],
-        mean_bound=made.certificate["mean_bound95"],
-        mean_holds=made.certificate["mean_bound95"] >= mean,
-        ratio=statistics.median(said[r]["bound95"] / errors[r] for r in errors),
-        coverage=statistics.fmean(said[r]["bound95"] >= errors[r] for r in errors),
-        simultaneous_ratio=statistics.median(said[r]["simultaneous95"] / errors[r] for r in errors),
-        simultaneous=all(said[r]["simultaneous95"] >= errors[r] for r in errors),
-        off=statistics.fmean(abs(said[r]["error"] - errors[r]) for r in errors),
-        prior_ratio=statistics.median(one["bound95"] / errors[r] for r, one in prior.items()),
-        paper_ratio=statistics.median(one["paper95"] / errors[r] for r, one in prior.items()),
-        prior_coverage=statistics.fmean(one["bound95"] >= errors[r] for r, one in prior.items()),
-        sample=made.certificate["sample"],
+        mean_error=certificate.mean_error,
+        mean_bound=certificate.mean_bound95,
+        mean_holds=certificate.mean_bound95 >= mean,
+        ratio=statistics.median(stated[r].bound95 / errors[r] for r in errors),
+        coverage=statistics.fmean(stated[r].bound95 >= errors[r] for r in errors),
+        simultaneous_ratio=statistics.median(stated[r].simultaneous95 / errors[r] for r in errors),
+        simultaneous=all(stated[r].simultaneous95 >= errors[r] for r in errors),
+        off=statistics.fmean(abs(stated[r].error - errors[r]) for r in errors),
+        prior_ratio=statistics.median(one.tight / errors[r] for r, one in prior.items()),
+        paper_ratio=statistics.median(one.paper / errors[r] for r, one in prior.items()),
+        prior_coverage=statistics.fmean(one.tight >= errors[r] for r, one in prior.items()),
+        sample=certificate.sample,
         seconds=made.timings["bounds"] + made.timings["certificate"],
     )
 

@@ -34,6 +34,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning import recommendation
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.recommendation import Situation
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -119,7 +120,7 @@ def _tried(number: int, mechanisms: Sequence[str], longest: float) -> Iterator[d
 def beside_public(number: int, place: Path) -> tuple[Spec, dict[str, Any]]:
     """The plan of a scenario over two tables, written to `place`: its people, and fewer, more or less alike, that are public."""
     spec, _, strength = scenario(number)
-    domain, rng = spec.resolved().domain, np.random.default_rng([number, 1])
+    domain, rng = Plan.of(spec).domain, np.random.default_rng([number, 1])
     rows = spec.data.standin.rows if spec.data.standin else DEMO_ROWS
     public_rows, bias = int(np.exp(rng.uniform(np.log(300), np.log(10_000)))), float(rng.uniform(0, 1))
     everyone = rows + 4 * public_rows
@@ -141,7 +142,7 @@ def _measured(
     number: int, spec: Spec, table: str, about: dict[str, Any], mechanisms: Sequence[str], longest: float
 ) -> Iterator[dict[str, Any]]:
     """One row per mechanism; what cannot be made, or would take too long, is a row that says so."""
-    whole = spec.resolved()
+    whole = Plan.of(spec)
     sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
     refused, trials = trial.refusals(sweep), Trials(sweep)
     base, _, _ = scenario(number)

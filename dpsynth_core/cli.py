@@ -24,7 +24,7 @@ from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.planning.spec import Spec
-    from dpsynth_core.release.document import Progress, Release
+    from dpsynth_core.release.release import Progress, Release
     from dpsynth_core.store.chain import Entry
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
@@ -247,7 +247,7 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
     else:
         from dpsynth_core.store import charging
 
-        made = charging.charged(spec, plan.rho, execute, lambda line: _say(f"warning: {line}"))
+        made = charging.charged(plan, execute, lambda line: _say(f"warning: {line}"))
         _say(f"ledger: entry {made.ledger['entry']}, hash {made.ledger['hash']}")
     interrupts.check()
     releases.write(made, out)
@@ -257,10 +257,10 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
         _say(f"note: {brand.sentence}")
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
     if made.certificate is not None:
-        mean, most, tables = (made.certificate[name] for name in ("mean_error", "mean_bound95", "marginals"))
-        _say(f"certificate: mean error {mean:.4f} over {len(tables)} marginals, at most {most:.4f} with 95 % confidence")
-        largest, most = (made.certificate[name] for name in ("max_error", "max_bound95"))
-        _say(f"certificate: largest error of a single share {largest:.4f}, at most {most:.4f} with 95 % confidence")
+        certificate, sure = made.certificate, "with 95 % confidence"
+        tables = f"{len(certificate.marginals)} marginals"
+        _say(f"certificate: mean error {certificate.mean_error:.4f} over {tables}, at most {certificate.mean_bound95:.4f} {sure}")
+        _say(f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}")
     _say(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, {_took(made)}written to {out}")
 
 

@@ -12,21 +12,21 @@ from dpsynth_core.web.shell import document, frame
 def main() -> None:
     here = frame.require("budget")
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    shares = precision.sharings(workload)
+    sharings = precision.sharings(workload)
     error = document.problem(here.draft, "budget")
     frame.header("budget", "How much one person's presence may show. More budget means less noise; what is spent cannot be had back.")
     left, right = st.columns([11, 10], gap="medium")
     with left:
         budget_view.amount(here)
-        budget_view.accuracy(here, unit, shares)
+        budget_view.accuracy(here, unit, sharings)
         if error is None:
-            rho, (measuring, certifying) = document.rho(here.draft), document.rho_parts(here.draft)
-            budget_view.certificate(here, workload, unit, certifying)
-            budget_view.noise(here, workload, unit, measuring, shares)
-            error = budget_view.account(here, rho)
+            divided = document.shares(here.draft)
+            budget_view.certificate(here, workload, unit, divided.certificate)
+            budget_view.noise(here, workload, unit, divided.mechanism, sharings)
+            error = budget_view.account(here, divided)
     with right:
         if document.problem(here.draft, "budget") is None:
-            budget_view.pictures(here.draft, workload, unit, document.rho(here.draft))
+            budget_view.pictures(here.draft, workload, unit, document.shares(here.draft))
     frame.nav_checked("budget", error)
 
 

@@ -14,6 +14,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import feasibility, leaks
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec, MechanismSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.release import synthesis
@@ -56,26 +57,24 @@ def _plan(here: Current) -> None:
     """From verdict to run; what is missing if the draft is not complete."""
     mechanism = registry.get(here.draft["mechanism"]["name"])
     try:
-        spec = document.spec(here.draft, here.name)
-        _, workload, unit, rho = spec.resolved()
-        spec.settings()
+        plan = document.plan(here.draft, here.name)
     except InputError as error:
         frame.refused(error)
         plan_view.parameters(mechanism)
         return
-    account, people = _account(here, spec.population, spec.shares().accountant), document.people(here.draft)
-    plan_view.verdict(feasibility.assess(workload, document.rho_parts(here.draft)[0], unit, people), people)
+    spec, shares = plan.spec, plan.shares
+    account, people = _account(here, spec.population, shares.accountant), document.people(here.draft)
+    plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
     elsewhere, was_private = _same_file_elsewhere(spec), _public_was_private(spec)
-    plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private))
-    text = spec.model_dump_json()
-    forecasts = {name: _forecast(text, name) for name in registry.MECHANISMS}
+    plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private, plan.condition))
+    forecasts = _forecasts(spec.model_dump_json())
     recommendation_view.card(here, forecasts)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.cards(forecasts, mechanism.name)
-    plan_view.parameters(mechanism, workload.domain.names)
+    plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_view.card(here)
-    _seal(here, spec, rho, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
+    _seal(here, plan, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
 
 
 def _account(here: Current, population: str, following: Accountant) -> Spent:
@@ -88,16 +87,18 @@ def _account(here: Current, population: str, following: Accountant) -> Spent:
     return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
-def _forecast(spec_text: str, name: str) -> Forecast | InputError:
-    """What a mechanism would need for this plan, with its own settings if it is the chosen one."""
-    spec = Spec.model_validate_json(spec_text)
-    if spec.mechanism.name != name:
-        spec = spec.model_copy(update={"mechanism": MechanismSpec(name=name)})
-    try:
-        return spec.forecast(synthesis.mechanism_of(spec)[0])
-    except InputError as error:
-        return error
+@st.cache_data(max_entries=32, show_spinner=False)
+def _forecasts(spec_text: str) -> dict[str, Forecast | InputError]:
+    """What each mechanism would need for this plan, the chosen one with its own settings."""
+    plan = Plan.of(Spec.model_validate_json(spec_text))
+
+    def expected(name: str) -> Forecast | InputError:
+        try:
+            return synthesis.informed(plan if name == plan.mechanism.name else plan.using(MechanismSpec(name=name))).forecast
+        except InputError as error:
+            return error
+
+    return {name: expected(name) for name in registry.MECHANISMS}
 
 
 def _same_file_elsewhere(spec: Spec) -> tuple[str, ...]:
@@ -128,10 +129,11 @@ def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
     return fingerprints.of_data(DataSpec.model_validate_json(data_text))
 
 
-def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) -> None:
+def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
+    spec = plan.spec
     typed = document.wizard(here.draft).get("typed", {})
     unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
-    affordable = rho <= account.remaining_rho
+    affordable = plan.shares.rho <= account.remaining_rho
     with frame.card("Seal and run", Zone.RELEASED):
         st.markdown(
             f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
@@ -146,19 +148,19 @@ def _seal(here: Current, spec: Spec, rho: float, account: Spent, *, fits: bool) 
         if st.button(
             "Seal the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
         ):
-            _confirm(here, spec, rho, account, [run.id for run in runs.list(here.owner, here.project)])
+            _confirm(here, plan, account, [run.id for run in runs.list(here.owner, here.project)])
 
 
 @st.dialog("Spend this budget?", width="medium")
-def _confirm(here: Current, spec: Spec, rho: float, account: Spent, seen: Collection[str]) -> None:
-    left = max(0.0, account.remaining_rho - rho)
-    after = spec.shares().accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
+def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -> None:
+    spec, left = plan.spec, max(0.0, account.remaining_rho - plan.shares.rho)
+    after = plan.shares.accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
     now, cost, rest = st.columns(3)
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
     rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in ρ, which is why the three numbers do not simply subtract.")
     st.markdown(
-        f"Population {code(spec.population)} · {literal(registry.get(spec.mechanism.name).title)} · δ {short(spec.budget.delta)}\n\n"
+        f"Population {code(spec.population)} · {literal(plan.mechanism.title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
         " cancelled, fails, or the machine goes down."
     )

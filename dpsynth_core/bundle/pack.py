@@ -20,7 +20,7 @@ from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report.croissant import data_card
 
 FORMAT = 1

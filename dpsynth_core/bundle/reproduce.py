@@ -1,6 +1,7 @@
 """Everything after the measurements, once more, from a bundle alone: the mechanism runs on the published answers and writes the rows again.
 
-The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats its answers (`transcript.Replay`).
+The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats
+its answers (`transcript.replaying`).
 Rows, bounds and certificate come out the same to the last bit with the same versions of Python and the libraries on the same kind of
 processor, unless a time limit ended a search for records, which another machine, or a busier one, would have ended elsewhere. With other
 versions sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
@@ -14,12 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Progress, Release
-from dpsynth_core.release.transcript import Replay
+from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.transcript import replaying
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,8 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
     if spec.public is not None and public is not None:
         spec = spec.model_copy(update={"public": spec.public.model_copy(update={"path": str(public)})})
     published = releases.from_json(bundle.document)
-    if not published.transcript:
-        raise InputError("bundle", "it has no transcript of the answers", "it was made by an early version and can only be verified")
     plan = synthesis.plan_without_records(spec)
-    kernel = Replay(plan.domain, plan.unit, plan.rho, published.transcript, published.charges, plan.delta, plan.accountant)
+    kernel = replaying(plan.domain, plan.unit, plan.shares, published.transcript, published.charges)
     made = synthesis.carry_out(plan, kernel, published.private, published.row_seed or 0, on_event)
     made = replace(made, transcript=published.transcript, ledger=published.ledger, created=published.created)
     here = synthesis.versions()

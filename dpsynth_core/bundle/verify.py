@@ -10,9 +10,9 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
@@ -25,18 +25,15 @@ from numpy.typing import NDArray
 from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
-from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import Spec, divided
-from dpsynth_core.privacy import charges
-from dpsynth_core.privacy.accountant import Accountant, named
-from dpsynth_core.privacy.events import Event, Gaussian, delta_of
-from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -84,13 +81,21 @@ class _Open(Exception):
 
 def verify(bundle: Bundle) -> Report:
     """Make every check. Raises InputError where release.json is no document that could be checked."""
-    opened = _opened(bundle)
-    return Report(tuple(_judged(question, check, opened) for question, check in _CHECKS.items()), bundle.sha256)
+    plan = _plan(bundle)
+    opened: list[_Opened] = []
+
+    def read() -> str:
+        opened.append(_Opened(bundle, releases.from_json(bundle.document)))
+        return f"a release of {plan.mechanism.title} with {len(opened[0].release.charges):,} charges"
+
+    first = [_judged("Are the files unchanged?", lambda: _files(bundle)), _judged("Is release.json complete?", read)]
+    others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
+    return Report((*first, *others), bundle.sha256)
 
 
-def _judged(question: str, check: Callable[[_Opened], str], opened: _Opened) -> Check:
+def _judged(question: str, check: Callable[[], str]) -> Check:
     try:
-        return Check(question, PASSED, check(opened))
+        return Check(question, PASSED, check())
     except _Open as reason:
         return Check(question, SKIPPED, str(reason))
     except (_Wrong, InputError) as wrong:
@@ -101,24 +106,14 @@ def _judged(question: str, check: Callable[[_Opened], str], opened: _Opened) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Opened:
-    """A bundle, and what its spec means. release: without rows; `codes` and `table` are read from synthetic.csv when they are needed."""
+    """A bundle and its release, without rows; `codes` and `table` are read from synthetic.csv when they are needed."""
 
     bundle: Bundle
-    spec: Spec
     release: Release
 
-    @cached_property
-    def unit(self) -> Unit:
-        return Unit(self.spec.unit.relation, self.spec.unit.max_rows_per_person)
-
-    @cached_property
-    def accountant(self) -> Accountant:
-        """What the release says that its budget is counted in."""
-        return named(self.release.accountant)
-
-    @cached_property
-    def events(self) -> tuple[Event, ...]:
-        return tuple(map(charges.read, self.release.charges))
+    @property
+    def plan(self) -> Plan:
+        return self.release.plan
 
     @cached_property
     def table(self) -> pa.Table | None:
@@ -150,28 +145,26 @@ class _Opened:
         for attribute in self.release.domain:
             if attribute.dtype != "string" and attribute.other and attribute.missing:
                 raise _Open("in a column that is not text, “other” and “missing” cannot be told apart in the rows")
-        workload = self.spec.resolved().workload
-        return {r: t / len(self.codes) for r, t in row_marginals(self.release.domain, self.codes, workload.cliques).items()}
+        cliques = self.plan.workload.cliques
+        return {r: t / len(self.codes) for r, t in row_marginals(self.release.domain, self.codes, cliques).items()}
 
     @cached_property
     def total(self) -> Total | None:
         """The number of records as far as it is known."""
-        return known_total(self.release.measurements, self.release.total if self.unit.total_is_public else None)
+        return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
 
 
-def _opened(bundle: Bundle) -> _Opened:
+def _plan(bundle: Bundle) -> Plan:
     try:
-        spec = Spec.from_json(bundle.document["spec"])
-        release = releases.from_json(bundle.document)
+        return Plan.of(Spec.from_json(bundle.document["spec"]))
     except InputError as error:
         raise InputError("bundle", f"its spec cannot be read ({error})", "use the version of the program that made it") from None
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError):
         raise InputError("bundle", "its release.json is damaged", "download it again") from None
-    return _Opened(bundle, spec, release)
 
 
-def _files(opened: _Opened) -> str:
-    files = opened.bundle.files
+def _files(bundle: Bundle) -> str:
+    files = bundle.files
     if MANIFEST not in files:
         raise _Wrong("there is no MANIFEST.json")
     listed = json.loads(files[MANIFEST])["files"]
@@ -183,60 +176,62 @@ def _files(opened: _Opened) -> str:
 
 
 def _spec(opened: _Opened) -> str:
-    _expect(opened.spec.digest() == opened.release.digest, "the spec is not the one whose SHA-256 the release names")
+    digest = opened.plan.spec.digest()
+    _expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
     _expect(json.loads(opened.bundle.files["spec.json"]) == opened.bundle.document["spec"], "spec.json is another spec")
-    opened.spec.resolved()
-    return f"the plan is the sealed one, SHA-256 {opened.release.digest[:16]}…"
+    return f"the plan is the sealed one, SHA-256 {digest[:16]}…"
 
 
 def _budget(opened: _Opened) -> str:
-    budget, stated, rho = opened.spec.budget, opened.bundle.document["budget"], opened.release.rho
-    wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.unit.relation}
+    budget, stated, rho = opened.plan.spec.budget, opened.bundle.document["budget"], opened.release.rho
+    accountant = opened.plan.shares.accountant
+    wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
     _expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
-    _expect(stated["max_rows_per_person"] == opened.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
-    own = float(sum(map(delta_of, opened.events)))  # of steps that keep their promise except with a probability of their own
+    _expect(stated["max_rows_per_person"] == opened.plan.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
+    own = float(sum(map(delta_of, opened.release.charges)))  # of steps that keep their promise except with a probability of their own
     _expect(own < budget.delta, f"steps with a delta of their own need {own:.6g}, not less than δ = {budget.delta:g}")
-    allowed = opened.accountant.rho_from(budget.epsilon, budget.delta - own)
-    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g} under {opened.accountant.name}"
+    allowed = accountant.rho_from(budget.epsilon, budget.delta - own)
+    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g} under {accountant.name}"
     _expect(0 < rho <= allowed * (1 + _NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
-    implied = opened.accountant.epsilon_from(rho, budget.delta - own)
-    return f"ρ = {rho:.6g} under {opened.accountant.name} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
+    implied = accountant.epsilon_from(rho, budget.delta - own)
+    return f"ρ = {rho:.6g} under {accountant.name} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
 
 
 def _charged(opened: _Opened) -> str:
-    costs = [opened.accountant.cost(event) for event in opened.events]
-    for event, cost, stated in zip(opened.events, map(float, costs), opened.release.charges, strict=True):
+    release, stated_charges = opened.release, opened.bundle.document["charges"]
+    costs = [opened.plan.shares.accountant.cost(event) for event in release.charges]
+    for event, cost, stated in zip(release.charges, map(float, costs), stated_charges, strict=True):
         _expect(_near(cost, stated["rho"]), f"a {type(event).__name__} is charged {stated['rho']:.6g}, but costs {cost:.6g}")
-    release, spent = opened.release, sum(costs, Fraction())
+    spent = sum(costs, Fraction())
     _expect(spent <= Fraction(release.rho), f"the charges add up to {float(spent):.6g}, more than ρ = {release.rho:.6g}")
     _expect(_near(float(spent), release.rho_spent), f"the charges add up to {float(spent):.6g}, not to {release.rho_spent:.6g}")
-    return f"{len(opened.events):,} operations cost ρ = {float(spent):.6g} together, within {opened.release.rho:.6g}"
+    return f"{len(release.charges):,} operations cost ρ = {float(spent):.6g} together, within {release.rho:.6g}"
 
 
 def _noise(opened: _Opened) -> str:
     """Every answer of the kernel stands in the transcript with its charges: the noise that was paid for is the noise that is stated."""
     if not opened.release.transcript:
         raise _Open("the release has no transcript")
-    remaining, measured = list(opened.events), set()
+    remaining, measured = list(opened.release.charges), set()
     for answer in opened.release.transcript:
         paid, remaining = remaining[: answer.charges], remaining[answer.charges :]
         _expect(len(paid) == answer.charges, "there are answers for which nothing was charged")
         taken = answer.given
         if isinstance(taken, Measurement):
             measured.add(id(taken))
-            least = opened.unit.marginal_l2
+            least = opened.plan.unit.marginal_l2
             fits = [e for e in paid if isinstance(e, Gaussian) and _near(e.sigma, taken.sigma) and e.l2 >= least * (1 - _NEAR)]
             _expect(fits, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
     _expect(not remaining, "there are charges for which there is no answer")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
-    if unpaid and any(type(event) is Gaussian for event in opened.events) and measured:
+    if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
         raise _Wrong(f"no charge belongs to the table {_named(unpaid[0].clique)}")
     return f"{len(measured):,} noisy tables have the noise that was paid for"
 
 
 def _random(opened: _Opened) -> str:
-    _expect(opened.release.private and opened.spec.output.seed is None, "the noise was predictable: this release is not private")
+    _expect(opened.release.private and opened.plan.spec.output.seed is None, "the noise was predictable: this release is not private")
     return "the operating system's randomness, by the release's own word"
 
 
@@ -280,15 +275,15 @@ def _bounds(opened: _Opened) -> str:
     release = opened.release
     if opened.total is None or not release.bounds:
         raise _Open("no bounds are stated")
-    again = {tuple(b["attributes"]): b for b in bounds_json(bounds(release.domain, opened.published, opened.total, release.measurements))}
+    again = bounds(release.domain, opened.published, opened.total, release.measurements)
     checked = 0
-    for stated in release.bounds:
-        found, clique = again[tuple(stated["attributes"])], tuple(stated["attributes"])
-        _expect((stated["support"] == SUPPORTED) == (found["support"] == SUPPORTED), f"{_named(clique)} is not {stated['support']}")
-        if stated["support"] != SUPPORTED:
+    for clique, stated in release.bounds.items():
+        computed = again[clique]
+        _expect((stated.support == SUPPORTED) == (computed.support == SUPPORTED), f"{_named(clique)} is not {stated.support}")
+        if stated.support != SUPPORTED:
             continue  # what it depends on is only known when the mechanism runs again
-        for name in ("paper95", "bound95"):
-            _expect(_near(stated[name], found[name]), f"{_named(clique)}: stated {stated[name]:.6g}, computed {found[name]:.6g}")
+        for ours, theirs in ((computed.paper, stated.paper), (computed.tight, stated.tight)):
+            _expect(_near(theirs, ours), f"{_named(clique)}: stated {theirs:.6g}, computed {ours:.6g}")
         checked += 1
     if len(release.bounds) == checked:
         return f"{checked:,} bounds follow from rows and noisy tables"
@@ -296,13 +291,12 @@ def _bounds(opened: _Opened) -> str:
 
 
 def _certificate(opened: _Opened) -> str:
-    if opened.release.certificate is None:
-        _expect(opened.spec.shares().certificate == 0, "the plan has a certificate, the release has none")
+    said, charges = opened.release.certificate, opened.release.charges
+    if said is None:
+        _expect(opened.plan.shares.certificate == 0, "the plan has a certificate, the release has none")
         raise _Open("no certificate was made")
-    said_json = opened.release.certificate
-    said = Certificate.from_json(said_json)
-    l2, share = opened.unit.errors_l2(len(said.marginals)), divided(opened.release.rho, opened.spec.budget.certificate)[1]
-    paid = [e for e in opened.events if type(e) is Gaussian and _near(e.sigma, said.sigma) and _near(e.l2, l2)]
+    l2, share = opened.plan.unit.errors_l2(len(said.marginals)), opened.plan.shares.certificate
+    paid = [e for e in charges if type(e) is Gaussian and _near(e.sigma, said.sigma) and _near(e.l2, l2)]
     _expect(paid, "its noise is not what was paid for")
     _expect(said.rho <= share * (1 + _NEAR), "it cost more than its share")
     if opened.total is not None:
@@ -312,8 +306,9 @@ def _certificate(opened: _Opened) -> str:
     workload = set(opened.published)
     _expect({one.attributes for one in said.marginals} == workload, "it is about other tables than the workload's")
     noisy, largest = {one.attributes: one.error * said.total.value for one in said.marginals}, _largest(opened, said)
-    again = state(noisy, {r: opened.published[r] for r in noisy}, said.total, said.sigma, said.rho, said.of, largest).to_json()
-    different = sorted(n for n, value in again.items() if n in said_json and not _alike(value, said_json[n]))
+    again = state(noisy, {r: opened.published[r] for r in noisy}, said.total, said.sigma, said.rho, said.of, largest)
+    stated = asdict(said)
+    different = sorted(name for name, value in asdict(again).items() if not _alike(value, stated[name]))
     _expect(not different, f"its numbers do not follow from its errors: {_some(different)}")
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
@@ -322,8 +317,9 @@ def _largest(opened: _Opened, said: Certificate) -> Largest | None:
     """The largest error as it was measured, if it was."""
     if said.max_error is None or said.max_sigma is None:
         return None
-    _expect(any(type(e) is Gaussian and _near(e.sigma, said.max_sigma) for e in opened.events), "its noise is not what was paid for")
-    return Largest(said.max_error * said.total.value, said.max_sigma, opened.spec.resolved().workload.threshold)
+    paid = any(type(e) is Gaussian and _near(e.sigma, said.max_sigma) for e in opened.release.charges)
+    _expect(paid, "its noise is not what was paid for")
+    return Largest(said.max_error * said.total.value, said.max_sigma, opened.plan.workload.threshold)
 
 
 def _distances(opened: _Opened) -> str:
@@ -337,11 +333,10 @@ def _distances(opened: _Opened) -> str:
 
 
 def _statement(opened: _Opened) -> str:
-    if opened.spec.public is not None:
+    if opened.plan.spec.public is not None:
         raise _Open("it depends on the public table, which is not in the bundle")
     _same_version(opened)
-    plan = synthesis.plan_without_records(opened.spec)
-    planned = synthesis.statement(plan, opened.release.rho_spent, opened.release.private)
+    planned = synthesis.statement(opened.plan, opened.release.rho_spent, opened.release.private)
     _expect(opened.release.statement == planned, "it says something else")
     return "the guarantee in words is the one of the plan"
 
@@ -364,7 +359,6 @@ def _same_version(opened: _Opened) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
-    "Are the files unchanged?": _files,
     "Is the plan the sealed one?": _spec,
     "Does ρ imply ε and δ?": _budget,
     "Do the charges stay within ρ?": _charged,

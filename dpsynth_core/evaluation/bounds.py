@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ Array = NDArray[np.float64]
 class Bound:
     """||M_r(D)/N - published_r||_1 is at most `paper`, and at most `tight`, each with the stated confidence. Fractions: 0 to 2 for rows.
 
-    support: SUPPORTED, UNSUPPORTED, or UNBOUNDED where no released value says anything (the bounds are then the largest possible).
+    support: SUPPORTED, UNSUPPORTED, or UNBOUNDED where no released value says anything (the bounds are then infinite).
     """
 
     support: str
@@ -71,7 +70,7 @@ def bounds(
     alpha = 1 - confidence
     share = _TOTAL_SHARE * alpha if total.sigma else 0.0
     doubt, inner = total.doubt(1 - share), 1 - (alpha - share)
-    found: dict[Clique, Bound] = {}
+    bounded: dict[Clique, Bound] = {}
     for clique, fractions in published.items():
         answer = fractions * total.value
         pair = supported(domain, measurements, clique, answer, inner, doubt if rows else None)
@@ -79,24 +78,13 @@ def bounds(
         if pair is None and clique in considered:
             last, candidate = considered[clique]
             pair, support = unsupported(selections[last], candidate, answer, inner), UNSUPPORTED
+        if pair is None:
+            bounded[clique] = Bound(UNBOUNDED, math.inf, math.inf)
+            continue
         mass = float(np.abs(fractions).sum())
-        paper, tight = ((bound + doubt * mass) / max(total.value - doubt, 1e-300) for bound in pair or (math.inf, math.inf))
-        limit = 1 + mass
-        found[clique] = Bound(support if pair else UNBOUNDED, min(limit, paper), min(limit, tight))
-    return found
-
-
-def to_json(found: Mapping[Clique, Bound]) -> list[dict[str, Any]]:
-    """One entry per marginal, 95 % bounds: the paper's and the tight one; None where there is none."""
-    return [
-        {
-            "attributes": list(clique),
-            "support": bound.support,
-            "paper95": None if bound.support == UNBOUNDED else bound.paper,
-            "bound95": None if bound.support == UNBOUNDED else bound.tight,
-        }
-        for clique, bound in found.items()
-    ]
+        paper, tight = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
+        bounded[clique] = Bound(support, paper, tight)
+    return bounded
 
 
 def supported(

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,41 +77,6 @@ class Certificate:
     max_error: float | None = None
     max_bound95: float | None = None
     max_sigma: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "of": self.of,
-            "mean_error": self.mean_error,
-            "mean_bound95": self.mean_bound95,
-            "max_error": self.max_error,
-            "max_bound95": self.max_bound95,
-            "max_sigma": self.max_sigma,
-            "sample": self.sample,
-            "sample95": self.sample95,
-            "confidence": CONFIDENCE,
-            "sigma": self.sigma,
-            "rho": self.rho,
-            "total": {"value": self.total.value, "sigma": self.total.sigma},
-            "marginals": [{**vars(one), "attributes": list(one.attributes)} for one in self.marginals],
-        }
-
-    @classmethod
-    def from_json(cls, obj: Mapping[str, Any]) -> Certificate:
-        """The inverse of `to_json`."""
-        return cls(
-            of=obj["of"],
-            marginals=tuple(Certified(**{**one, "attributes": tuple(one["attributes"])}) for one in obj["marginals"]),
-            mean_error=obj["mean_error"],
-            mean_bound95=obj["mean_bound95"],
-            sample=obj["sample"],
-            sample95=obj["sample95"],
-            total=Total(**obj["total"]),
-            sigma=obj["sigma"],
-            rho=obj["rho"],
-            max_error=obj.get("max_error"),
-            max_bound95=obj.get("max_bound95"),
-            max_sigma=obj.get("max_sigma"),
-        )
 
 
 @dataclass(frozen=True)

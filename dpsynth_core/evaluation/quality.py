@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation import baselines
-from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED
+from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
 from dpsynth_core.evaluation.distances import largest_gap
@@ -52,14 +52,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """What a release says about itself. rho: what the mechanism had; mechanism: its name.
-
-    bounds: as `bounds.to_json` gives them.
-    """
+    """What a release says about itself. rho: what the mechanism had; mechanism: its name. bounds: as `bounds.bounds` gives them."""
 
     evidence: Evidence
     workload: Workload
-    bounds: Sequence[Mapping[str, Any]]
+    bounds: Mapping[Clique, Bound]
     certificate: Certificate | None
     mechanism: str
     rho: float
@@ -126,16 +123,15 @@ def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd
     return pd.DataFrame(rows, columns=names, index=_index(cliques))
 
 
-def _bounded(bounds: Sequence[Mapping[str, Any]], cliques: Sequence[Clique], evidence: Evidence) -> pd.DataFrame:
-    stated = {tuple(bound["attributes"]): bound for bound in bounds}
+def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence: Evidence) -> pd.DataFrame:
     rows: list[list[str | float]] = []
     for clique in cliques:
-        bound = stated.get(clique)
+        bound = bounds.get(clique)
         if bound is None:
             rows.append([MEASURED if evidence.estimate(clique) else GUESS, math.nan, math.nan])
         else:
-            halves = (math.nan if bound[name] is None else bound[name] / 2 for name in ("bound95", "paper95"))
-            rows.append([_SUPPORT[bound["support"]], *halves])
+            halves = (math.nan if math.isinf(value) else value / 2 for value in (bound.tight, bound.paper))
+            rows.append([_SUPPORT[bound.support], *halves])
     return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
 
 

@@ -6,7 +6,7 @@ before it answers, so the privacy proof of a mechanism is that it calls nothing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpsynth_core.oracles.rules.rule_oracle import Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
+from dpsynth_core.privacy.events import Event
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
@@ -175,3 +176,17 @@ class Kernel(Protocol):
 
     def measure_rules(self, task: Task, rules: Sequence[Rule], sigma: float) -> NDArray[np.float64]:
         """What each of k rules costs, in records, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person owns."""
+
+
+class SealedKernel(Kernel, Protocol):
+    """What drives a run holds: the same operations, divided into sealed parts, and the list of what they were charged."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Every charge so far, in order."""
+
+    def part(self, rho: float) -> SealedKernel:
+        """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more."""
+
+    def prepare(self, cliques: Collection[Clique]) -> None:
+        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""

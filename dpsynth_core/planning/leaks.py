@@ -35,7 +35,12 @@ class Leak:
 
 
 def find(
-    spec: Spec, people: int | None, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = ()
+    spec: Spec,
+    people: int | None,
+    releases: int,
+    same_file_elsewhere: Sequence[str] = (),
+    public_was_private: Sequence[str] = (),
+    condition: str = "",
 ) -> tuple[Leak, ...]:
     """The leaks of a plan, the worst first.
 
@@ -43,7 +48,7 @@ def find(
     that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
     """
     of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
-    found = [*of_spec, *_of_solver(spec), *_of_history(releases, same_file_elsewhere)]
+    found = [*of_spec, *_of_solver(condition), *_of_history(releases, same_file_elsewhere)]
     return tuple(sorted(found, key=lambda leak: -leak.severity))
 
 
@@ -134,8 +139,8 @@ def _of_budget(spec: Spec, people: int | None) -> Iterator[Leak]:
         )
 
 
-def _of_solver(spec: Spec) -> Iterator[Leak]:
-    if condition := spec.condition():
+def _of_solver(condition: str) -> Iterator[Leak]:
+    if condition:
         yield Leak(
             "conditional",
             Severity.MEDIUM,

@@ -19,8 +19,9 @@ from scipy.special import ndtri
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import CERTIFIED_LARGEST, divided
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.spec import CERTIFIED_LARGEST
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
@@ -73,12 +74,12 @@ def largest_margin(rho: float, unit: Unit) -> float:
     return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
-def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, certificate: float = 0.0, accountant: Accountant = ZCDP) -> float:
-    """Smallest epsilon with which `half_width` is at most `wanted` people, besides the certificate's share.
+def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:
+    """Smallest epsilon with which `half_width` is at most `wanted` people. delta: what rho is converted at. measuring: share of rho that
+    measures the tables.
 
     Raises InputError where no usable epsilon is enough.
     """
-    measuring, _ = divided(1.0, certificate)
     rho = tables * (_quantile() * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
     if epsilon > MAX_EPSILON:
@@ -93,18 +94,15 @@ def round_up(epsilon: float) -> float:
 
 
 def budget_split(
-    mechanism: str, settings: Mapping[str, Any], workload: Workload, rho: float, certificate: float = 0.0, unit: Unit | None = None
+    mechanism: Mechanism, settings: Mapping[str, Any], workload: Workload, shares: Shares, total_is_public: bool = False
 ) -> Zoned[pd.DataFrame]:
-    """How rho is divided: stage, share, rho. certificate: its share of the whole; the mechanism divides the rest.
+    """How a budget is divided: stage, share, rho; the certificate's part last. settings: complete.
 
-    Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones. Raises InputError for a certificate
-    out of range.
+    Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    whole, measuring = divided(1.0, certificate)
-    chosen = registry.get(mechanism)
-    stages = chosen.split(workload, registry.settings(chosen, settings), (unit or Unit()).total_is_public)
-    shares = [(stage, whole * share) for stage, share in stages] + [(CERTIFICATE, measuring)] * (measuring > 0)
-    return public(pd.DataFrame([{"stage": stage, "share": share, "rho": share * rho} for stage, share in shares]))
+    parts = [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, settings, total_is_public)]
+    parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0)
+    return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 
 def coverage(workload: Workload) -> Zoned[pd.DataFrame]:

@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism
-from dpsynth_core.privacy.accountant import Accountant, in_force
-from dpsynth_core.privacy.conversions import check_budget
-from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.sources import standin
-from dpsynth_core.vocabulary import workload as workloads
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.workload import Workload
 
 MAX_ROWS = 100_000_000
-MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
 DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 CERTIFIED_LARGEST = 0.1
@@ -121,29 +112,6 @@ class OutputSpec(_Part):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
 
 
-class Resolved(NamedTuple):
-    """What the spec means. rho: the budget that (epsilon, delta) is under the accountant in force."""
-
-    domain: Domain
-    workload: Workload
-    unit: Unit
-    rho: float
-
-
-class Shares(NamedTuple):
-    """How a budget is divided, in the rho of its accountant: rho is all of it, mechanism and certificate are its two parts.
-
-    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability
-    (`privacy.meter`); 0 for most. rho is what epsilon and the rest of delta allow.
-    """
-
-    rho: float
-    mechanism: float
-    certificate: float
-    delta: float
-    accountant: Accountant
-
-
 class Spec(_Part):
     """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release.
 
@@ -166,7 +134,7 @@ class Spec(_Part):
 
     @classmethod
     def from_json(cls, obj: object) -> Spec:
-        """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `resolved`."""
+        """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `planning.plan`."""
         try:
             text = json.dumps(obj)
         except (TypeError, ValueError, RecursionError):
@@ -191,72 +159,6 @@ class Spec(_Part):
     def digest(self) -> str:
         """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
         return sha256(json.dumps(self.published(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-    def resolved(self) -> Resolved:
-        """Check the meaning of every field and build what they describe. Raises InputError; opens no data."""
-        self._check_names()
-        check_budget(self.budget.epsilon, self.budget.delta)
-        divided(1.0, self.budget.certificate)
-        rows = self.unit.max_rows_per_person
-        if rows > 1 and self.unit.person_column is None:
-            raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
-        if self.domain_origin == "data" and not self.domain_justification.strip():
-            raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
-        domain = Domain.from_json(self.domain)
-        workload = workloads.from_json(domain, self.workload)
-        return Resolved(domain, workload, Unit(self.unit.relation, rows), self.shares().rho)
-
-    def shares(self) -> Shares:
-        """How its budget is divided. Raises InputError for an unknown mechanism or setting, and a certificate's share out of range.
-
-        A mechanism that publishes no tables has the certificate's part as well.
-        """
-        mechanism, budget = registry.get(self.mechanism.name), self.budget
-        learner = mechanism if isinstance(mechanism, Learner) else None
-        delta = budget.delta / 2 if learner is not None and learner.needs_delta(self.settings()) else 0.0
-        accountant = in_force(mechanism.accountant, budget.epsilon, budget.delta)
-        rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-        certificate = budget.certificate if learner is None or learner.publishes_tables else 0.0
-        return Shares(rho, *divided(rho, certificate), delta, accountant)
-
-    def settings(self) -> dict[str, Any]:
-        """The mechanism's complete settings. Raises InputError for an unknown mechanism, name or value."""
-        return registry.settings(registry.get(self.mechanism.name), self.mechanism.settings)
-
-    def condition(self) -> str:
-        """What the guarantee hangs on besides the proofs, as full sentences; "" where it hangs on nothing, or the mechanism cannot run."""
-        mechanism = registry.get(self.mechanism.name)
-        try:
-            return mechanism.condition(self.resolved().domain, self.settings()) if isinstance(mechanism, Conditional) else ""
-        except InputError:
-            return ""
-
-    def forecast(self, mechanism: Mechanism) -> Forecast:
-        """What the plan is expected to need, and what stands in its way. mechanism: the spec's, which may know a public table by now."""
-        domain, workload, unit, _ = self.resolved()
-        shares, settings = self.shares(), self.settings()
-        found = registry.forecast(mechanism, domain, workload, shares.mechanism, settings)
-        if not found.fits or not isinstance(mechanism, Learner):
-            return found
-        why = mechanism.obstacle(domain, shares.mechanism, shares.delta, unit.relation, unit.max_rows_per_person, settings)
-        return replace(found, fits=not why, reason=why)
-
-    def _check_names(self) -> None:
-        for field, text in (("name", self.name), ("population", self.population)):
-            if not text.strip() or not text.isprintable():
-                raise InputError(field, "it is empty or has control characters", "give a short name")
-        if (self.data.kind == STANDIN) != (self.data.standin is not None):
-            raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
-        if not self.data.simulated and not self.data.path:
-            raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
-
-
-def divided(rho: float, certificate: float) -> tuple[float, float]:
-    """What of a budget the mechanism gets, and what the certificate with this share. Raises InputError for a share out of range."""
-    if certificate != 0 and not MIN_CERTIFICATE <= certificate <= MAX_CERTIFICATE:
-        limits = f"use 0 for no certificate, or a share from {MIN_CERTIFICATE:g} to {MAX_CERTIFICATE:g}"
-        raise InputError("budget.certificate", f"{certificate:g} is out of range", limits)
-    return rho - certificate * rho, certificate * rho
 
 
 def load_spec(path: Path) -> Spec:

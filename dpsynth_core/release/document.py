@@ -1,17 +1,17 @@
-"""A release: synthetic rows with everything that may be said about them, and the only code that turns one into files.
+"""release.json: the only code that writes a release to files, and the only code that reads one back.
 
-All fields are public or released by construction: they come from the spec and from the kernel's answers. No path of this machine is
-kept, only the data file's base name. What is published of it as one file is made in `bundle`, which looks for curator-only values again.
+What is published of it as one ZIP is made in `bundle`, which looks for curator-only values again.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -20,123 +20,51 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
+from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.accountant import Accountant
+from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import transcript as transcripts
-from dpsynth_core.release.transcript import Answer
+from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = "synthetic.csv", "synthetic.parquet", "codes.npy", "release.json"
 
-
-@dataclass(frozen=True)
-class Progress:
-    """One line of a run's history; nothing in it but public and released values.
-
-    kind: "phase" (message names it) | "measured" (attributes, sigma, spread and `measurement`) | "fitted" | "finished".
-    done: fraction of the mechanism's work in [0, 1]. seconds: since the run began.
-    """
-
-    kind: str
-    seconds: float
-    round: int = 0
-    attributes: Clique = ()
-    sigma: float = 0.0
-    rho_spent: float = 0.0
-    done: float = 0.0
-    message: str = ""
-    spread: float | None = None
-    measurement: Measurement | None = field(default=None, compare=False, repr=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the measurement's values."""
-        return {name: value for name, value in vars(self).items() if name != "measurement"}
-
-    @classmethod
-    def from_json(cls, obj: Mapping[str, Any], measurement: Measurement | None = None) -> Progress:
-        return cls(**{**obj, "attributes": tuple(obj["attributes"])}, measurement=measurement)
-
-
-@dataclass(frozen=True)
-class Brand:
-    """Something a reader of the release must know before trusting it. sentence: complete, for people."""
-
-    code: str
-    sentence: str
-
-
-@dataclass(frozen=True, eq=False)
-class Release:
-    """What a run ends with.
-
-    spec: the sealed spec, its data path reduced to the base name. digest: its SHA-256, as in the ledger.
-    codes: int32, shape (rows, columns of the domain); table: the same rows as real values. Both None for mechanisms that only answer.
-    total: estimated number of records (exact only where it is public). charges: the kernel's events, each with its rho.
-    statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
-    bounds: a-priori error bounds of the workload's marginals, as `evaluation.bounds.to_json` gives them.
-    certificate: the measured errors, as `evaluation.certificate.Certificate.to_json` gives them; None without one.
-    accountant: name of what rho is counted in (`privacy.accountant`).
-    row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
-    order, from which everything else follows. Both are missing in releases of the first days.
-    """
-
-    spec: Mapping[str, Any]
-    digest: str
-    domain: Domain
-    codes: NDArray[np.int32] | None
-    table: pa.Table | None
-    total: float
-    measurements: tuple[Measurement, ...]
-    history: tuple[Progress, ...]
-    charges: tuple[Mapping[str, Any], ...]
-    rho: float
-    rho_spent: float
-    private: bool
-    statement: str
-    brands: tuple[Brand, ...]
-    row_policy: str
-    details: Mapping[str, Any]
-    timings: Mapping[str, float]
-    versions: Mapping[str, str]
-    created: str
-    ledger: Mapping[str, Any] = field(default_factory=dict)
-    bounds: tuple[Mapping[str, Any], ...] = ()
-    certificate: Mapping[str, Any] | None = None
-    row_seed: int | None = None
-    transcript: tuple[Answer, ...] = ()
-    accountant: str = ZCDP.name
-
-    @property
-    def rows(self) -> int:
-        return 0 if self.codes is None else len(self.codes)
+_EVENTS = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def to_json(release: Release) -> dict[str, Any]:
     """The document release.json: all of the release but its rows."""
+    spec, accountant = release.spec, release.plan.shares.accountant
     return {
         "format": FORMAT,
         "created": release.created,
         "private": release.private,
         "statement": release.statement,
         "brands": [asdict(brand) for brand in release.brands],
-        "spec": dict(release.spec),
-        "spec_sha256": release.digest,
+        "spec": spec.published(),
+        "spec_sha256": spec.digest(),
         "budget": {
-            "epsilon": release.spec["budget"]["epsilon"],
-            "delta": release.spec["budget"]["delta"],
-            "relation": release.spec["unit"]["relation"],
-            "max_rows_per_person": release.spec["unit"]["max_rows_per_person"],
-            "accountant": release.accountant,
+            "epsilon": spec.budget.epsilon,
+            "delta": spec.budget.delta,
+            "relation": spec.unit.relation,
+            "max_rows_per_person": spec.unit.max_rows_per_person,
+            "accountant": accountant.name,
             "rho": release.rho,
             "rho_spent": release.rho_spent,
         },
-        "charges": [dict(charge) for charge in release.charges],
+        "charges": [_charge_json(event, accountant) for event in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed},
-        "certificate": None if release.certificate is None else dict(release.certificate),
-        "bounds": [dict(bound) for bound in release.bounds],
+        "certificate": None if release.certificate is None else _certificate_json(release.certificate),
+        "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
         "history": [step.to_json() for step in release.history],
@@ -147,19 +75,17 @@ def to_json(release: Release) -> dict[str, Any]:
 
 
 def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, table: pa.Table | None = None) -> Release:
-    """The inverse of `to_json`, with the rows beside it."""
-    domain = Domain.from_json(obj["spec"]["domain"])
-    measurements = tuple(_measurement(domain, item) for item in obj["measurements"])
+    """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
+    plan = Plan.of(Spec.from_json(obj["spec"]))
+    measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
     return Release(
-        spec=obj["spec"],
-        digest=obj["spec_sha256"],
-        domain=domain,
+        plan=plan,
         codes=codes,
         table=table,
         total=obj["rows"]["estimated_total"],
         measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
-        charges=tuple(obj["charges"]),
+        charges=tuple(map(_charge, obj["charges"])),
         rho=obj["budget"]["rho"],
         rho_spent=obj["budget"]["rho_spent"],
         private=obj["private"],
@@ -170,12 +96,11 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         timings=obj["timings"],
         versions=obj["versions"],
         created=obj["created"],
+        bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
+        certificate=None if obj["certificate"] is None else _certificate(obj["certificate"]),
+        row_seed=obj["rows"]["seed"],
+        transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
-        bounds=tuple(obj.get("bounds", ())),
-        certificate=obj.get("certificate"),
-        row_seed=obj["rows"].get("seed"),
-        transcript=transcripts.from_json(obj.get("transcript", ()), measurements),
-        accountant=obj["budget"].get("accountant", ZCDP.name),
     )
 
 
@@ -280,6 +205,56 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
     clique = tuple(item["attributes"])
     values = np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique))
     return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0))
+
+
+def _charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
+    """The operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
+    return {"operation": type(event).__name__, **asdict(event), "rho": float(accountant.cost(event))}
+
+
+def _charge(item: Mapping[str, Any]) -> Event:
+    """The event; its stated rho is not looked at."""
+    kind = _EVENTS.get(str(item.get("operation")))
+    if kind is None:
+        raise InputError("charges", f"{str(item.get('operation'))[:40]!r} is unknown", "use the version that made the release")
+    try:
+        return kind(**{field.name: item[field.name] for field in fields(kind) if field.name in item})
+    except (TypeError, ValueError, ArithmeticError):
+        raise InputError("charges", f"a {kind.__name__} has numbers that cannot be", "the release is damaged") from None
+
+
+def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
+    """95 % bounds: the paper's and the tight one; None where there is none."""
+    paper, tight = (None if bound.support == UNBOUNDED else value for value in (bound.paper, bound.tight))
+    return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}
+
+
+def _bound(item: Mapping[str, Any]) -> Bound:
+    return Bound(item["support"], *(math.inf if item[name] is None else item[name] for name in ("paper95", "bound95")))
+
+
+def _certificate_json(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "of": certificate.of,
+        "mean_error": certificate.mean_error,
+        "mean_bound95": certificate.mean_bound95,
+        "max_error": certificate.max_error,
+        "max_bound95": certificate.max_bound95,
+        "max_sigma": certificate.max_sigma,
+        "sample": certificate.sample,
+        "sample95": certificate.sample95,
+        "confidence": CONFIDENCE,
+        "sigma": certificate.sigma,
+        "rho": certificate.rho,
+        "total": asdict(certificate.total),
+        "marginals": [{**vars(one), "attributes": list(one.attributes)} for one in certificate.marginals],
+    }
+
+
+def _certificate(obj: Mapping[str, Any]) -> Certificate:
+    stated = {field.name: obj[field.name] for field in fields(Certificate)}
+    marginals = tuple(Certified(**{**one, "attributes": tuple(one["attributes"])}) for one in obj["marginals"])
+    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals})
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

@@ -10,9 +10,9 @@ import platform
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,24 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import bounds
-from dpsynth_core.evaluation.bounds import to_json as bounds_json
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast, Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, RowModel, Step
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec
-from dpsynth_core.privacy import charges
-from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.unit import REPLACE, Unit
-from dpsynth_core.release.document import Brand, Progress, Release
-from dpsynth_core.release.transcript import Answer, Recorder
+from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.release.release import Brand, Progress, Release
+from dpsynth_core.release.transcript import Answer, recording
 from dpsynth_core.sources import demo, files, standin
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.arrow import ArrowSource
@@ -51,34 +49,10 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
-from dpsynth_core.vocabulary.workload import Workload
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A spec whose every field was checked, and what it means. settings: complete. forecast: says that it fits.
-
-    rho: the whole budget; rho_mechanism and rho_certificate: its two parts, the second 0 where there is no certificate.
-    accountant, delta: see `spec.Shares`. public: the public table that the mechanism uses, if it uses one.
-    """
-
-    spec: Spec
-    domain: Domain
-    workload: Workload
-    unit: Unit
-    rho: float
-    rho_mechanism: float
-    rho_certificate: float
-    mechanism: Mechanism
-    settings: Mapping[str, Any]
-    forecast: Forecast
-    accountant: Accountant
-    public: PublicTable | None = None
-    delta: float = 0.0
 
 
 def plan(spec: Spec) -> Plan:
@@ -86,44 +60,36 @@ def plan(spec: Spec) -> Plan:
 
     Raises InputError naming the field, CapacityError for what would not fit the mechanism or this machine.
     """
-    _check_data(spec, spec.resolved().domain)
+    meant = Plan.of(spec)
+    _check_data(spec, meant.domain)
     if spec.public is not None and not spec.data.simulated and public_tables.is_same_table(Path(spec.public.path), Path(spec.data.path)):
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
-    return plan_without_records(spec)
+    return feasible(meant)
 
 
 def plan_without_records(spec: Spec) -> Plan:
     """The same where the private table is not looked for: what a recipient of a release can make of its spec. Raises the same."""
-    domain, workload, unit, _ = spec.resolved()
-    shares = spec.shares()
-    mechanism = registry.get(spec.mechanism.name)
-    settings = spec.settings()
-    if spec.output.rows is not None and not mechanism.makes_rows:
-        raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
-    mechanism, public = mechanism_of(spec)
-    forecast = spec.forecast(mechanism)
-    if not forecast.fits:
-        raise CapacityError("mechanism", f"{mechanism.title} cannot run this plan", forecast.reason)
-    of_rho = (shares.rho, shares.mechanism, shares.certificate)
-    return Plan(spec, domain, workload, unit, *of_rho, mechanism, settings, forecast, shares.accountant, public, shares.delta)
+    return feasible(Plan.of(spec))
 
 
-def public_table(spec: Spec, domain: Domain, mechanism: Mechanism) -> PublicTable | None:
-    """The spec's public table, if this mechanism can use one. Raises InputError if it does not fit the domain, or changed since the
-    spec was sealed."""
-    if spec.public is None or not isinstance(mechanism, UsesPublic):
-        return None
-    found = public_tables.read(Path(spec.public.path), _form(spec.public, spec.public.kind), domain)
-    if spec.public.sha256 not in ("", found.digest):
+def feasible(meant: Plan) -> Plan:
+    """The plan with its public table, if it fits. Raises CapacityError where it does not, InputError as `informed`."""
+    ready = informed(meant)
+    if not ready.forecast.fits:
+        raise CapacityError("mechanism", f"{ready.mechanism.title} cannot run this plan", ready.forecast.reason)
+    return ready
+
+
+def informed(meant: Plan) -> Plan:
+    """The plan with the spec's public table, if its mechanism can use one. Raises InputError if the table does not fit the domain, or
+    changed since the spec was sealed."""
+    named = meant.spec.public
+    if named is None or not isinstance(meant.mechanism, UsesPublic):
+        return meant
+    table = public_tables.read(Path(named.path), _form(named, named.kind), meant.domain)
+    if named.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
-    return found
-
-
-def mechanism_of(spec: Spec) -> tuple[Mechanism, PublicTable | None]:
-    """The spec's mechanism, knowing the spec's public table if it can use one; and that table. Raises InputError as `public_table`."""
-    mechanism = registry.get(spec.mechanism.name)
-    public = public_table(spec, spec.resolved().domain, mechanism)
-    return (mechanism.informed_by(public) if public is not None and isinstance(mechanism, UsesPublic) else mechanism), public
+    return meant.with_public(table)
 
 
 def noise_for(spec: Spec) -> Noise:
@@ -156,13 +122,14 @@ def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Calla
     seed = plan.spec.output.seed
     row_seed = secrets.randbits(63) if seed is None else seed  # published: no noise depends on it, so nothing can be taken away with it
     answers: list[Answer] = []
-    kernel = Recorder(PrivacyKernel(source, plan.unit, plan.rho, noise, plan.delta, plan.accountant), answers)
+    shares = plan.shares
+    kernel = recording(PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant), answers)
     made = carry_out(plan, kernel, noise.private, row_seed, on_event)
     return replace(made, transcript=tuple(answers))
 
 
-def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: Callable[[Progress], None]) -> Release:
-    """Everything that follows from the answers of a kernel: the private table's, or `transcript.Replay`, which repeats them. The release
+def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on_event: Callable[[Progress], None]) -> Release:
+    """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. The release
     has no transcript yet. private: whether nobody can repeat the noise. row_seed: of the randomness of rows, which protects nobody."""
     clock = _Clock()
     history: list[Progress] = []
@@ -171,7 +138,8 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         history.append(progress)
         on_event(progress)
 
-    stage = kernel.part(plan.rho_mechanism) if plan.rho_certificate else kernel  # sealed: a mechanism cannot spend the certificate's share
+    # sealed: a mechanism cannot spend the certificate's share
+    stage = kernel.part(plan.shares.mechanism) if plan.shares.certificate else kernel
     tell(Progress("phase", clock.elapsed(), message="counting the marginals of the workload"))
     with clock.phase("read"):
         kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
@@ -194,27 +162,24 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
     total = known_total(measurements, finished.total if plan.unit.total_is_public else None)
     with clock.phase("bounds"):
         released = (measurements, finished.selections, finished.considered)
-        found = bounds(plan.domain, published, total, *released, rows=codes is not None) if total else {}
+        stated_bounds = bounds(plan.domain, published, total, *released, rows=codes is not None) if total else {}
     certificate = None
-    if plan.rho_certificate:
+    if plan.shares.certificate:
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="measuring the errors of what is published"))
         with clock.phase("certificate"):
-            of, stage = ROWS if codes is not None else ANSWERS, kernel.part(plan.rho_certificate)
+            of, stage = ROWS if codes is not None else ANSWERS, kernel.part(plan.shares.certificate)
             certificate = certify(stage, published, total, of, plan.workload.threshold)
 
     made = Release(
-        spec=plan.spec.published(),
-        digest=plan.spec.digest(),
-        domain=plan.domain,
+        plan=plan,
         codes=codes,
         table=table,
         total=float(finished.total),
         measurements=measurements,
         history=tuple(history),
-        charges=tuple(charges.to_json(event, plan.accountant) for event in kernel.events),
-        rho=plan.rho,
+        charges=tuple(kernel.events),
+        rho=plan.shares.rho,
         rho_spent=kernel.rho_spent,
-        accountant=plan.accountant.name,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
         brands=(*_brands(plan, float(finished.total), private), *_readings(finished)),
@@ -222,8 +187,8 @@ def carry_out(plan: Plan, kernel: Any, private: bool, row_seed: int, on_event: C
         row_seed=row_seed if codes is not None else None,
         details={**finished.details, "settings": dict(plan.settings)} | _public_details(plan.public),
         timings=clock.timings(),
-        bounds=tuple(bounds_json(found)),
-        certificate=certificate.to_json() if certificate else None,
+        bounds=stated_bounds,
+        certificate=certificate,
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -328,7 +293,7 @@ def _check_data(spec: Spec, domain: Domain) -> None:
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
-    unit, spec, accountant = plan.unit, plan.spec, plan.accountant
+    unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
     m = unit.max_rows_per_person
     if spec.unit.person_column is None:
         who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
@@ -338,23 +303,24 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
         "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
     )
-    kept = f", of which rho = {plan.rho_certificate:.6g} was kept for measuring the errors of the result," if plan.rho_certificate else ""
+    certificate = plan.shares.certificate
+    kept = f", of which rho = {certificate:.6g} was kept for measuring the errors of the result," if certificate else ""
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of"
-        f" {accountant.stated(plan.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
+        f" {accountant.stated(plan.shares.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
-        f"{_own_delta(plan)}{f' {condition}' if (condition := spec.condition()) else ''}"
+        f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
 
 
 def _own_delta(plan: Plan) -> str:
     """What a reader of the guarantee has to know of a delta that was set aside."""
-    if not plan.delta:
+    if not plan.shares.delta:
         return ""
     return (
-        f" Half of delta, {plan.delta:g}, was set aside for steps that are differentially private except with a probability of their own; "
-        "the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
+        f" Half of delta, {plan.shares.delta:g}, was set aside for steps that are differentially private except with a probability of"
+        " their own; the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
     )
 
 
@@ -370,7 +336,7 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
     if plan.public is not None:
         yield Brand("assumed-public", _assumed_public(plan.public))
-    if condition := spec.condition():
+    if condition := plan.condition:
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)

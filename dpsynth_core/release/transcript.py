@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy import charges
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.unit import Unit
@@ -42,20 +42,32 @@ class Answer:
     given: Any
 
 
-class Recorder:
-    """A kernel that is asked through this one writes down what it answered. Everything else about it is as it was."""
+def recording(kernel: SealedKernel, answers: list[Answer]) -> SealedKernel:
+    """The same kernel, which also writes what it answers to `answers`, in order; parts of it write to the same list."""
+    return cast(SealedKernel, _Recorder(kernel, answers))
 
-    def __init__(self, kernel: Any, answers: list[Answer]) -> None:
+
+def replaying(
+    domain: Domain, unit: Unit, shares: Shares, answers: Sequence[Answer], paid: Sequence[Event]
+) -> SealedKernel:
+    """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
+    they are asked something else, which happens where other versions or another machine compute other numbers."""
+    return cast(SealedKernel, _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid))
+
+
+class _Recorder:
+    """Any operation of a kernel is recorded, by whatever name: mypy cannot see that, so only `recording` makes one."""
+
+    def __init__(self, kernel: SealedKernel, answers: list[Answer]) -> None:
         self.__kernel = kernel
         self.__answers = answers
 
-    def part(self, rho: float) -> Recorder:
-        """A part of the kernel that writes into the same transcript."""
-        return Recorder(self.__kernel.part(rho), self.__answers)
+    def part(self, rho: float) -> _Recorder:
+        return _Recorder(self.__kernel.part(rho), self.__answers)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.__kernel, name)
-        return self.__recorded(name, found) if callable(found) and name not in _NOT_ANSWERS else found
+        attribute = getattr(self.__kernel, name)
+        return self.__recorded(name, attribute) if callable(attribute) and name not in _NOT_ANSWERS else attribute
 
     def __recorded(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -69,53 +81,19 @@ class Recorder:
         return call
 
 
-class Replay:
-    """A kernel without a table: it answers what was answered before, and charges what was charged. Raises InputError when it is asked
-    something else, which happens where other versions or another machine compute other numbers."""
+class _Replay:
+    """See `replaying`. Budget and sensitivities are those of its meter and unit, everything else is an operation."""
 
-    def __init__(
-        self,
-        domain: Domain,
-        unit: Unit,
-        rho: float,
-        answers: Sequence[Answer],
-        paid: Sequence[Mapping[str, Any]],
-        delta: float = 0.0,
-        accountant: Accountant = ZCDP,
-    ) -> None:
+    def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[Answer], paid: Sequence[Event]) -> None:
         self.domain = domain
         self.__unit = unit
-        self.__meter = Meter(rho, delta=delta, accountant=accountant)
+        self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
 
-    @property
-    def rho_total(self) -> float:
-        return self.__meter.rho_total
-
-    @property
-    def rho_spent(self) -> float:
-        return self.__meter.rho_spent
-
-    @property
-    def rho_left(self) -> float:
-        return self.__meter.rho_left
-
-    @property
-    def delta_total(self) -> float:
-        return self.__meter.delta_total
-
-    @property
-    def selection_price(self) -> float:
-        return self.__meter.selection_price
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self.__meter.events
-
-    def part(self, rho: float) -> Replay:
+    def part(self, rho: float) -> _Replay:
         """The same answers and charges, within `rho` of the budget."""
-        stage = object.__new__(Replay)
+        stage = object.__new__(_Replay)
         stage.__dict__.update(self.__dict__)
         stage.__meter = self.__meter.part(rho)
         return stage
@@ -126,9 +104,10 @@ class Replay:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        public = getattr(self.__unit, name, None)
-        if public is not None and not callable(public):  # sensitivities
-            return public
+        for public in (self.__meter, self.__unit):
+            value = getattr(public, name, None)
+            if value is not None and not callable(value):
+                return value
         return lambda *arguments, **options: self.__answer(name, _asked(arguments, options))
 
     def __answer(self, operation: str, asked: tuple[Any, ...]) -> Any:
@@ -138,7 +117,7 @@ class Replay:
         if isinstance(answer.given, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
         for _ in range(answer.charges):
-            self.__meter.charge(charges.read(next(self.__paid)))
+            self.__meter.charge(next(self.__paid))
         return answer.given
 
 

@@ -12,24 +12,21 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsynth_core.evaluation import quality
-from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.foundation.zones import Zoned, combine, released
-from dpsynth_core.planning.spec import divided
-from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release.document import ROWS_PARQUET, Release, parquet_bytes
+from dpsynth_core.release.document import ROWS_PARQUET, parquet_bytes
+from dpsynth_core.release.release import Release
 from dpsynth_core.report import codebook, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
-from dpsynth_core.report.words import noise, protected, slack
-from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
-__all__ += ["goodness", "learnt", "noise", "percent", "protected", "slack", "trusted"]
+__all__ += ["goodness", "learnt", "noise", "percent", "protected", "trusted"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -42,16 +39,16 @@ def evidence(release: Release) -> Zoned[Evidence]:
 
 def statements(release: Release) -> Zoned[Statements]:
     """What its errors are judged from."""
-    spec, unit = release.spec, release.spec["unit"]
+    plan = release.plan
     return combine(
         lambda e: Statements(
             evidence=e,
             workload=asked_for(release),
             bounds=release.bounds,
-            certificate=Certificate.from_json(release.certificate) if release.certificate else None,
-            mechanism=spec["mechanism"]["name"],
-            rho=divided(release.rho, 0.0 if learnt(release) else spec["budget"].get("certificate", 0.0))[0],
-            unit=Unit(unit["relation"], unit["max_rows_per_person"]),
+            certificate=release.certificate,
+            mechanism=plan.spec.mechanism.name,
+            rho=plan.shares.mechanism,
+            unit=plan.unit,
         ),
         evidence(release),
     )
@@ -60,7 +57,7 @@ def statements(release: Release) -> Zoned[Statements]:
 def asked_for(release: Release) -> Workload:
     """The tables that a release answers: its workload's; of a rule, those that were measured beside it."""
     if not learnt(release):
-        return workloads.from_json(release.domain, release.spec["workload"])
+        return release.plan.workload
     measured = [measurement.clique for measurement in release.measurements if measurement.clique]
     return Workload(release.domain, dict.fromkeys(measured or [(release.domain.names[-1],)], 1.0))
 
@@ -80,13 +77,23 @@ def quality_of(release: Release) -> Zoned[Quality]:
     return combine(Quality, quality.headline(stated, table), table)
 
 
+def report_page(release: Release) -> Zoned[bytes]:
+    """The HTML report alone."""
+    pairs = quality.pair_map(statements(release))
+    return combine(lambda q, p: html(release, q.headline, q.table, p).encode(), quality_of(release), pairs)
+
+
+def sealed_spec(release: Release) -> Zoned[bytes]:
+    """The sealed plan alone, as a spec."""
+    return released(json.dumps(release.spec.published(), indent=1).encode())
+
+
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
-    judged, pairs = quality_of(release), quality.pair_map(statements(release))
     found: dict[str, Zoned[bytes]] = {
-        REPORT: combine(lambda q, p: html(release, q.headline, q.table, p).encode(), judged, pairs),
-        CARD: combine(lambda q: card(release, q.headline).encode(), judged),
-        SPEC: released(json.dumps(dict(release.spec), indent=1).encode()),
+        REPORT: report_page(release),
+        CARD: combine(lambda q: card(release, q.headline).encode(), quality_of(release)),
+        SPEC: sealed_spec(release),
         MARGINALS: released(marginals.parquet(release)),
         ERRORS: released(error_table.csv(release)),
         DOMAIN: released(codebook.domain_json(release)),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 
@@ -17,7 +17,7 @@ def card(release: Release, headline: Headline) -> str:
     """The data card, in Markdown, for a repository's front page."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
-        f"# Synthetic data: {_plain(release.spec['name'])}",
+        f"# Synthetic data: {_plain(release.spec.name)}",
         "",
         *warning,
         *([f"**{_plain(reading)}**", ""] if (reading := sample_reading(headline)) else []),

@@ -6,7 +6,8 @@ import json
 
 import pyarrow as pa
 
-from dpsynth_core.release.document import Release, csv_bytes
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import outside_rule
 
 

@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, Release, plain
+from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
+from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
 from dpsynth_core.vocabulary.domain import Attribute
@@ -39,7 +40,7 @@ _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) -> bytes:
     """The card. files: the other files of the bundle; those with rows are described."""
-    name, count = release.spec["name"], release.rows
+    name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET) if file in files]
     card = {
         "@context": _CONTEXT,
@@ -48,14 +49,14 @@ def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) 
         "name": name,
         "description": " ".join(filter(None, [f"{count:,} synthetic rows." if count else "Noisy tables, no rows.", sentence(headline)])),
         "datePublished": release.created,
-        "version": release.digest[:12],
+        "version": release.spec.digest()[:12],
         "isLiveDataset": False,
         "distribution": [_file(file, files[file]) for file in held],
         "recordSet": [_records(release)] if held else [],
         "rai:dataUseCases": list(USES),
         "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
         "rai:dataBiases": [sentence(headline), noise(release)],
-        "rai:dataCollection": f"Made with {release.spec['mechanism']['name']} from a private table of {release.spec['population']}.",
+        "rai:dataCollection": f"Made with {release.spec.mechanism.name} from a private table of {release.spec.population}.",
         "rai:personalSensitiveInformation": protected(release),
         "dp:guarantee": _guarantee(release, headline),
     }
@@ -91,20 +92,20 @@ def _field(number: int, attribute: Attribute) -> dict[str, Any]:
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
-    budget, unit, found = release.spec["budget"], release.spec["unit"], odds(release)
+    budget, unit, found = release.spec.budget, release.spec.unit, odds(release)
     return {
         "version": GUARANTEE_VERSION,
         "private": release.private,
         "statement": release.statement,
-        "epsilon": budget["epsilon"],
-        "delta": budget["delta"],
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
         "rho": release.rho,
-        "accountant": release.accountant,
-        "relation": unit["relation"],
-        "maxRowsPerPerson": unit["max_rows_per_person"],
+        "accountant": release.plan.shares.accountant.name,
+        "relation": unit.relation,
+        "maxRowsPerPerson": unit.max_rows_per_person,
         "attacker": {"truePositivesAt1Percent": found.at_1, "truePositivesAt10Percent": found.at_10, "guessOfOneInTwo": found.guess},
         "assumptions": assumptions(release),
         "warnings": [brand.sentence for brand in release.brands],
         "quality": {"tables": headline.tables, "bounded": headline.bounded, "reading": sample_reading(headline) or None},
-        "specSha256": release.digest,
+        "specSha256": release.spec.digest(),
     }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
+from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.comparison import label
-from dpsynth_core.release.document import Release, csv_bytes
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.release import Release
 
 COLUMNS = {
     "attributes": "string",
@@ -19,16 +21,19 @@ COLUMNS = {
 }
 
 
+_NOTHING = (None, None, None)
+
+
 def table(release: Release) -> pd.DataFrame:
     """Columns as in `COLUMNS`, all as L1 on fractions; largest bound first. Missing where nothing was measured or nothing is known."""
-    certified = {tuple(one["attributes"]): one for one in release.certificate["marginals"]} if release.certificate else {}
-    bounded = {tuple(one["attributes"]): one for one in release.bounds}
-    found = []
-    for clique in dict.fromkeys([*certified, *bounded]):
-        measured, prior = certified.get(clique, {}), bounded.get(clique, {})
-        said = (measured.get("error"), measured.get("bound95"), measured.get("simultaneous95"))
-        found.append((label(clique), *said, prior.get("support"), prior.get("bound95"), prior.get("paper95")))
-    frame = pd.DataFrame(found, columns=list(COLUMNS)).astype(COLUMNS)
+    certified = {one.attributes: one for one in release.certificate.marginals} if release.certificate else {}
+    lines: list[tuple[str | float | None, ...]] = []
+    for clique in dict.fromkeys([*certified, *release.bounds]):
+        measured, prior = certified.get(clique), release.bounds.get(clique)
+        errors = (measured.error, measured.bound95, measured.simultaneous95) if measured else _NOTHING
+        bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else _NOTHING[:2]
+        lines.append((label(clique), *errors, prior.support if prior else None, *bounds))
+    frame = pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS)
     return frame.sort_values(["measured_bound95", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpsynth_core.evaluation.certificate import ANSWERS, Certificate
+from dpsynth_core.evaluation.certificate import ANSWERS
 from dpsynth_core.evaluation.quality import Headline, Trust
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning.spec import UNNAMED
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
 
 _ORIGIN = {
@@ -76,37 +74,32 @@ def trusted(found: Trust) -> str:
 
 def byline(release: Release) -> str:
     """What this is a release of, in a line: how much of what about whom, when and by which mechanism. Names in it are hostile text."""
-    population = release.spec["population"]
+    population = release.spec.population
     about = f"{len(release.domain):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
     what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
-    return f"{what}, made by {_mechanism(release).title} on {release.created[:10]}."
-
-
-def _mechanism(release: Release) -> Mechanism:
-    return registry.get(release.spec["mechanism"]["name"])
+    return f"{what}, made by {release.plan.mechanism.title} on {release.created[:10]}."
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
     """What a reader asks first, as pairs of name and text."""
-    spec = release.spec
-    budget, unit = spec["budget"], spec["unit"]
+    spec, mechanism = release.spec, release.plan.mechanism
     return [
-        ("Population", spec["population"]),
+        ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         ("Columns", f"{len(release.domain)}"),
         (
             "Privacy budget",
-            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}"
-            f" ({release.accountant} rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
+            f"epsilon {spec.budget.epsilon:g}, delta {spec.budget.delta:g}"
+            f" ({release.plan.shares.accountant.name} rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
         ),
-        ("Neighbouring tables", f"{unit['relation']}; rows of one person: {unit['max_rows_per_person']:,} at most"),
-        ("Mechanism", f"{_mechanism(release).title} ({_mechanism(release).paper})"),
+        ("Neighbouring tables", f"{spec.unit.relation}; rows of one person: {spec.unit.max_rows_per_person:,} at most"),
+        ("Mechanism", f"{mechanism.title} ({mechanism.paper})"),
         *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", certified(release)),
-        ("Where the domain came from", _ORIGIN[spec["domain_origin"]]),
+        ("Where the domain came from", _ORIGIN[spec.domain_origin]),
         ("Made", release.created),
-        ("SHA-256 of the spec", release.digest),
+        ("SHA-256 of the spec", spec.digest()),
     ]
 
 
@@ -116,7 +109,7 @@ def certified(release: Release) -> str:
         return "none: no table was published; how good the rule is was measured instead"
     if release.certificate is None:
         return "none: no budget was set aside to measure the errors"
-    said = Certificate.from_json(release.certificate)
+    said = release.certificate
     what = "answers" if said.of == ANSWERS else "synthetic rows"
     sample = ""
     if said.sample is not None:
@@ -124,7 +117,7 @@ def certified(release: Release) -> str:
         sample = f" That is as accurate as publishing a random {said.sample:,.0f} of the records would be ({share:.0%} of them)."
     mean, most = max(0.0, said.mean_error) / 2, said.mean_bound95 / 2
     return (
-        f"{release.spec['budget']['certificate']:.0%} of the budget measured how far the {what} are from the private table: on average"
+        f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
         f" over the {len(said.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at most."
         f"{sample}"
     )

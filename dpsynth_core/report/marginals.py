@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.comparison import label
-from dpsynth_core.release.document import Release, csv_bytes
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 

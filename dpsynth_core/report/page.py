@@ -12,8 +12,7 @@ from typing import Any
 import pandas as pd
 
 from dpsynth_core.evaluation.quality import Headline
-from dpsynth_core.privacy.accountant import named
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
@@ -46,7 +45,7 @@ _HEADS = (
 def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
     `quality.pair_map` make them."""
-    title = f"Synthetic data: {release.spec['name']}"
+    title = f"Synthetic data: {release.spec.name}"
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
@@ -57,7 +56,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
         tradeoff=_tradeoff(release),
-        accountant=escape(named(release.accountant).name),
+        accountant=escape(release.plan.shares.accountant.name),
         statement=escape(release.statement),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
@@ -81,7 +80,8 @@ def _warnings(sentences: Sequence[str]) -> str:
 
 def _tradeoff(release: Release) -> str:
     odds = words.odds(release)
-    curve = named(release.accountant).tradeoff(release.rho, words.slack(release))
+    shares = release.plan.shares
+    curve = shares.accountant.tradeoff(release.rho, shares.slack)
     return drawing.tradeoff(*curve, [(0.01, odds.at_1), (0.1, odds.at_10)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 
 
 def learnt(release: Release) -> str:

@@ -6,14 +6,14 @@ Plain text from public and released values; whoever puts it into a page escapes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.planning.spec import UnitSpec
-from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary import zeros
 
 READING = (
@@ -54,10 +54,10 @@ ORIGIN = {
 
 def protected(release: Release) -> list[str]:
     """What was protected and how strongly, in plain words: who, against whom, and in odds."""
-    unit, budget = release.spec["unit"], release.spec["budget"]
-    found, rows = odds(release), unit["max_rows_per_person"]
+    unit, budget = release.spec.unit, release.spec.budget
+    found, rows = odds(release), unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
-    if unit["relation"] == REPLACE:
+    if unit.relation == REPLACE:
         what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
         question = "which of two records is a person's"
     else:
@@ -69,32 +69,27 @@ def protected(release: Release) -> list[str]:
         f"release at most {found.guess:.1%} of the time.",
         f"An attacker who wrongly accuses 1 % of those who are not there finds at most {found.at_1:.1%} of those who are; at 10 %, at most "
         f"{found.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
-        f"The promise is (ε, δ)-differential privacy with ε = {budget['epsilon']:g} and δ = {budget['delta']:g}, by way of "
-        f"ρ = {release.rho:.6g} in {named(release.accountant).title}, which the odds above are computed from.",
+        f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
+        f"ρ = {release.rho:.6g} in {release.plan.shares.accountant.title}, which the odds above are computed from.",
     ]
 
 
 def odds(release: Release) -> Reading:
     """The budget as an attacker's odds."""
-    return named(release.accountant).reading(release.rho, slack(release))
-
-
-def slack(release: Release) -> float:
-    """The delta of approximate zCDP: 0 unless a step was paid for with a delta of its own, then all of the budget's, which is more than was
-    set aside."""
-    return float(release.spec["budget"]["delta"]) if any("delta" in charge for charge in release.charges) else 0.0
+    shares = release.plan.shares
+    return shares.accountant.reading(release.rho, shares.slack)
 
 
 def symbols(release: Release) -> list[str]:
     """The same in symbols, one statement a line."""
-    budget, unit = release.spec["budget"], release.spec["unit"]
-    rows = unit["max_rows_per_person"]
-    by = "replacing the rows of one person" if unit["relation"] == REPLACE else "adding or removing the rows of one person"
+    budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
+    rows = unit.max_rows_per_person
+    by = "replacing the rows of one person" if unit.relation == REPLACE else "adding or removing the rows of one person"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
-        named(release.accountant).symbols(slack(release) > 0),
+        shares.accountant.symbols(shares.slack > 0),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
-        f"ε = {budget['epsilon']:g},   δ = {budget['delta']:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
+        f"ε = {budget.epsilon:g},   δ = {budget.delta:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
     ]
 
 
@@ -114,16 +109,16 @@ def assumptions(release: Release) -> list[str]:
 
 
 def _assumptions(release: Release) -> Iterator[str]:
-    spec, unit = release.spec, release.spec["unit"]
-    rows = unit["max_rows_per_person"]
-    if unit["person_column"] is None:
+    spec, unit = release.spec, release.spec.unit
+    rows = unit.max_rows_per_person
+    if unit.person_column is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
-        yield f"The column “{unit['person_column']}” tells people apart; of each, {_rows(rows)} at most were used and no others."
-    if unit["relation"] == REPLACE and rows == 1:
+        yield f"The column “{unit.person_column}” tells people apart; of each, {_rows(rows)} at most were used and no others."
+    if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
-    yield ORIGIN[spec["domain_origin"]]
-    reason = spec.get("domain_justification", "").strip()
+    yield ORIGIN[spec.domain_origin]
+    reason = spec.domain_justification.strip()
     if reason:
         yield f"The curator's words on that: “{reason}”"
     yield "Values outside their column's list or bounds were moved into it by a fixed rule (see Columns); none was left out or reported."
@@ -132,8 +127,8 @@ def _assumptions(release: Release) -> Iterator[str]:
     for rule in release.domain.impossible:
         note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
         yield f"Declared impossible, so no synthetic row has it: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
-    if spec.get("public"):
-        yield f"The table “{spec['public'].get('path', '')}” was used as public; nothing here protects the people in it."
+    if spec.public is not None:
+        yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
     yield _ledger(release)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
-from dpsynth_core.planning.spec import Spec
-from dpsynth_core.release.document import Release
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release.release import Release
 from dpsynth_core.store import fingerprints, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
@@ -16,8 +16,8 @@ from dpsynth_core.store.home import LOCAL_OWNER, new_id
 _FREE = "nothing was read and nothing charged"
 
 
-def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Release], warn: Callable[[str], None]) -> Release:
-    """Reserve the spec's budget and call `execute`, which calls its argument right before it reads the first record.
+def charged(plan: Plan, execute: Callable[[Callable[[], None]], Release], warn: Callable[[str], None]) -> Release:
+    """Reserve the plan's budget and call `execute`, which calls its argument right before it reads the first record.
 
     If it ends before that, the reservation is given back; if this process is killed before that, the reservation stays, on the
     safe side. The release cites the ledger. warn: is told that the same file was charged to another population.
@@ -25,8 +25,9 @@ def charged(spec: Spec, rho: float, execute: Callable[[Callable[[], None]], Rele
     reservation could not be given back.
     """
     run, touched = f"cli-{new_id()}", False
+    spec = plan.spec
     try:
-        charge = ledger.charge_of(spec, run, rho, fingerprints.of_data(spec.data))
+        charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
             warn(f"the same file was charged to the population {name!r}: these are the same people, and their losses add up")
         with transaction() as db:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import UNNAMED, Spec, UnitSpec
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.store import accounts, chain, fingerprints
@@ -101,21 +101,21 @@ def check_name(name: str) -> None:
         raise InputError("population", f"{name!r} is what a release without one is called", "say in a few words whose records these are")
 
 
-def charge_of(spec: Spec, run: str, rho: float, fingerprint: str) -> Charge:
-    """What a run of `spec` costs its population."""
-    *_, own, accountant = spec.shares()
+def charge_of(plan: Plan, run: str, fingerprint: str) -> Charge:
+    """What a run of `plan` costs its population."""
+    spec, shares = plan.spec, plan.shares
     return Charge(
         population=spec.population,
         run=run,
         spec=spec.digest(),
         unit=spec.unit,
-        rho=rho,
+        rho=shares.rho,
         epsilon=spec.budget.epsilon,
         delta=spec.budget.delta,
         fingerprint=fingerprint,
-        note=f"a release with {registry.get(spec.mechanism.name).title}",
-        own_delta=own,
-        accountant=accountant.name,
+        note=f"a release with {plan.mechanism.title}",
+        own_delta=shares.delta,
+        accountant=shares.accountant.name,
     )
 
 

@@ -20,7 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.document import Progress, Release
+from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.store import fingerprints, launching, ledger, lifecycle, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, now, run_folder
@@ -76,7 +76,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     projects.check_reach(owner, project, spec)
     plan = synthesis.plan(spec)
     run = new_id()
-    charge = ledger.charge_of(spec, run, plan.rho, fingerprints.of_data(spec.data))
+    charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
     with transaction() as db:
         owned(db, "project", owner, project)
         same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND digest = ?", (project, spec.digest()))]
@@ -86,7 +86,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
         db.execute(
             "INSERT INTO runs (id, owner, project, spec, digest, population, rho, state, created)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
-            (run, owner, project, spec.model_dump_json(), spec.digest(), spec.population, plan.rho, now()),
+            (run, owner, project, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho, now()),
         )
         private_directory(run_folder(project, run) / "measurements")
     pump()

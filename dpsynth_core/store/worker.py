@@ -23,7 +23,7 @@ from dpsynth_core.foundation.private_files import private_directory, private_fil
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Progress
+from dpsynth_core.release.release import Progress
 from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, runs
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder

@@ -17,7 +17,8 @@ import numpy as np
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Shares, Spec
+from dpsynth_core.planning.plan import Plan, Shares, budgeted
+from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -81,7 +82,7 @@ class Sweep:
     @cached_property
     def workload(self) -> Workload:
         """All tables of the plan. Raises InputError for a plan that means nothing."""
-        return self.base.resolved().workload
+        return Plan.of(self.base).workload
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -96,13 +97,22 @@ class Sweep:
 
     @property
     def own_delta(self) -> float:
-        """What steps that need a delta of their own cost beside that, all trials together (`spec.Shares.delta`)."""
+        """What steps that need a delta of their own cost beside that, all trials together (`planning.plan.Shares.delta`)."""
         return sum(shares.delta for shares in self._shares) * len(self.sizes) * self.repeats
 
     @cached_property
     def _shares(self) -> list[Shares]:
         """Of a trial with each mechanism and epsilon; other trials cost the same."""
-        return [self.spec(point).shares() for point in self.points if point.repeat == 0 and point.size == self.sizes[0]]
+        return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
+
+    def _budgeted(self, name: str, epsilon: float) -> Shares:
+        mechanism = registry.get(name)
+        settings = registry.settings(mechanism, self._given(name))
+        return budgeted(mechanism, settings, self.base.budget.model_copy(update={"epsilon": epsilon}))
+
+    def _given(self, name: str) -> Mapping[str, Any]:
+        """The settings of the plan, for its own mechanism alone."""
+        return self.base.mechanism.settings if name == self.base.mechanism.name else {}
 
     def cliques(self, size: int) -> tuple[Clique, ...]:
         """The first `size` tables of the workload in an order drawn once and for all; in the workload's own order."""
@@ -115,11 +125,10 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """The trial as a spec: on a table that is not private with repeatable noise and without the plan's own public table, which says
         nothing of that one."""
-        settings = self.base.mechanism.settings if point.mechanism == self.base.mechanism.name else {}
         seed = None if self.table == PRIVATE else _seed(point)
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
         fields: dict[str, Any] = {
-            "mechanism": MechanismSpec(name=point.mechanism, settings=settings),
+            "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
             "budget": self.base.budget.model_copy(update={"epsilon": point.epsilon}),
             "output": OutputSpec(seed=seed),
         }

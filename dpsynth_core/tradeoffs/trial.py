@@ -21,7 +21,7 @@ from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.vocabulary.measurement import Clique

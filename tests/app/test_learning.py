@@ -32,7 +32,7 @@ def learning(**settings: Any) -> str:
 
 
 def chosen(place: str) -> dict[str, Any]:
-    return document.spec(projects.load(LOCAL_OWNER, place).draft, "Trial").settings()
+    return document.plan(projects.load(LOCAL_OWNER, place).draft, "Trial").settings
 
 
 @pytest.mark.parametrize(("name", "wanted"), [("rule", "parity"), ("target", "age"), ("learner", "exponential"), ("oracle", "cp-sat")])

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import ledger, lifecycle, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -135,11 +136,11 @@ def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
 def test_every_parameter_reaches_the_sealed_plan(name: str) -> None:
     place = project(mechanism={"name": "aim", "settings": {}})
     parameter = next(p for p in registry.get("aim").parameters if p.name == name)
-    assert sealed(place).settings()[name] == parameter.default
+    assert Plan.of(sealed(place)).settings[name] == parameter.default
     wanted = 0.5 if parameter.high <= 1 else 20
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith(f"mechanism.settings.{name}"))
     field.input(str(wanted)).run()
-    assert sealed(place).settings()[name] == wanted
+    assert Plan.of(sealed(place)).settings[name] == wanted
 
 
 def test_the_number_of_rows_reaches_the_sealed_plan_and_can_be_taken_back() -> None:

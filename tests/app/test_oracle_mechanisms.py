@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
-from dpsynth_core.release.document import Release
+from dpsynth_core.privacy.events import Selection
+from dpsynth_core.release.release import Release
 from dpsynth_core.store import chain, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import open_page, project, words
@@ -54,12 +55,12 @@ def closed_form(name: str, made: Release) -> float:
         t = said["rounds"]
         choosing = 5 * said["eta"] ** 2 * (t - 1) * t * (2 * t - 1) / (12 * made.total**2)
     elif name == "oraclequery":
-        eps = {charge["eps"] for charge in made.charges if charge["operation"] == "Selection"}
+        eps = {event.eps for event in made.charges if isinstance(event, Selection)}
         choosing = said["rounds"] * max(eps) ** 2 / 8
     else:
         choosing = said["choices"] * said["eps_of_a_choice"] ** 2 / 8
     whole = choosing / (1 - query_game.TOTAL_SHARE)  # the number of people has the other share
-    return whole / (1 - made.spec["budget"]["certificate"])
+    return whole / (1 - made.spec.budget.certificate)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +75,7 @@ def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name:
     (run,) = runs.list(LOCAL_OWNER, place)
     assert run.state == "done", run.error
     made = runs.release(LOCAL_OWNER, run.id)
-    assert made.spec["mechanism"]["settings"][knob] == value
+    assert made.spec.mechanism.settings[knob] == value
     reserved, touched = [entry for entry in chain.entries() if entry.run == run.id]
     assert (reserved.kind, reserved.rho, reserved.own_delta, touched.kind) == ("reserve", pytest.approx(RHO), 0.0, "touch")
     assert made.rho_spent == pytest.approx(closed_form(name, made), rel=1e-6) == pytest.approx(RHO, rel=1e-6)

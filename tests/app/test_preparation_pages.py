@@ -73,7 +73,7 @@ def test_the_demo_goes_from_start_to_the_mechanism_with_four_clicks() -> None:
         app.button(key=f"next_{page}").click().run()
         assert not app.exception
         assert app.title[0].value == following
-    assert document.spec(stored(), "x").resolved().workload.cliques
+    assert document.plan(stored(), "x").workload.cliques
 
 
 def test_an_uploaded_table_survives_a_reload() -> None:
@@ -230,7 +230,7 @@ def test_a_certificate_is_planned_unless_turned_off_and_then_the_run_has_none() 
     assert (with_it.budget.certificate, without.budget.certificate) == (0.05, 0.0)
     assert with_it.digest() != without.digest()
     planned = synthesis.plan(without)
-    assert (planned.rho_mechanism, planned.rho_certificate) == (planned.rho, 0.0)
+    assert (planned.shares.mechanism, planned.shares.certificate) == (planned.shares.rho, 0.0)
     assert "± " in words(open_page("budget", project()))
 
 

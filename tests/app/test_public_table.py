@@ -136,6 +136,6 @@ def test_pmwpub_runs_from_the_wizard_and_names_the_public_table() -> None:
     made = runs.release(LOCAL_OWNER, finished_run(place).id)
     assert made.details["public_table"]["name"] == "census.csv"
     assert made.details["public_table"]["rows"] == 2_000
-    assert made.spec["public"]["path"] == "census.csv"
+    assert made.spec.public.path == "census.csv"
     assert "assumed-public" in [brand.code for brand in made.brands]
     assert made.rows > 0

@@ -56,7 +56,7 @@ def test_a_sentence_becomes_a_rule_of_the_spec_and_can_be_deleted() -> None:
     assert not app.exception
     assert stored()["domain"]["impossible"] == [{"never": {"sex": ["female"], "health": ["bad", "missing"]}, "note": "An *invented* rule"}]
     assert "sex “female” never goes with health “bad” or “missing”" in plain(app)
-    assert document.spec(stored(), "x").resolved().domain.zeros["sex", "health"].sum() == 2
+    assert document.plan(stored(), "x").domain.zeros["sex", "health"].sum() == 2
     app.button(key="zeros_delete_0").click().run()
     assert "impossible" not in stored()["domain"]
 

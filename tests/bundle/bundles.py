@@ -12,7 +12,7 @@ from typing import Any
 from dpsynth_core.bundle import pack
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 
 DOMAIN = {
     "version": 1,

@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import pack
+from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public, released
-from dpsynth_core.release.document import Brand, Progress, Release
+from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.vocabulary.domain import load_domain
 from tests.bundle.bundles import DOMAIN, files, made, packed, run, spec
 
@@ -118,12 +119,10 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "inside a released value": {"details": {"x": released(SECRET)}},
     "a brand": {"brands": (Brand("note", curator_only("the mean is 3")),)},
     "a step": {"history": (Progress("phase", 0.0, message=curator_only("1237 records")),)},
-    "a charge": {"charges": ({"operation": "Gaussian", "sigma": SECRET},)},
     "a timing, though it is left out": {"timings": {"read": SECRET}},
     "the ledger": {"ledger": {"population": curator_only("x")}},
-    "the certificate": {"certificate": {"true_errors": curator_only([0.1])}},
-    "a bound": {"bounds": ({"attributes": ["a"], "true": SECRET},)},
-    "the spec": {"spec": {"budget": {"epsilon": SECRET}}},
+    "the certificate": {"certificate": replace(made().certificate, mean_error=SECRET)},
+    "a bound": {"bounds": {("a",): Bound("supported", SECRET, 1.0)}},
     "a version": {"versions": {"python": curator_only("3")}},
 }
 

@@ -13,7 +13,6 @@ import pytest
 
 from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from tests.bundle.bundles import edited, files, made, packed, repacked
 
@@ -56,11 +55,6 @@ def test_rows_that_were_changed_afterwards_are_found() -> None:
 def test_other_versions_are_named() -> None:
     bundle = unpack.read_bytes(pack.pack(replace(made(), versions={**made().versions, "scipy": "0.1"})))
     assert reproduce(bundle).versions == ("scipy",)
-
-
-def test_a_bundle_of_the_first_days_has_no_transcript_and_says_so() -> None:
-    with pytest.raises(InputError, match="transcript"):
-        reproduce(unpack.read_bytes(edited(lambda d: d.pop("transcript"))))
 
 
 def test_the_script_in_the_bundle_does_the_same(tmp_path: Path) -> None:

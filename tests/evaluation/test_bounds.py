@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, bounds, supported, to_json, unsupported
+from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound, bounds, supported, unsupported
 from dpsynth_core.evaluation.distances import marginal_errors
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
@@ -190,7 +190,7 @@ def test_no_bound_exceeds_what_rows_can_be_wrong_by() -> None:
 
 def test_where_nothing_was_released_nothing_is_said() -> None:
     found = bounds(DOMAIN, {("a", "b"): np.full((4, 3), 1 / 12)}, Total(100.0, 0.0), [])
-    assert to_json(found) == [{"attributes": ["a", "b"], "support": UNBOUNDED, "paper95": None, "bound95": None}]
+    assert found == {("a", "b"): Bound(UNBOUNDED, math.inf, math.inf)}
 
 
 def test_more_confidence_costs_more() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Statements
@@ -18,7 +20,7 @@ from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
-from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))
@@ -37,15 +39,19 @@ def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Ce
     return Certificate(ROWS, stated, mean, mean + margin / 2, 120.0, 100.0, Total(600.0, 0.0), 600 * margin / 1.6449, 0.01)
 
 
-def bound(clique: tuple[str, ...], support: str, tight: float | None) -> dict[str, Any]:
-    return {"attributes": list(clique), "support": support, "bound95": tight, "paper95": tight and 2 * tight}
+def bound(support: str, tight: float) -> Bound:
+    return Bound(support, 2 * tight, tight)
 
 
 def statements(
-    certified: Certificate | None = None, bounds: Any = (), workload: Workload = PAIRS, codes: Any = CODES, mechanism: str = "aim"
+    certified: Certificate | None = None,
+    bounds: Mapping[Clique, Bound] | None = None,
+    workload: Workload = PAIRS,
+    codes: Any = CODES,
+    mechanism: str = "aim",
 ) -> Statements:
     measured = (Measurement(("a", "b"), counts(("a", "b"))[("a", "b")].astype(float), 2.0),)
-    return Statements(Evidence(DOMAIN, codes, measured, 600.0), workload, bounds, certified, mechanism, 0.1, Unit())
+    return Statements(Evidence(DOMAIN, codes, measured, 600.0), workload, bounds or {}, certified, mechanism, 0.1, Unit())
 
 
 CERTIFIED = certificate({("a", "b"): 0.02, ("a", "c"): 0.4, ("b", "c"): -0.01})
@@ -59,7 +65,7 @@ def test_errors_are_told_as_shares_of_people_which_is_half_the_l1_error() -> Non
 
 
 def test_the_largest_possible_error_comes_first_and_what_nothing_bounds_last() -> None:
-    bounds = [bound(("a", "b"), "supported", 0.2), bound(("a", "c"), "unsupported", 0.9), bound(("b", "c"), "unbounded", None)]
+    bounds = {("a", "b"): bound("supported", 0.2), ("a", "c"): bound("unsupported", 0.9), ("b", "c"): bound("unbounded", math.inf)}
     table = quality.marginal_table(released(statements(bounds=bounds))).value
     assert table["marginal"].tolist() == ["a × c", "a × b", "b × c"]
     assert table["support"].tolist() == [quality.INFERRED, quality.MEASURED, quality.GUESS]
@@ -69,7 +75,7 @@ def test_the_largest_possible_error_comes_first_and_what_nothing_bounds_last() -
 
 
 def test_a_certificate_goes_before_what_was_known_beforehand() -> None:
-    bounds = [bound(r, "supported", 0.001) for r in PAIRS.cliques]
+    bounds = {r: bound("supported", 0.001) for r in PAIRS.cliques}
     table = quality.marginal_table(released(statements(CERTIFIED, bounds))).value
     assert table["limit"].iloc[0] == pytest.approx(0.25)
     assert table["bound"].iloc[0] == pytest.approx(0.0005)

@@ -25,7 +25,7 @@ from dpsynth_core.foundation import build
 from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.store import ledger
 
 FOLDER = Path(__file__).resolve().parent
@@ -113,7 +113,7 @@ def document(release: Release) -> dict[str, Any]:
 
 def pins(spec: Spec, release: Release) -> dict[str, Any]:
     """What is pinned as a hash."""
-    charge = ledger.charge_of(spec, RUN, synthesis.plan(spec).rho, FINGERPRINT)
+    charge = ledger.charge_of(synthesis.plan(spec), RUN, FINGERPRINT)
     charged = json.dumps({**asdict(charge), "unit": charge.unit.model_dump()}, sort_keys=True)
     with fixed_identity():
         parts = {part: sha256(content).hexdigest() for part, content in pack.contents(release).items()}

@@ -8,6 +8,7 @@ import pytest
 
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.leaks import Severity
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 
 CLEAN: dict[str, Any] = {
@@ -24,7 +25,9 @@ SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}
 
 
 def found(people: int | None = 1000, releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
-    return {leak.code: leak for leak in leaks.find(Spec.from_json({**CLEAN, **fields}), people, releases, elsewhere)}
+    spec = Spec.from_json({**CLEAN, **fields})
+    condition = Plan.of(spec).condition if "mechanism" in fields else ""
+    return {leak.code: leak for leak in leaks.find(spec, people, releases, elsewhere, condition=condition)}
 
 
 def test_a_clean_plan_has_none() -> None:

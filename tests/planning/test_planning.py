@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +17,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import Shares, certified_share
+from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -72,9 +77,20 @@ def test_rounding_an_epsilon_never_asks_for_less(epsilon: float) -> None:
     assert epsilon * (1 - 1e-9) <= rounded <= epsilon * 1.011
 
 
+def split(name: str, given: dict[str, Any], rho: float, certificate: float = 0.0) -> pd.DataFrame:
+    mechanism, shares = registry.get(name), Shares(rho, (1 - certificate) * rho, certificate * rho, 0.0, ZCDP)
+    return precision.budget_split(mechanism, registry.settings(mechanism, given), PAIRS, shares).value
+
+
+@pytest.mark.parametrize("share", [0.9, -0.1, 1e-6])
+def test_a_certificate_s_share_out_of_range_is_refused(share: float) -> None:
+    with pytest.raises(InputError, match=r"budget\.certificate"):
+        certified_share(BudgetSpec(epsilon=1.0, delta=1e-9, certificate=share))
+
+
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
 def test_the_parts_of_every_mechanisms_budget_add_up(mechanism: str) -> None:
-    frame = precision.budget_split(mechanism, {}, PAIRS, 0.3).value
+    frame = split(mechanism, {}, 0.3)
     assert frame["share"].sum() == pytest.approx(1)
     assert frame["rho"].sum() == pytest.approx(0.3)
     assert (frame["share"] > 0).all()
@@ -93,17 +109,14 @@ def test_what_is_told_of_a_certificate_beforehand_is_what_it_does(unit: Unit) ->
 
 @pytest.mark.parametrize("mechanism", list(registry.MECHANISMS))
 def test_the_certificate_takes_its_share_of_the_whole_and_the_mechanism_divides_the_rest(mechanism: str) -> None:
-    alone = precision.budget_split(mechanism, {}, PAIRS, 0.3).value
-    frame = precision.budget_split(mechanism, {}, PAIRS, 0.3, certificate=0.05).value
+    alone, frame = split(mechanism, {}, 0.3), split(mechanism, {}, 0.3, certificate=0.05)
     assert frame["stage"].to_list() == [*alone["stage"], "certificate"]
     assert frame["rho"].iloc[-1] == pytest.approx(0.05 * 0.3)
     assert frame["rho"].iloc[:-1].to_list() == pytest.approx((0.95 * alone["rho"]).to_list())
-    with pytest.raises(InputError, match=r"budget\.certificate"):
-        precision.budget_split(mechanism, {}, PAIRS, 0.3, certificate=0.9)
 
 
 def test_the_split_of_aim_follows_its_settings() -> None:
-    frame = precision.budget_split("aim", {"measure_share": 0.5, "rounds_per_attribute": 10}, PAIRS, 1.0).value
+    frame = split("aim", {"measure_share": 0.5, "rounds_per_attribute": 10}, 1.0)
     shares = dict(zip(frame["stage"], frame["share"], strict=True))
     assert shares["single columns"] == pytest.approx(0.5 * 4 / 40)
     assert shares["choosing what to ask"] == pytest.approx(shares["chosen tables"])

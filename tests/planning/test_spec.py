@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.planning.spec import Spec, divided, load_spec
+from dpsynth_core.planning.plan import Plan, divided
+from dpsynth_core.planning.spec import BudgetSpec, Spec, load_spec
 from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
 
 GOOD: dict[str, Any] = {
     "version": 1,
@@ -71,17 +74,15 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 def check_all(obj: object) -> None:
-    spec = Spec.from_json(obj)
-    spec.resolved()
-    spec.settings()
+    Plan.of(Spec.from_json(obj))
 
 
 def test_a_good_spec_resolves_to_what_it_says() -> None:
-    domain, workload, unit, rho = Spec.from_json(GOOD).resolved()
-    assert domain.names == ("a", "b", "c")
-    assert workload.cliques == (("a", "b"), ("a", "c"), ("b", "c"))
-    assert (unit.relation, unit.max_rows_per_person) == ("add-remove", 1)
-    assert rho == GDP.rho_from(1.0, 1e-9)
+    plan = Plan.of(Spec.from_json(GOOD))
+    assert plan.domain.names == ("a", "b", "c")
+    assert plan.workload.cliques == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert (plan.unit.relation, plan.unit.max_rows_per_person) == ("add-remove", 1)
+    assert plan.shares.rho == GDP.rho_from(1.0, 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -149,10 +150,21 @@ def test_without_a_word_on_it_there_is_no_certificate() -> None:
 
 
 def test_the_parts_of_a_divided_budget_are_the_whole() -> None:
-    mechanism, certificate = divided(0.3, 0.05)
-    assert certificate == pytest.approx(0.015)
-    assert mechanism + certificate == pytest.approx(0.3, rel=1e-15)
-    assert divided(0.3, 0) == (0.3, 0)
+    shares = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), 0.05)
+    assert shares.certificate == pytest.approx(0.05 * shares.rho)
+    assert shares.mechanism + shares.certificate == pytest.approx(shares.rho, rel=1e-15)
+    whole = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), 0.0)
+    assert (whole.mechanism, whole.certificate) == (whole.rho, 0.0)
+
+
+def test_one_plan_reads_its_domain_and_its_workload_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    for place, name in ((Domain, "from_json"), (workloads, "from_json")):
+        real = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *given, real=real, place=place: read.append(place.__name__) or real(*given))
+    plan = Plan.of(Spec.from_json(GOOD))
+    assert plan.forecast.fits
+    assert sorted(read) == ["Domain", workloads.__name__]
 
 
 @pytest.mark.parametrize("obj", [None, [], "text", 3, {1, 2}])
@@ -163,7 +175,7 @@ def test_what_is_no_document_is_refused(obj: object) -> None:
 
 def test_a_workload_of_too_many_cells_is_refused_with_its_columns() -> None:
     with pytest.raises(CapacityError, match="a x b"):
-        Spec.from_json(changed("domain", {"a": 40_000, "b": 40_000, "c": 4})).resolved()
+        Plan.of(Spec.from_json(changed("domain", {"a": 40_000, "b": 40_000, "c": 4})))
 
 
 @pytest.mark.parametrize(("path", "value"), CHANGES)

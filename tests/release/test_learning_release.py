@@ -19,9 +19,10 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.oracles.rules.asking import Ask
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
+from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.release import document, synthesis
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from tests.mechanisms.binary import binary_people
 from tests.release.test_transcript import replayed
 
@@ -76,7 +77,7 @@ def test_the_time_of_an_oracle_that_saw_records_is_not_published(people: dict[st
 
 def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> None:
     plan = synthesis.plan(spec_of(people, "learn"))
-    assert (plan.rho_mechanism, plan.rho_certificate) == (plan.rho, 0.0)
+    assert (plan.shares.mechanism, plan.shares.certificate) == (plan.shares.rho, 0.0)
     made = run(spec_of(people, "learn"))
     assert made.certificate is None
     assert made.rho_spent == pytest.approx(made.rho, rel=1e-6)
@@ -85,11 +86,11 @@ def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> N
 
 def test_half_of_delta_is_set_aside_for_steps_that_need_one_and_the_statement_says_so(people: dict[str, Any]) -> None:
     plan = synthesis.plan(spec_of(people, "learn", learner="gaussian"))
-    assert plan.delta == 5e-7
-    assert plan.rho == rho_from(5.0, 5e-7)
+    assert plan.shares.delta == 5e-7
+    assert plan.shares.rho == rho_from(5.0, 5e-7)
     made = run(plan.spec)
     assert "Half of delta, 5e-07, was set aside" in made.statement
-    assert sum(charge.get("delta", 0.0) for charge in made.charges) <= 5e-7
+    assert sum(map(delta_of, made.charges)) <= 5e-7
     assert "set aside" not in run(spec_of(people, "learn")).statement
 
 
@@ -127,7 +128,7 @@ def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guaran
     monkeypatch.setattr(rspm, "asking", unproved)
     spec = spec_of(people, "learn", learner="laplace", oracle="cp-sat")
     made = run(spec)
-    condition = spec.condition()
+    condition = made.plan.condition
     assert condition.startswith("This holds on condition that the solver would prove its answer")
     assert report.learnt(made) == "No rule: the oracle did not prove its answer within its limit."
     assert condition in made.statement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,31 +14,40 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpsynth_core.evaluation.bounds import Bound
+from dpsynth_core.evaluation.certificate import Certificate, Certified
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.document import Brand, Progress, Release
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.vocabulary.measurement import Measurement
+
+CERTIFIED = Certified(("a", "b"), error=-0.1, bound95=0.2, simultaneous95=0.3)
 
 
 @pytest.fixture
 def release() -> Release:
     spec = {
+        "population": "people",
+        "data": {"kind": "csv", "path": "/home/ann/people.csv"},
         "domain": {"a": 2, "b": 3},
+        "workload": {"kind": "all", "k": 2},
+        "mechanism": {"name": "independent"},
         "budget": {"epsilon": 1.0, "delta": 1e-9},
         "unit": {"relation": "replace", "max_rows_per_person": 1},
     }
     taken = Measurement(("a", "b"), np.array([[1.0, -2.0, 3.0], [4.0, 5.5, 6.0]]), 2.5)
     codes = np.array([[0, 2], [1, 1], [1, 0]], dtype=np.int32)
     return Release(
-        spec=spec,
-        digest="d" * 64,
-        domain=Domain.from_json(spec["domain"]),
+        plan=Plan.of(Spec.from_json(spec)),
         codes=codes,
         table=pa.table({"a": ["x", None, "=1+1"], "b": pa.array([2, 1, -7], pa.int64())}),
         total=3.0,
         measurements=(taken,),
         history=(Progress("phase", 0.1, message="start"), Progress("measured", 0.2, 1, ("a", "b"), 2.5, 0.01, 0.5, measurement=taken)),
-        charges=({"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08},),
+        charges=(Gaussian(2.5, 1.0),),
         rho=0.1,
         rho_spent=0.08,
         private=True,
@@ -48,6 +58,9 @@ def release() -> Release:
         timings={"total": 1.5},
         versions={"python": "3.11"},
         created="2024-01-01T00:00:00+00:00",
+        bounds={("a", "b"): Bound("supported", 0.5, 0.25), ("a",): Bound("unbounded", math.inf, math.inf)},
+        certificate=Certificate("rows", (CERTIFIED,), -0.1, 0.1, 50.0, None, Total(3.0, 1.0), 2.0, 0.01, 0.2, 0.4, 3.0),
+        row_seed=7,
         ledger={"population": "people", "entry": 2},
     )
 
@@ -101,13 +114,13 @@ def test_the_document_says_all_that_was_promised(release: Release) -> None:
         "delta": 1e-9,
         "relation": "replace",
         "max_rows_per_person": 1,
-        "accountant": "zCDP",
+        "accountant": "GDP",
         "rho": 0.1,
         "rho_spent": 0.08,
     }
     assert said["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
     assert said["brands"] == [{"code": "budget", "sentence": "careful"}]
-    assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": None}
+    assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": 7}
     assert said["history"][1]["attributes"] == ["a", "b"]
     assert said["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
     assert {"private", "statement", "spec", "spec_sha256", "timings", "versions", "ledger", "created", "format"} <= said.keys()

@@ -17,15 +17,14 @@ from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputE
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy import charges
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.document import Progress, Release
-from dpsynth_core.release.synthesis import Plan
+from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.vocabulary.marginals import row_marginals
 from tests.mechanisms.offered import TABLES
 
@@ -126,10 +125,10 @@ def test_noise_is_private_unless_a_seed_was_asked_for(make_spec: Make) -> None:
 
 def test_what_was_spent_is_what_the_charges_add_up_to_and_within_the_budget(make_spec: Make) -> None:
     made = run(make_spec(mechanism={"name": "aim"}))
-    assert made.rho_spent == pytest.approx(sum(charge["rho"] for charge in made.charges))
+    assert made.rho_spent == pytest.approx(float(sum(map(GDP.cost, made.charges))))
     assert made.rho_spent <= made.rho
-    gaussians = [charge for charge in made.charges if charge["operation"] == "Gaussian"]
-    assert [g["sigma"] for g in gaussians][: len(made.measurements)] == [m.sigma for m in made.measurements]
+    gaussians = [event for event in made.charges if isinstance(event, Gaussian)]
+    assert [event.sigma for event in gaussians][: len(made.measurements)] == [m.sigma for m in made.measurements]
 
 
 def test_the_history_holds_every_measurement_in_order_with_rising_cost(make_spec: Make) -> None:
@@ -220,8 +219,8 @@ def test_the_statement_names_relation_unit_epsilon_delta_rho_and_accountant(make
 
 def test_a_run_under_gdp_has_more_rho_and_charges_selections_as_gdp_does(make_spec: Make) -> None:
     made = run(make_spec(mechanism={"name": "aim"}))
-    events = [charges.read(charge) for charge in made.charges]
-    assert made.accountant == "GDP"
+    events = made.charges
+    assert made.plan.shares.accountant is GDP
     assert made.rho == GDP.rho_from(2.0, 1e-9) > ZCDP.rho_from(2.0, 1e-9)
     assert {type(event) for event in events} == {Gaussian, Selection}
     spent = sum(map(GDP.cost, events), Fraction())
@@ -233,8 +232,8 @@ def test_a_run_under_gdp_has_more_rho_and_charges_selections_as_gdp_does(make_sp
 @pytest.mark.parametrize(("mechanism", "epsilon"), [("mst", 2.0), ("aim", 40.0)])
 def test_zcdp_is_in_force_where_gdp_is_not_asked_for_or_does_not_reach(make_spec: Make, mechanism: str, epsilon: float) -> None:
     plan = synthesis.plan(make_spec(mechanism={"name": mechanism}, budget={"epsilon": epsilon, "delta": 1e-9}))
-    assert plan.accountant is ZCDP
-    assert plan.rho == ZCDP.rho_from(epsilon, 1e-9)
+    assert plan.shares.accountant is ZCDP
+    assert plan.shares.rho == ZCDP.rho_from(epsilon, 1e-9)
     assert "zero-concentrated" in synthesis.statement(plan, 0.1, True)
 
 
@@ -280,9 +279,9 @@ def truth(spec: Spec) -> dict[tuple[str, ...], Any]:
 def test_what_runs_is_the_split_that_is_shown(make_spec: Make, mechanism: str, relation: str) -> None:
     spec = make_spec(**certified(0.2), mechanism={"name": mechanism}, unit={"relation": relation})
     plan, made = synthesis.plan(spec), run(spec)
-    shown = precision.budget_split(mechanism, {}, plan.workload, plan.rho, certificate=0.2).value.set_index("stage")["rho"]
-    assert made.certificate["rho"] == pytest.approx(shown["certificate"], rel=1e-6)
-    assert made.rho_spent - made.certificate["rho"] <= shown.drop("certificate").sum()
+    shown = precision.budget_split(plan.mechanism, plan.settings, plan.workload, plan.shares).value.set_index("stage")["rho"]
+    assert made.certificate.rho == pytest.approx(shown["certificate"], rel=1e-6)
+    assert made.rho_spent - made.certificate.rho <= shown.drop("certificate").sum()
     assert made.rho_spent <= made.rho
 
 
@@ -291,7 +290,7 @@ def test_every_mechanism_runs_as_if_the_certificate_s_share_did_not_exist(make_s
     """With the noise it would have at 80 % of rho and without a certificate: it cannot even see that there is more."""
     spec = make_spec(**certified(0.2), mechanism={"name": mechanism})
     with_certificate, plan = run(spec), synthesis.plan(spec)
-    smaller = replace(plan, rho=plan.rho_mechanism, rho_certificate=0.0)
+    smaller = replace(plan, shares=replace(plan.shares, rho=plan.shares.mechanism, certificate=0.0))
     alone = synthesis.synthesize(smaller, synthesis.open_source(plan), synthesis.noise_for(spec), lambda _: None)
     assert with_certificate.measurements
     for one, other in zip(with_certificate.measurements, alone.measurements, strict=True):
@@ -322,14 +321,14 @@ def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: 
         published = {m.clique: m.values / made.total for m in made.measurements}
     else:
         published = {r: counts / made.rows for r, counts in row_marginals(made.domain, made.codes, true).items()}
-    assert made.certificate["of"] == ("rows" if mechanism == "aim" else "answers")
-    assert {tuple(one["attributes"]) for one in made.certificate["marginals"]} == true.keys()
-    for one in made.certificate["marginals"]:
-        error = np.abs(true[tuple(one["attributes"])] - published[tuple(one["attributes"])]).sum()
+    assert made.certificate.of == ("rows" if mechanism == "aim" else "answers")
+    assert {one.attributes for one in made.certificate.marginals} == true.keys()
+    for one in made.certificate.marginals:
+        error = np.abs(true[one.attributes] - published[one.attributes]).sum()
         # a Gaussian of sigma, 6 of which are exceeded once in 5e8, and the doubt of the total
-        allowed = (6 * made.certificate["sigma"] + 6 * made.certificate["total"]["sigma"]) / N
-        assert one["error"] == pytest.approx(error, abs=allowed)
-        assert one["bound95"] <= one["simultaneous95"]
+        allowed = (6 * made.certificate.sigma + 6 * made.certificate.total.sigma) / N
+        assert one.error == pytest.approx(error, abs=allowed)
+        assert one.bound95 <= one.simultaneous95
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -346,25 +345,25 @@ def test_the_certified_largest_error_is_that_of_the_questions_asked(make_spec: M
     true = synthesis.open_source(plan).counts(plan.workload.cliques)
     exact = largest_error(true, row_marginals(plan.domain, made.codes, plan.workload.cliques), threshold)
     # six standard deviations of the noise, and of what a wrong total does to a share
-    allowed = 6 * (made.certificate["max_sigma"] + made.certificate["total"]["sigma"]) / N
-    assert made.certificate["max_error"] == pytest.approx(exact, abs=allowed)
+    allowed = 6 * (made.certificate.max_sigma + made.certificate.total.sigma) / N
+    assert made.certificate.max_error == pytest.approx(exact, abs=allowed)
     assert exact > 2 * allowed
-    assert exact <= made.certificate["max_bound95"] + allowed
+    assert exact <= made.certificate.max_bound95 + allowed
 
 
 def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Make) -> None:
     """Seven rows cannot be right, and the certificate says so; the answers behind them could be."""
     many, few = (run(make_spec(**certified(0.5), output={"seed": 1, "rows": rows})) for rows in (4000, 7))
-    assert few.certificate["mean_error"] > many.certificate["mean_error"] + 0.2
+    assert few.certificate.mean_error > many.certificate.mean_error + 0.2
 
 
 def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_same(make_spec: Make) -> None:
     made = run(make_spec(mechanism={"name": "aim"}))
     assert made.certificate is None
     assert releases.to_json(made)["certificate"] is None
-    assert {tuple(bound["attributes"]) for bound in made.bounds} == {("a", "b"), ("a", "c"), ("b", "c")}
-    assert {bound["support"] for bound in made.bounds} <= {"supported", "unsupported"}
-    assert all(0 < bound["bound95"] <= 2 for bound in made.bounds)
+    assert made.bounds.keys() == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {bound.support for bound in made.bounds.values()} <= {"supported", "unsupported"}
+    assert all(0 < bound.tight <= 2 for bound in made.bounds.values())
 
 
 def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_path: Path) -> None:
@@ -374,7 +373,7 @@ def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_
     again = releases.load(tmp_path / "kept")
     assert again.certificate == made.certificate
     assert again.bounds == made.bounds
-    assert json.loads(releases.document(made))["certificate"]["mean_error"] == made.certificate["mean_error"]
+    assert json.loads(releases.document(made))["certificate"]["mean_error"] == made.certificate.mean_error
 
 
 def test_the_statement_says_what_was_kept_for_the_certificate(make_spec: Make) -> None:

@@ -11,12 +11,16 @@ import pytest
 
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.events import Event, Gaussian
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
-from dpsynth_core.release.document import Release
-from dpsynth_core.release.transcript import Answer, Recorder, Replay, Unrecorded
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.transcript import Answer, Unrecorded, recording, replaying
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
@@ -59,7 +63,7 @@ def replayed(made: Release, plan_of: Spec) -> Release:
     """Through the document, as a recipient has it."""
     read = releases.from_json(json.loads(releases.document(made)), made.codes, made.table)
     plan = synthesis.plan_without_records(plan_of)
-    kernel = Replay(plan.domain, plan.unit, plan.rho, read.transcript, read.charges, plan.delta, plan.accountant)
+    kernel = replaying(plan.domain, plan.unit, plan.shares, read.transcript, read.charges)
     return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)
 
 
@@ -87,9 +91,13 @@ def test_other_settings_ask_for_something_else_and_are_told() -> None:
         replayed(made, spec(mechanism={"name": "mst"}))
 
 
+def replay(rho: float, answers: list[Answer], paid: list[Event]) -> SealedKernel:
+    return replaying(Domain.from_json({"a": 2}), Unit(), Shares(rho, rho, 0.0, 0.0, ZCDP), answers, paid)
+
+
 def test_a_replay_keeps_to_the_budget() -> None:
     answer = Answer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0))
-    kernel = Replay(Domain.from_json({"a": 2}), Unit(), 0.1, [answer], [{"operation": "Gaussian", "sigma": 1.0, "l2": 1.0}])
+    kernel = replay(0.1, [answer], [Gaussian(1.0, 1.0)])
     with pytest.raises(BudgetExceeded):
         kernel.measure_marginal(("a",), 1.0)
 
@@ -97,10 +105,10 @@ def test_a_replay_keeps_to_the_budget() -> None:
 def test_a_question_is_known_by_its_columns_and_numbers() -> None:
     answer = Answer("measure_total", (2.0,), 0, 7.0)
     for asked in (2.0, 2.0 * (1 + 1e-12)):
-        assert Replay(Domain.from_json({"a": 2}), Unit(), 1.0, [answer], []).measure_total(asked) == 7.0
+        assert replay(1.0, [answer], []).measure_total(asked) == 7.0
     for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
         with pytest.raises(InputError, match="something else"):
-            getattr(Replay(Domain.from_json({"a": 2}), Unit(), 1.0, [answer], []), operation)(asked)
+            getattr(replay(1.0, [answer], []), operation)(asked)
 
 
 class Kernel:
@@ -119,7 +127,7 @@ class Kernel:
 
 def test_all_answers_are_recorded_and_nothing_else() -> None:
     answers: list[Answer] = []
-    kernel = Recorder(Kernel(), answers)
+    kernel = recording(Kernel(), answers)
     kernel.prepare([])
     assert kernel.rho_left == 0.5
     kernel.part(0.1).ask(3)
@@ -129,7 +137,7 @@ def test_all_answers_are_recorded_and_nothing_else() -> None:
 
 def test_an_answer_that_is_written_to_afterwards_stays_as_it_was() -> None:
     answers: list[Answer] = []
-    given = Recorder(Kernel(), answers).ask((np.zeros(2), {"x": 1.0}))
+    given = recording(Kernel(), answers).ask((np.zeros(2), {"x": 1.0}))
     given[0][:] = 5
     given[1]["x"] = 5
     assert answers[0].given[0].tolist() == [0, 0]
@@ -173,8 +181,8 @@ def test_every_type_of_answer_survives_the_document() -> None:
 
 def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_replay() -> None:
     answers: list[Answer] = []
-    Recorder(Kernel(), answers).ask(object())
+    recording(Kernel(), answers).ask(object())
     found = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
     assert found[0].given == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
-        Replay(Domain.from_json({"a": 2}), Unit(), 1.0, found, []).ask()
+        replay(1.0, found, []).ask()

@@ -20,7 +20,7 @@ from dpsynth_core.evaluation.quality import pair_map, trust
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.release.synthesis import open_source, plan, synthesize
 from dpsynth_core.sources import demo
 
@@ -105,13 +105,13 @@ def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
     words = Page(page_of(made)).words
     assert made.statement in words
     assert all(brand.sentence in words for brand in made.brands)
-    assert made.digest in words
+    assert made.spec.digest() in words
     assert "NOT PRIVATE" in words  # a seed was set
 
 
 def test_the_first_lines_say_what_this_is_a_release_of(made: Release) -> None:
     words = Page(page_of(made)).words
-    assert f"300 synthetic rows of 3 columns about “{made.spec['population']}”, made by Independent on {made.created[:10]}." in words
+    assert f"300 synthetic rows of 3 columns about “{made.spec.population}”, made by Independent on {made.created[:10]}." in words
     assert words.index("300 synthetic rows") < words.index("What was protected")
 
 
@@ -138,7 +138,7 @@ def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
 def test_all_parts_are_released(made: Release) -> None:
     parts = report.parts(made)
     assert {part.zone for part in parts.values()} == {Zone.RELEASED}
-    assert json.loads(parts[report.SPEC].value) == dict(made.spec)
+    assert json.loads(parts[report.SPEC].value) == made.spec.published()
 
 
 def test_noisy_marginals_are_complete_in_both_forms(made: Release) -> None:
@@ -166,13 +166,13 @@ CERTIFIED = {"budget": {"epsilon": 50.0, "delta": 1e-9, "certificate": 0.2}}
 def test_measured_errors_and_bounds_are_there_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(monkeypatch, **CERTIFIED)
     frame = pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))
-    said = sorted((one["bound95"] for one in made.certificate["marginals"]), reverse=True)
+    said = sorted((one.bound95 for one in made.certificate.marginals), reverse=True)
     assert frame["measured_bound95"].to_list() == pytest.approx(said)
     assert set(frame["support"]) == {"unbounded"}  # single columns were measured, pairs were asked for
     assert frame["prior_bound95"].isna().all()
     words = Page(page_of(made)).words
     # as shares of people, which is half the L1 distance
-    assert f"{made.certificate['mean_bound95'] / 2:.1%} at most" in words
+    assert f"{made.certificate.mean_bound95 / 2:.1%} at most" in words
     assert all(f"{bound / 2:.1%}" in words for bound in said)
     assert "as accurate as publishing a random" in dict(report.facts(made))["Certificate"]
 
@@ -208,14 +208,14 @@ def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: 
     found = report.quality_of(certified).value
     text = report.sentence(found.headline)
     assert found.table["marginal"][0] in text
-    assert f"{certified.certificate['mean_bound95'] / 2:.1%}" in text
-    assert f"{certified.certificate['sample']:,.0f} records" in report.sample_reading(found.headline)
+    assert f"{certified.certificate.mean_bound95 / 2:.1%}" in text
+    assert f"{certified.certificate.sample:,.0f} records" in report.sample_reading(found.headline)
 
 
 def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     certified = make(monkeypatch, **CERTIFIED)
     head = report.quality_of(certified).value.headline
-    most = report.percent(certified.certificate["max_bound95"])
+    most = report.percent(certified.certificate.max_bound95)
     assert f"in one cell is off by more than {most} of all people, with 95 % confidence; {report.percent(head.largest)} was measured" in (
         report.sentence(head)
     )
@@ -229,7 +229,7 @@ def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: py
     table = report.quality_of(made)
     released_table = type(table)(table.zone, table.value.table)
     for together, name in ((False, "bound95"), (True, "simultaneous95")):
-        limits = sorted(one[name] / 2 for one in made.certificate["marginals"])
+        limits = sorted(getattr(one, name) / 2 for one in made.certificate.marginals)
         found = trust(released_table, limits[1], together).value
         assert (found.trusted, found.tables) == (2, 3)
         assert "2 of the 3 tables" in report.trusted(found)

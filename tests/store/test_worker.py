@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain, ledger, lifecycle, runs, worker
@@ -27,7 +28,7 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
     opened: list[list[str]] = []
     real = synthesis.open_source
 
-    def spying(plan: synthesis.Plan) -> Any:
+    def spying(plan: Plan) -> Any:
         opened.append([e.kind for e in chain.entries() if e.run == started])
         assert runs.get("ann", started).touched
         return real(plan)

@@ -9,6 +9,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.tradeoffs.plans import plan, sweep
 
@@ -27,7 +28,7 @@ def test_a_point_is_the_plan_with_its_own_mechanism_budget_and_tables() -> None:
         spec = whole.spec(point)
         assert (spec.mechanism.name, spec.budget.epsilon, spec.budget.delta, spec.budget.certificate) == (point.mechanism, 0.5, 1e-8, 0.1)
         assert dict(spec.mechanism.settings) == ({"max_size_mb": 7.0} if point.mechanism == "mst" else {})
-        assert tuple(spec.resolved().workload.cliques) == whole.cliques(2)
+        assert tuple(Plan.of(spec).workload.cliques) == whole.cliques(2)
 
 
 def test_smaller_workloads_are_parts_of_larger_ones() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.zeros import StructuralZeros, sentence
@@ -164,7 +165,7 @@ def test_rules_are_part_of_the_spec_and_its_digest() -> None:
 
     limited = domain({"never": {"sex": "f", "role": "husband"}})
     assert spec(limited).digest() != spec(Domain(PEOPLE)).digest()
-    assert spec(limited).resolved().domain == limited
+    assert Plan.of(spec(limited)).domain == limited
     assert spec(limited).published()["domain"]["impossible"] == [{"never": {"sex": ["female"], "role": ["husband"]}}]
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.web.shell import document
 from tests.web import drafts
 
@@ -41,7 +43,7 @@ def test_two_new_drafts_share_nothing() -> None:
 
 def test_a_complete_draft_is_a_spec_that_resolves() -> None:
     spec = document.spec(drafts.complete(), "Trial")
-    assert spec.resolved().workload.cliques == (("age", "sex"), ("age", "eye"), ("sex", "eye"))
+    assert Plan.of(spec).workload.cliques == (("age", "sex"), ("age", "eye"), ("sex", "eye"))
     assert spec.name == "Trial"
     assert "wizard" not in json.loads(spec.model_dump_json())
 
@@ -75,11 +77,22 @@ def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change:
         document.spec(draft, "Trial")
 
 
-@pytest.mark.parametrize(("mechanism", "accountant"), [("aim", GDP), ("mst", ZCDP)])
-def test_the_budget_is_counted_as_runs_of_the_mechanism_are(mechanism: str, accountant: Accountant) -> None:
-    draft = drafts.complete() | {"mechanism": {"name": mechanism, "settings": {}}}
-    assert document.accountant(draft) is accountant
-    assert document.rho(draft) == accountant.rho_from(1.0, 1e-9)
+LEARNERS = ("laplace", "gaussian", "prsma", "exponential")
+CHOSEN = [(name, {}) for name in registry.MECHANISMS]
+CHOSEN += [(name, {"learner": learner}) for name in ("learn", "oraclequery") for learner in LEARNERS]
+
+
+@pytest.mark.parametrize(("name", "settings"), CHOSEN)
+def test_the_budget_that_pages_show_is_the_one_that_is_sealed(name: str, settings: dict[str, Any]) -> None:
+    """With half of delta set aside for learners that need some of their own, and no certificate where no table is published."""
+    draft = drafts.complete() | {"mechanism": {"name": name, "settings": settings}}
+    own = 0.5e-9 if settings.get("learner") in ("gaussian", "prsma") else 0.0
+    accountant = GDP if name in ("aim", "aim_public", "independent", "gaussian", "residual_planner") else ZCDP
+    rho = accountant.rho_from(1.0, 1e-9 - own)
+    certificate = 0.0 if name == "learn" else 0.05 * rho
+    for shares in (document.shares(draft), Plan.of(document.spec(draft, "Trial")).shares):
+        assert (shares.rho, shares.delta, shares.accountant) == (rho, own, accountant)
+        assert (shares.mechanism, shares.certificate) == pytest.approx((rho - certificate, certificate), rel=1e-12)
 
 
 def test_a_domain_read_from_the_data_is_curator_only_until_justified() -> None:

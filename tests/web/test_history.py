@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.release.document import Progress
+from dpsynth_core.release.release import Progress
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.run import history
 

@@ -12,12 +12,11 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.precision import Sharing
 from dpsynth_core.planning.spec import UnitSpec
 from dpsynth_core.privacy import attacker, conversions
-from dpsynth_core.privacy.accountant import in_force
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary.workload import Workload
@@ -94,14 +93,14 @@ def set_epsilon(epsilon: float | None) -> None:
 
 
 def _meaning(here: Current, epsilon: float, delta: float) -> None:
-    counted = in_force(registry.get(here.draft["mechanism"]["name"]).accountant, epsilon, delta)
-    odds = counted.reading(counted.rho_from(epsilon, delta))
+    shares = document.shares(here.draft)
+    odds = shares.accountant.reading(shares.rho, shares.slack)
     question = "whether a person is in the table" if here.draft["unit"]["relation"] == ADD_REMOVE else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
     st.markdown(
         f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, "
         "however much else they know and whatever they compute from the release.",
-        help=f"By the accounting of a run ({counted.name}). ε and δ alone promise only: {alone}.",
+        help=f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}.",
     )
     found = st.columns(2)
     for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
@@ -130,8 +129,9 @@ def accuracy(here: Current, unit: Unit, shares: Sequence[Sharing]) -> None:
         if wanted is None or delta is None:
             return
         try:
-            counted = registry.get(here.draft["mechanism"]["name"]).accountant
-            epsilon = precision.round_up(precision.epsilon_for(wanted, delta, unit, tables, fields.value(CERTIFICATE, 0.0), counted))
+            now = document.shares(here.draft)
+            measuring, left = now.mechanism / now.rho, delta - now.delta
+            epsilon = precision.round_up(precision.epsilon_for(wanted, left, unit, tables, now.accountant, measuring))
         except InputError as error:
             fields.problem(error)
             return
@@ -192,9 +192,9 @@ def _plus_minus(people: float) -> str:
     return f"± {people:,.0f}" if people >= 10 else f"± {people:.1f}"
 
 
-def account(here: Current, rho: float) -> InputError | None:
+def account(here: Current, shares: Shares) -> InputError | None:
     """What this population's account says; an error if the budget or the unit does not fit it."""
-    name, counted = here.draft["population"], document.accountant(here.draft)
+    name, counted, rho = here.draft["population"], shares.accountant, shares.rho
     spent = ledger.spent(name, counted)
     known = name in ledger.populations()
     cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
@@ -217,10 +217,9 @@ def account(here: Current, rho: float) -> InputError | None:
         return error
 
 
-def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, rho: float) -> None:
+def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
     """The attacker's trade-off, and how the budget is divided when this plan runs."""
-    budget, mechanism, counted = draft["budget"], draft["mechanism"], document.accountant(draft)
-    show(charts.tradeoff, precision.attacker(rho, accountant=counted))
-    share = budget.get("certificate", 0.0)
-    show(charts.split, precision.budget_split(mechanism["name"], mechanism["settings"], workload, rho, share, unit))
-    st.caption(f"In all ρ = {rho:.4g} ({counted.name}). Mechanism: {registry.get(mechanism['name']).title}.", help=RHO_HELP)
+    mechanism, settings = document.mechanism(draft)
+    show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
+    show(charts.split, precision.budget_split(mechanism, settings, workload, shares, unit.total_is_public))
+    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.title}.", help=RHO_HELP)

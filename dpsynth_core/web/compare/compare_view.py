@@ -106,12 +106,12 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
 
 def _same_questions(opened: Mapping[str, Shown], labels: Sequence[str]) -> bool:
     """Whether the largest errors of all runs are of the same counts."""
-    thresholds = {one.release.spec["workload"].get("threshold") for one in opened.values()}
+    thresholds = {one.release.plan.workload.threshold for one in opened.values()}
     return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
 
 
 def _all_tables(opened: Mapping[str, Shown]) -> list[str]:
-    return [quality.all_tables(one.release.spec["workload"].get("threshold")) for one in opened.values()][:1]
+    return [quality.all_tables(one.release.plan.workload.threshold) for one in opened.values()][:1]
 
 
 def _largest(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
@@ -141,7 +141,7 @@ def _pin(run: str) -> None:
 
 
 def _settings(opened: Mapping[str, Shown]) -> None:
-    found = side_by_side.differences({letter: one.release.spec for letter, one in opened.items()})
+    found = side_by_side.differences({letter: one.release.spec.published() for letter, one in opened.items()})
     with frame.card("What was set differently?", Zone.PUBLIC):
         if found.empty:
             st.markdown("Nothing: only the noise differs.")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.planning import recommendation
+from dpsynth_core.planning.plan import budgeted, certified_share, divided, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
-from dpsynth_core.planning.spec import divided
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.report import percent
-from dpsynth_core.vocabulary import workload as workloads
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
@@ -46,8 +43,9 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
             frame.link("data", "Say how many")
             return
         workload, unit = document.workload(here.draft), document.unit(here.draft)
-        rho = _budget(here.draft)
-        fitting = {name: found for name, found in (forecasts or _forecasts(here, rho)).items() if isinstance(found, Forecast)}
+        budget = document.budget(here.draft)
+        rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
+        fitting = {name: found for name, found in (forecasts or _forecasts(here)).items() if isinstance(found, Forecast)}
         told = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
         names = {measure: name for measure, (name, _) in _MEASURES.items()}
         by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=told)
@@ -58,12 +56,6 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
             with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
                 _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
         st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
-
-
-def _budget(draft: Mapping[str, Any]) -> float:
-    """What a mechanism would get, whichever it is, counted as in the trials that the recommendation rests on: in zCDP."""
-    budget = draft["budget"]
-    return divided(ZCDP.rho_from(budget["epsilon"], budget["delta"]), budget.get("certificate", 0.0))[0]
 
 
 def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
@@ -87,23 +79,22 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _forecasts(here: Current, rho: float) -> Mapping[str, Forecast | InputError]:
+def _forecasts(here: Current) -> Mapping[str, Forecast | InputError]:
     """Of all mechanisms, the chosen one's with its own settings; no public table is looked at."""
-    mechanism = here.draft["mechanism"]
-    domain, workload = (json.dumps(here.draft[part], sort_keys=True) for part in ("domain", "workload"))
-    found: dict[str, Forecast | InputError] = {}
-    for name in registry.MECHANISMS:
-        given = mechanism["settings"] if name == mechanism["name"] else {}
-        found[name] = _forecast(domain, workload, rho, name, json.dumps(given, sort_keys=True))
-    return found
+    parts = {part: here.draft[part] for part in ("domain", "workload", "unit", "budget", "mechanism")}
+    return _forecasts_of(json.dumps(parts, sort_keys=True))
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
-def _forecast(domain_text: str, workload_text: str, rho: float, name: str, settings_text: str) -> Forecast | InputError:
-    domain = Domain.from_json(json.loads(domain_text))
-    workload = workloads.from_json(domain, json.loads(workload_text))
-    mechanism = registry.get(name)
-    try:
-        return registry.forecast(mechanism, domain, workload, rho, registry.settings(mechanism, json.loads(settings_text)))
-    except InputError as error:
-        return error
+@st.cache_data(max_entries=32, show_spinner=False)
+def _forecasts_of(text: str) -> dict[str, Forecast | InputError]:
+    draft = json.loads(text)
+    workload, unit, budget, chosen = document.workload(draft), document.unit(draft), document.budget(draft), draft["mechanism"]
+
+    def expected(mechanism: Mechanism) -> Forecast | InputError:
+        try:
+            settings = registry.settings(mechanism, chosen["settings"] if mechanism.name == chosen["name"] else {})
+            return forecast(mechanism, settings, workload, unit, budgeted(mechanism, settings, budget))
+        except InputError as error:
+            return error
+
+    return {name: expected(mechanism) for name, mechanism in registry.MECHANISMS.items()}

@@ -15,7 +15,6 @@ from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SY
 from dpsynth_core.evaluation.grouping import is_ordered
 from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.planning import precision
-from dpsynth_core.privacy.accountant import named
 from dpsynth_core.release import document as releases
 from dpsynth_core.store import runs
 from dpsynth_core.vocabulary.domain import Attribute
@@ -202,7 +201,7 @@ def _offers(shown: Shown) -> list[_Offer]:
             "One HTML page for people: guarantee, quality, how to read the rows.",
             ".html",
             "text/html",
-            lambda: publishable(report.parts(release)[report.REPORT], "the report"),
+            lambda: publishable(report.report_page(release), "the report"),
         ),
         _Offer(
             "spec",
@@ -210,7 +209,7 @@ def _offers(shown: Shown) -> list[_Offer]:
             "The sealed plan, to run again from the command line.",
             ".json",
             "application/json",
-            lambda: publishable(report.parts(release)[report.SPEC], "the spec"),
+            lambda: publishable(report.sealed_spec(release), "the spec"),
         ),
     ]
 
@@ -227,7 +226,8 @@ def about(shown: Shown) -> None:
                 st.markdown(f"- {literal(line, 600)}")
             st.markdown(f"- {literal(report.noise(release), 600)}")
         with right:
-            curve = precision.attacker(release.rho, report.slack(release), named(release.accountant))
+            shares = release.plan.shares
+            curve = precision.attacker(release.rho, shares.slack, shares.accountant)
             show(charts.tradeoff, curve, name="attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):

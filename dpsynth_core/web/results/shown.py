@@ -14,11 +14,10 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import Evidence, Truth
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, released
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.web.shell import curator, frame
 
@@ -36,7 +35,7 @@ class Shown:
 def open_run(run: Run) -> Shown:
     """Load the release of a run that is done."""
     release = _release(run.owner, run.id)
-    return Shown(run, release, report.evidence(release), workloads.from_json(release.domain, release.spec["workload"]).cliques)
+    return Shown(run, release, report.evidence(release), release.plan.workload.cliques)
 
 
 def judged(shown: Shown) -> Zoned[Quality]:

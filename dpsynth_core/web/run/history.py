@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zoned, released
-from dpsynth_core.release.document import Progress
+from dpsynth_core.release.release import Progress
 from dpsynth_core.vocabulary.domain import Domain
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dpsynth_core.mechanisms.weights.mixture import Mixture
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.store import ledger, runs
 from dpsynth_core.web.shell import document
@@ -29,6 +30,6 @@ def submit_check(here: Current, epsilon: float, seen: Collection[str]) -> str:
 
 
 def _sealed(here: Current, spec: Spec, seen: Collection[str]) -> str:
-    spec.resolved()
+    Plan.of(spec)
     ledger.open_population(here.owner, spec.population, document.cap(here.draft))
     return runs.submit(here.owner, here.project, spec, seen)

@@ -12,7 +12,7 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zone, Zoned
-from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
@@ -189,9 +189,8 @@ def _measurements(steps: Zoned[pd.DataFrame]) -> None:
 def _facts(run_id: str, spec_text: str) -> tuple[Domain, float]:
     """Domain of the run and the seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
     del run_id
-    spec = Spec.from_json(json.loads(spec_text))
-    domain, workload, _, rho = spec.resolved()
-    return domain, registry.get(spec.mechanism.name).forecast(domain, workload, rho, spec.settings()).seconds
+    plan = Plan.of(Spec.from_json(json.loads(spec_text)))
+    return plan.domain, plan.forecast.seconds
 
 
 def _seconds_since(moment: str | None) -> float:

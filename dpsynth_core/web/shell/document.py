@@ -24,9 +24,10 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, Spec, divided
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning.plan import Plan, Shares, budgeted
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
 from dpsynth_core.privacy import conversions
-from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
@@ -101,22 +102,27 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
 
 
-def accountant(draft: Mapping[str, Any]) -> Accountant:
-    """What a run of the chosen mechanism is accounted in. Raises InputError for a budget that cannot be used."""
-    budget = draft.get("budget", {})
-    conversions.check_budget(budget.get("epsilon"), budget.get("delta"))
-    return in_force(registry.get(draft["mechanism"]["name"]).accountant, budget["epsilon"], budget["delta"])
+def mechanism(draft: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+    """The chosen mechanism and its complete settings. Raises InputError for settings that cannot be used."""
+    chosen = registry.get(draft["mechanism"]["name"])
+    return chosen, registry.settings(chosen, draft["mechanism"]["settings"])
 
 
-def rho(draft: Mapping[str, Any]) -> float:
-    """The budget as `accountant` counts it. Raises InputError for a budget that cannot be used."""
-    counted = accountant(draft)
-    return counted.rho_from(draft["budget"]["epsilon"], draft["budget"]["delta"])
+def budget(draft: Mapping[str, Any]) -> BudgetSpec:
+    """Raises InputError for a budget that cannot be used."""
+    stated = draft.get("budget", {})
+    conversions.check_budget(stated.get("epsilon"), stated.get("delta"))
+    return BudgetSpec(**stated)
 
 
-def rho_parts(draft: Mapping[str, Any]) -> tuple[float, float]:
-    """The budget as the mechanism and the certificate get it. Raises InputError for a budget that cannot be used."""
-    return divided(rho(draft), draft["budget"].get("certificate", 0.0))
+def shares(draft: Mapping[str, Any]) -> Shares:
+    """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
+    return budgeted(*mechanism(draft), budget(draft))
+
+
+def plan(draft: Mapping[str, Any], name: str) -> Plan:
+    """What the complete document means. Raises InputError naming the first thing that is missing or wrong."""
+    return _plan(spec(draft, name).model_dump_json())
 
 
 def spec(draft: Mapping[str, Any], name: str) -> Spec:
@@ -161,7 +167,7 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
 
 def _check_budget(draft: Mapping[str, Any]) -> None:
     _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
-    rho_parts(draft)
+    shares(draft)
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:
@@ -176,6 +182,11 @@ _CHECKS = {"data": _check_data, "domain": _check_domain, "workload": workload, "
 
 def _key(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=64)
+def _plan(text: str) -> Plan:
+    return Plan.of(Spec.model_validate_json(text))
 
 
 @lru_cache(maxsize=128)

@@ -13,6 +13,7 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
+from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
 from dpsynth_core.sources import standin
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
@@ -61,7 +62,7 @@ def chosen_table(draft: Mapping[str, Any]) -> str:
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
     """Mechanisms that answer tables and, without a public table to learn from, do not need one. The draft has a workload and a budget."""
-    workload, rho = document.workload(draft), document.rho_parts(draft)[0]
+    workload, budget = document.workload(draft), document.budget(draft)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
     def can(mechanism: Mechanism) -> bool:
@@ -69,7 +70,8 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
             return False
         if informed or not isinstance(mechanism, UsesPublic):
             return True
-        return registry.forecast(mechanism, workload.domain, workload, rho, registry.settings(mechanism, {})).fits
+        settings = registry.settings(mechanism, {})
+        return registry.forecast(mechanism, workload.domain, workload, budgeted(mechanism, settings, budget).mechanism, settings).fits
 
     return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
 
@@ -77,7 +79,7 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     """The first step that has to be finished before anything can be tried, and what is wrong there."""
     for step in ("domain", "workload", "budget"):
-        check = {"domain": document.domain, "workload": document.workload, "budget": document.rho_parts}[step]
+        check = {"domain": document.domain, "workload": document.workload, "budget": document.shares}[step]
         try:
             check(draft)
         except InputError as error:

@@ -13,7 +13,7 @@ from dpsynth_core.bundle.verify import CANNOT, FAILED, PASSED, SKIPPED, Check
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.document import Release
+from dpsynth_core.release.release import Release
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
 

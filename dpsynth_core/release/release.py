@@ -1,0 +1,110 @@
+"""What a run ends with: synthetic rows, and everything that may be said about them, as values.
+
+All fields are public or released by construction: they come from the plan and from the kernel's answers. No path of this machine is
+kept, only the data file's base name. `release.document` turns a release into files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.bounds import Bound
+from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.release.transcript import Answer
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of a run's history; nothing in it but public and released values.
+
+    kind: "phase" (message names it) | "measured" (attributes, sigma, spread and `measurement`) | "fitted" | "finished".
+    done: fraction of the mechanism's work in [0, 1]. seconds: since the run began.
+    """
+
+    kind: str
+    seconds: float
+    round: int = 0
+    attributes: Clique = ()
+    sigma: float = 0.0
+    rho_spent: float = 0.0
+    done: float = 0.0
+    message: str = ""
+    spread: float | None = None
+    measurement: Measurement | None = field(default=None, compare=False, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the measurement's values."""
+        return {name: value for name, value in vars(self).items() if name != "measurement"}
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any], measurement: Measurement | None = None) -> Progress:
+        return cls(**{**obj, "attributes": tuple(obj["attributes"])}, measurement=measurement)
+
+
+@dataclass(frozen=True)
+class Brand:
+    """Something a reader of the release must know before trusting it. sentence: complete, for people."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What a run ends with.
+
+    plan: what was sealed; the data path in its spec may be reduced to the base name.
+    codes: int32, shape (rows, columns of the domain); table: the same rows as real values. Both None for mechanisms that only answer.
+    total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
+    rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
+    statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
+    bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
+    row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
+    order, from which everything else follows.
+    """
+
+    plan: Plan
+    codes: NDArray[np.int32] | None
+    table: pa.Table | None
+    total: float
+    measurements: tuple[Measurement, ...]
+    history: tuple[Progress, ...]
+    charges: tuple[Event, ...]
+    rho: float
+    rho_spent: float
+    private: bool
+    statement: str
+    brands: tuple[Brand, ...]
+    row_policy: str
+    details: Mapping[str, Any]
+    timings: Mapping[str, float]
+    versions: Mapping[str, str]
+    created: str
+    bounds: Mapping[Clique, Bound]
+    certificate: Certificate | None
+    row_seed: int | None
+    transcript: tuple[Answer, ...] = ()
+    ledger: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> Spec:
+        return self.plan.spec
+
+    @property
+    def domain(self) -> Domain:
+        return self.plan.domain
+
+    @property
+    def rows(self) -> int:
+        return 0 if self.codes is None else len(self.codes)
