@@ -211,9 +211,12 @@ def _export(path: Path) -> tuple[Entry, ...]:
     from dpsynth_core.store import exports
 
     try:
-        return exports.read(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeError):
+        if not path.is_file():  # a pipe could be waited for in vain
+            raise FileNotFoundError
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
         raise InputError("EXPORT", f"the file {str(path)!r} cannot be read", "check its path and permissions") from None
+    return exports.read(text)
 
 
 def _release(spec: Spec, out: Path, population: str | None) -> None:

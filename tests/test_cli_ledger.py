@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,10 @@ def test_an_export_is_checked_by_whoever_gets_it(capsys: pytest.CaptureFixture[s
     Path("ledger.json").write_text(text.replace("people", "others"))
     assert cli.main(["ledger", "check", "ledger.json"]) == cli.FAILED
     assert "NOT WHOLE: entry 1 was altered" in capsys.readouterr().out
-    assert cli.main(["ledger", "check", "nowhere.json"]) == cli.BAD_INPUT
+    os.mkfifo("pipe")
+    Path("bytes").write_bytes(b"\xff\xfe[")
+    for name in ("nowhere.json", "pipe", "bytes", "."):
+        assert cli.main(["ledger", "check", name]) == cli.BAD_INPUT
     assert cli.main(["ledger", "export", "--format", "csv"]) == 0
     assert "curator,kind,population" in capsys.readouterr().out
 

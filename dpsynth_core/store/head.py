@@ -1,4 +1,4 @@
-"""The head of the ledger, number and hash of its last entry, in a file of its own beside the database.
+"""The head of the ledger, number and hash of its last entry, in a file of its own.
 
 A database that was lost, emptied, cut off or put back from an older copy does not contain the entry that this file names. The file is
 written aside before the database commits and appears after it, so that a full disk stops the charge and a crash between the two leaves a
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dpsynth_core.foundation.private_files import private_file, sync_directory
+from dpsynth_core.foundation.private_files import private_directory, private_file, sync_directory
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
@@ -35,7 +35,9 @@ class Head:
 
 
 def head_file() -> Path:
-    return home() / "ledger.head"
+    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database. Elsewhere, it also tells when the whole directory is put back in time."""
+    configured = os.environ.get("DPSYNTH_LEDGER_HEAD")
+    return Path(configured).expanduser() if configured else home() / "ledger.head"
 
 
 def read() -> Head | None:
@@ -50,6 +52,7 @@ def read() -> Head | None:
 
 def begin() -> None:
     """Write the head of an empty chain, before its first entry commits."""
+    private_directory(head_file().parent)
     with private_file(head_file()) as stream:
         stream.write(_content(Head()))
 

@@ -1,4 +1,5 @@
-"""The one directory that holds everything the tool keeps: database, uploads, run results, and the key of the fingerprints.
+"""The one directory that holds everything the tool keeps: database, head of the ledger, key of the fingerprints,
+uploads and run results.
 
 How files are written there is in `private_files`. This module knows nothing of what is inside them.
 """

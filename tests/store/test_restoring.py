@@ -261,6 +261,18 @@ def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(h
     assert auditing.audit().holding("").problem
 
 
+def test_a_head_on_another_disk_shows_that_the_whole_directory_is_an_older_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_LEDGER_HEAD", str(home.parent / "another disk" / "head"))
+    reserve("r1", RHO)
+    older = Path(shutil.copytree(home, home.parent / "older"))
+    reserve("r2", RHO)
+    assert not (home / "ledger.head").exists()
+    shutil.rmtree(home)
+    older.rename(home)
+    with pytest.raises(BooksLost, match="there was an entry 3"):
+        reserve("r3", RHO)
+
+
 def test_the_head_on_file_names_the_newest_entry_and_nothing_else(home: Path) -> None:
     reserve("r1", RHO)
     assert json.loads((home / "ledger.head").read_bytes()) == {"number": 2, "hash": chain.entries()[-1].hash}
