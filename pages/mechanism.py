@@ -102,9 +102,12 @@ def _forecasts(spec_text: str) -> dict[str, Forecast | InputError]:
 
 
 def _same_file_elsewhere(spec: Spec) -> tuple[str, ...]:
+    """Other populations that anybody charged for the same file; of invented people, everybody may have as many as they like."""
+    if spec.data.simulated:
+        return ()
     try:
-        stat = Path(spec.data.path).stat() if spec.data.path else None
-        mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime) if stat else (0, 0.0))
+        stat = Path(spec.data.path).stat()
+        mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime))
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
     return ledger.same_file_elsewhere(mark, spec.population)
