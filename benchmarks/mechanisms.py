@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS, Table
 from dpsynth_core.cli import parse_workload
-from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release.document import ROWS_CSV, load
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary.domain import load_domain
+from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique
 
 WORKLOADS = ("all-2way", "all-3way")
@@ -71,7 +71,7 @@ def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[
 def _answers(table: Table, folder: Path) -> Mapping[Clique, NDArray[np.float64]]:
     """What a release without rows says about the workload."""
     measurements = load(folder).measurements
-    found = {clique: estimate(table.domain, measurements, clique) for clique in table.workload.cliques}
+    found = {clique: combined(measurements, clique) for clique in table.workload.cliques}
     return {clique: answer.values for clique, answer in found.items() if answer is not None}
 
 

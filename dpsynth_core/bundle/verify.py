@@ -328,7 +328,7 @@ def _distances(opened: _Opened) -> str:
         raise _Open("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)
     found = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
-    ratios = [float(np.sqrt(np.mean((found[m.clique] * people - m.values) ** 2))) / m.sigma for m in opened.release.measurements]
+    ratios = [float(np.sqrt(np.mean((found[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
     return f"from the noisy tables, cells of the rows are {np.median(ratios):.2g} times the noise away (median), {max(ratios):.2g} at most"
 
 

@@ -23,12 +23,12 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsynth_core.evaluation.combination import least_squares
-from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement, final
+from dpsynth_core.vocabulary.marginals import combined
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 
 CONFIDENCE = 0.95
 SUPPORTED, UNSUPPORTED, UNBOUNDED = "supported", "unsupported", "unbounded"
@@ -98,19 +98,18 @@ def supported(
     doubt: how far the number of records may be from the answer's sum; None for answers that are not rows'.
     A marginal that some measurement gives finally, with correlated noise, has one bound for both.
     """
-    whole = final(measurements, clique)
-    if whole is not None:
-        bound = _apart(domain, whole, answer, confidence)
-        return bound, bound
-    average = estimate(domain, measurements, clique)
+    average = combined(measurements, clique)
     if average is None:
         return None
+    if average.spread is not None:
+        bound = _apart(domain, average, answer, confidence)
+        return bound, bound
     cells, alpha = answer.size, 1 - confidence
     distance = float(np.abs(answer - average.values).sum())
-    paper = distance + average.sigma * (math.sqrt(2 * math.log(2)) * cells + math.sqrt(math.log(1 / alpha) * 2 * cells))
+    paper = distance + average.deviation * (math.sqrt(2 * math.log(2)) * cells + math.sqrt(math.log(1 / alpha) * 2 * cells))
     if doubt is None:
-        return paper, _apart(domain, Measurement(clique, average.values, average.sigma), answer, confidence)
-    two_sided = distance + average.sigma * absolute_sum(cells, 1 - alpha / 2)
+        return paper, _apart(domain, average, answer, confidence)
+    two_sided = distance + average.deviation * absolute_sum(cells, 1 - alpha / 2)
     return paper, min(two_sided, _one_sided(domain, measurements, clique, answer, 1 - alpha / 2) + doubt)
 
 
@@ -125,7 +124,7 @@ def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) 
     if impossible is None:
         return float(np.abs(answer - seen.values).sum()) + _noise(seen, answer.size, confidence)
     half, number = (1 + confidence) / 2, int(impossible.sum())
-    there = float(seen.values[impossible].sum()) + normal(half) * (seen.spread or seen.sigma) * math.sqrt(number)
+    there = float(seen.values[impossible].sum()) + normal(half) * seen.widest * math.sqrt(number)
     elsewhere = float(np.abs(answer - seen.values)[~impossible].sum()) + _noise(seen, answer.size - number, half)
     return elsewhere + float(np.abs(answer[impossible]).sum()) + max(0.0, there)
 
@@ -137,8 +136,8 @@ def _noise(measurement: Measurement, cells: int, confidence: float) -> float:
     in independent standard normals, so it exceeds its mean by t with probability at most exp(-t^2 / (2 n spread^2)).
     """
     if measurement.spread is None:
-        return measurement.sigma * absolute_sum(cells, confidence)
-    return HALF_NORMAL * measurement.sigma * cells + measurement.spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
+        return measurement.deviation * absolute_sum(cells, confidence)
+    return HALF_NORMAL * measurement.deviation * cells + measurement.spread * math.sqrt(2 * cells * math.log(1 / (1 - confidence)))
 
 
 def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Clique, answer: Array, confidence: float) -> float:
@@ -158,7 +157,7 @@ def _one_sided(domain: Domain, measurements: Collection[Measurement], clique: Cl
     inside = np.concatenate([[0.0], np.cumsum(over[order])])
     outside = cells.sum() - np.concatenate([[0.0], np.cumsum(cells[order])])
     numbers = _grid(cells.size)
-    noise = largest_positive_parts(cells.size, numbers, best.deviation, best.spread, 1 - (1 - confidence) / len(numbers))
+    noise = largest_positive_parts(cells.size, numbers, best.deviation, best.widest, 1 - (1 - confidence) / len(numbers))
     sizes = np.minimum(numbers, np.count_nonzero(cells)).astype(int)  # empty cells cannot be answered too high
     return 2 * float(min(np.min(inside[sizes] + outside[sizes] + noise), cells.sum()))
 

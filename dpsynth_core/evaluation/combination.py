@@ -1,16 +1,16 @@
 """One marginal from many noisy ones: the minimum-variance linear unbiased combination of every measurement that says something about it.
 
-The paper's estimator averages the measurements that contain the marginal (AIM, Theorem 1) and says itself that a better one exists. Here
-it is. Tables over r are a sum of orthogonal parts, one for each subset q of r: what depends on all of q and on no less. A measurement of s
-observes the parts of the q that lie in s, each coordinate with variance n_s sigma^2 / n_r, and all independently; so least squares
-falls apart into one weighted mean per part (the residual bases of Xiao et al., ResidualPlanner, 2023). Released values only.
+The paper's estimator averages the measurements that contain the marginal (AIM, Theorem 1; `marginals.combined`) and says itself that a
+better one exists. Here it is. Tables over r are a sum of orthogonal parts, one for each subset q of r: what depends on all of q and on no
+less. A measurement of s observes the parts of the q that lie in s, each coordinate with variance n_s deviation^2 / n_r, and all
+independently; so least squares falls apart into one weighted mean per part (the residual bases of Xiao et al., ResidualPlanner, 2023).
+Released values only.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -21,21 +21,14 @@ from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """values: unbiased counts. Their noise is normal with variance deviation^2 in every cell and covariance at most spread^2 in every
-    direction (it is correlated: the parts have different precisions)."""
+def least_squares(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
+    """The best estimate of the marginal, unbiased; None where no measurement contains all of it.
 
-    values: NDArray[np.float64]
-    deviation: float
-    spread: float
-
-
-def least_squares(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Combined | None:
-    """The best estimate of the marginal; None where no measurement contains all of it."""
-    known = final(measurements, clique)
-    if known is not None and known.spread is not None:
-        return Combined(known.values, known.sigma, known.spread)
+    Its noise is correlated, for the parts have different precisions: the result has a `spread`.
+    """
+    whole = final(measurements, clique)
+    if whole is not None:
+        return whole
     sizes, cells = domain.sizes(clique), domain.cells(clique)
     lifted: dict[Clique, NDArray[np.float64]] = {}
     precision: dict[Clique, float] = {}
@@ -51,10 +44,10 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
         seen = [shared for shared in lifted if set(part) <= set(shared)]
         weight = math.fsum(precision[shared] for shared in seen)
         mean = np.asarray(sum(lifted[shared] for shared in seen) / weight)
-        values = values + _project(mean, [name in part for name in clique])
+        values = values + _depending(mean, [name in part for name in clique])
         variance += math.prod(domain[name].size - 1 for name in part) / (weight * cells)
         widest = max(widest, 1 / weight)
-    return Combined(values, math.sqrt(variance), math.sqrt(widest))
+    return Measurement(clique, values, math.sqrt(variance), math.sqrt(widest))
 
 
 def _subsets(clique: Clique) -> Iterator[Clique]:
@@ -69,7 +62,7 @@ def _lifted(measurement: Measurement, clique: Clique, cells: int) -> NDArray[np.
     return expand(summed * (summed.size / cells), shared, clique)
 
 
-def _project(table: NDArray[np.float64], inside: Collection[bool]) -> NDArray[np.float64]:
+def _depending(table: NDArray[np.float64], inside: Collection[bool]) -> NDArray[np.float64]:
     """The part of a table that depends on the axes `inside` and averages to zero along each of them; the others have length 1."""
     for axis, varies in enumerate(inside):
         mean = table.mean(axis=axis, keepdims=True)

@@ -6,8 +6,7 @@ How far off each marginal is, is said in `quality`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.grouping import Groups, group
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import project, row_marginals
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
+from dpsynth_core.vocabulary.marginals import combined, project, row_marginals
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"
@@ -29,32 +28,6 @@ _CELLS_SHOWN = 60
 _SIDE_SHOWN = 36
 
 Truth = Zoned[Mapping[Clique, NDArray[np.int64]]]
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """The best unbiased estimate of a marginal from the measurements that contain it. values: counts; sigma: per cell."""
-
-    values: NDArray[np.float64]
-    sigma: float
-
-
-def estimate(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Estimate | None:
-    """Inverse-variance mean of all measurements summed down to `clique` (AIM, section 5); None if none contains it.
-
-    A measurement of n_ri cells summed down to n_r has variance (n_ri / n_r) sigma_i^2 per cell.
-    """
-    whole = final(measurements, clique)
-    if whole is not None:
-        return Estimate(whole.values, whole.deviation)
-    weight, total = 0.0, np.zeros(domain.sizes(clique))
-    for measurement in measurements:
-        if not set(clique) <= set(measurement.clique):
-            continue
-        precision = domain.cells(clique) / (domain.cells(measurement.clique) * measurement.deviation**2)
-        total += precision * project(measurement.values, measurement.clique, clique)
-        weight += precision
-    return Estimate(total / weight, math.sqrt(1 / weight)) if weight else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +50,9 @@ class Evidence:
         shares = self.shares(clique)
         return None if shares is None else shares * self.total
 
-    def estimate(self, clique: Clique) -> Estimate | None:
-        return estimate(self.domain, self.measurements, clique)
+    def measured(self, clique: Clique) -> Measurement | None:
+        """A marginal from all noisy ones that contain it, in people; None where none does."""
+        return combined(self.measurements, clique)
 
 
 def label(clique: Clique) -> str:
@@ -95,11 +69,11 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 
 def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
     clique = evidence.domain.clique([column])
-    rows, found = evidence.people(clique), evidence.estimate(clique)
+    rows, measured = evidence.people(clique), evidence.measured(clique)
     groups = group(evidence.domain[column], _known(evidence, clique), _CELLS_SHOWN)
     parts = [] if rows is None else [_series(groups, SYNTHETIC, rows, 0.0)]
-    if found is not None:
-        parts.append(_series(groups, MEASURED, found.values, found.sigma))
+    if measured is not None:
+        parts.append(_series(groups, MEASURED, measured.values, measured.deviation))
     if truth is not None:
         parts.append(_series(groups, PRIVATE, truth[clique].astype(np.float64), 0.0))
     return (
@@ -109,12 +83,12 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
 
 def _known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
     """Released counts that say which cells are large; zeros if there are none."""
-    rows, found = evidence.people(clique), evidence.estimate(clique)
-    return rows if rows is not None else found.values if found is not None else np.zeros(evidence.domain.sizes(clique))
+    rows, measured = evidence.people(clique), evidence.measured(clique)
+    return rows if rows is not None else measured.values if measured is not None else np.zeros(evidence.domain.sizes(clique))
 
 
-def _series(groups: Groups, name: str, counts: NDArray[np.float64], sigma: float) -> pd.DataFrame:
-    shown, half = groups.sum(counts), 1.96 * sigma * np.sqrt(groups.widths)
+def _series(groups: Groups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
+    shown, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
     return pd.DataFrame(
         {
             "cell": groups.labels,
@@ -133,14 +107,15 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     Each frame has columns row, column (labels), row_position, column_position, count. Only PRIVATE is curator-only.
     """
     bare = evidence.value
-    clique, found = bare.domain.clique([first, second]), bare.estimate(bare.domain.clique([first, second]))
+    clique = bare.domain.clique([first, second])
+    measured = bare.measured(clique)
     tables: dict[str, Zoned[NDArray[np.float64]]] = {}
     if bare.codes is not None:
         tables[SYNTHETIC] = combine(lambda e: e.people(clique), evidence)
-    if found is not None:
-        tables[MEASURED] = combine(lambda _: found.values, evidence)
+    if measured is not None:
+        tables[MEASURED] = combine(lambda _: measured.values, evidence)
     if len(tables) == 2:
-        tables[DIFFERENCE] = combine(lambda rows, measured: rows - measured, tables[SYNTHETIC], tables[MEASURED])
+        tables[DIFFERENCE] = combine(lambda rows, noisy: rows - noisy, tables[SYNTHETIC], tables[MEASURED])
     shown = _known(bare, clique)
     if truth is not None:
         tables[PRIVATE] = combine(lambda t: t[clique].astype(np.float64), truth)

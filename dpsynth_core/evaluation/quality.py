@@ -67,7 +67,7 @@ class Statements:
         evidence = self.evidence
         if evidence.codes is not None:
             return {r: t / max(1, len(evidence.codes)) for r, t in row_marginals(evidence.domain, evidence.codes, cliques).items()}
-        found = {r: evidence.estimate(r) for r in cliques}
+        found = {r: evidence.measured(r) for r in cliques}
         people, domain = max(1.0, evidence.total), evidence.domain
         return {r: domain.cleared(r, e.values) / people for r, e in found.items() if e is not None}
 
@@ -103,12 +103,12 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _described(evidence: Evidence, clique: Clique) -> dict[str, Any]:
-    found = evidence.estimate(clique)
+    found = evidence.measured(clique)
     return {
         "marginal": label(clique),
         "columns": len(clique),
         "cells": evidence.domain.cells(clique),
-        "sigma": found.sigma if found else math.nan,
+        "sigma": found.deviation if found else math.nan,
     }
 
 
@@ -128,7 +128,7 @@ def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence
     for clique in cliques:
         bound = bounds.get(clique)
         if bound is None:
-            rows.append([MEASURED if evidence.estimate(clique) else GUESS, math.nan, math.nan])
+            rows.append([MEASURED if evidence.measured(clique) else GUESS, math.nan, math.nan])
         else:
             halves = (math.nan if math.isinf(value) else value / 2 for value in (bound.tight, bound.paper))
             rows.append([_SUPPORT[bound.support], *halves])

@@ -11,13 +11,12 @@ Where the number of records is public, T = N and both are equalities.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsynth_core.evaluation.quantiles import normal
-from dpsynth_core.inference.estimation import estimate_total
-from dpsynth_core.vocabulary.measurement import Measurement, final
+from dpsynth_core.vocabulary.marginals import combined
+from dpsynth_core.vocabulary.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,11 @@ class Total:
 def known_total(measurements: Sequence[Measurement], public: float | None) -> Total | None:
     """The public number where there is one, else the estimate that the measurements give; None where there are none.
 
-    The estimate is the minimum-variance combination of the totals of the noisy marginals, each of variance n_r sigma^2. Which marginals
+    The estimate is the minimum-variance combination of the totals of the noisy marginals, each of variance n_r deviation^2. Which marginals
     a mechanism measures may depend on earlier noise; the weights then do too, and "normal with this deviation" is exact for what was
     planned beforehand and an approximation for the whole (coverage is tested).
     """
     if public is not None:
         return Total(public, 0.0)
-    counted = final(measurements, ())
-    if counted is not None:
-        return Total(max(1.0, float(counted.values)), counted.deviation)
-    if not measurements:
-        return None
-    return Total(estimate_total(measurements), math.sqrt(1 / math.fsum(1 / (m.values.size * m.deviation**2) for m in measurements)))
+    counted = combined(measurements, ())
+    return None if counted is None else Total(max(1.0, float(counted.values)), counted.deviation)

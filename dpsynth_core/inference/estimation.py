@@ -1,13 +1,13 @@
 """Private-PGM: the distribution that fits noisy marginals best (McKenna, Sheldon, Miklau 2019; AIM paper section 2).
 
-Minimises  sum_i 1/(2 sigma_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials. The
-weight is 1/sigma^2, the maximum likelihood one (the AIM paper prints 1/sigma). Works in fractions of the total inside, counts outside.
+Minimises  sum_i 1/(2 s_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials, where s_i
+is the standard deviation of the noise, rounding included. The weight is 1/s^2, the maximum likelihood one (the AIM paper prints 1/sigma).
+Works in fractions of the total inside, counts outside.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import expand, summed_axes
-from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.marginals import combined, expand, summed_axes
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows while nothing goes wrong, what counts as a loss that rises much, and when to give up."""
@@ -48,23 +48,18 @@ class Stopping:
 
 def estimate_total(measurements: Sequence[Measurement]) -> float:
     """Minimum-variance combination of the totals of noisy marginals; at least 1."""
-    precision = np.array([1.0 / (m.sigma**2 * m.values.size) for m in measurements])
-    totals = np.array([m.values.sum() for m in measurements])
-    return max(1.0, float(precision @ totals / precision.sum()))
+    whole = combined(measurements, ())
+    if whole is None:
+        raise ValueError("without measurements there is no estimate of the number of rows")
+    return max(1.0, float(whole.values))
 
 
-def combine(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """One measurement per clique: repeated ones averaged with weights 1/sigma^2."""
-    groups: dict[tuple[str, ...], list[Measurement]] = {}
+def one_each(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """One measurement per clique: repeated ones combined."""
+    groups: dict[Clique, list[Measurement]] = {}
     for m in measurements:
         groups.setdefault(m.clique, []).append(m)
-    return [group[0] if len(group) == 1 else _average(group) for group in groups.values()]
-
-
-def _average(group: Sequence[Measurement]) -> Measurement:
-    precision = sum(1.0 / m.sigma**2 for m in group)
-    values = sum(m.values / m.sigma**2 for m in group) / precision
-    return Measurement(group[0].clique, np.asarray(values), 1.0 / math.sqrt(precision))
+    return [mean for clique, group in groups.items() if (mean := combined(group, clique)) is not None]
 
 
 def estimate(
@@ -78,15 +73,15 @@ def estimate(
 
     warm_start: an earlier model of the same domain; its potentials are carried into the cliques that swallow them.
     """
-    combined = combine(measurements)
+    distinct = one_each(measurements)
     sizes = domain.sizes(domain.names)
-    structure = structure_of(domain, [m.clique for m in combined])
+    structure = structure_of(domain, [m.clique for m in distinct])
     if warm_start is not None and warm_start.structure.cliques == structure.cliques:
         structure = warm_start.structure
     contractor = warm_start.contractor if warm_start is not None else Contractor(sizes)
     start = _carry(structure, warm_start)
     pace = warm_start.pace if warm_start is not None else 1.0
-    terms = [_term(structure, labels_of(domain, m.clique), m, total) for m in combined]
+    terms = [_term(structure, labels_of(domain, m.clique), m, total) for m in distinct]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
     return GraphicalModel(domain, structure, tuple(fitted.potentials), total, contractor, pace)
 
@@ -114,7 +109,7 @@ def _term(structure: Structure, labels: Labels, measurement: Measurement, total:
     shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)
     possible = structure.possible_in(labels)
     values = measurement.values if possible is None else np.where(possible, measurement.values, 0.0)
-    return _Term(home, axes, shape, values / total, (total / measurement.sigma) ** 2)
+    return _Term(home, axes, shape, values / total, (total / measurement.deviation) ** 2)
 
 
 def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:

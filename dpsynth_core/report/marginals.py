@@ -26,14 +26,14 @@ def csv_files(release: Release) -> dict[str, bytes]:
 
 
 def parquet(release: Release) -> bytes:
-    """All measurements in one long table: measurement, attributes, cell (labels), noisy_count, sigma."""
+    """All measurements in one long table: measurement, attributes, cell (labels), noisy_count, noise_standard_deviation."""
     schema = pa.schema(
         [
             ("measurement", pa.int32()),
             ("attributes", pa.list_(pa.string())),
             ("cell", pa.list_(pa.string())),
             ("noisy_count", pa.float64()),
-            ("sigma", pa.float64()),
+            ("noise_standard_deviation", pa.float64()),
         ]
     )
     out = io.BytesIO()
@@ -42,7 +42,7 @@ def parquet(release: Release) -> bytes:
             size = m.values.size
             cells = list(zip(*_cells(release.domain, m), strict=True)) if m.clique else [()]
             writer.write_table(
-                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, _counts(release, m), [m.sigma] * size], schema=schema)
+                pa.table([[number + 1] * size, [list(m.clique)] * size, cells, _counts(release, m), [m.deviation] * size], schema=schema)
             )
     return out.getvalue()
 
@@ -85,6 +85,6 @@ def _index(release: Release) -> pa.Table:
             "file": [_file(i) for i in range(len(rows))],
             "columns": [label(m.clique) for m in rows],
             "cells": [m.values.size for m in rows],
-            "noise_standard_deviation": [m.sigma for m in rows],
+            "noise_standard_deviation": [m.deviation for m in rows],
         }
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Float = NDArray[np.float64]
@@ -76,3 +76,23 @@ def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: 
 def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
     """Several marginals of a table of codes, as counts."""
     return {clique: of_codes(domain, codes, clique) for clique in cliques}
+
+
+def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
+    """The minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none does.
+
+    A measurement of n_s cells summed down to n_r cells has noise of variance (n_s / n_r) deviation^2 in each of them; its weight is the
+    inverse of that. The noise of different measurements is taken to be independent. A measurement that is `final` for the marginal is
+    returned as it is.
+    """
+    whole = final(measurements, clique)
+    if whole is not None:
+        return whole
+    containing = [m for m in measurements if set(clique) <= set(m.clique)]
+    if not containing:
+        return None
+    tables = [project(m.values, m.clique, clique) for m in containing]
+    precisions = [table.size / (m.values.size * m.deviation**2) for m, table in zip(containing, tables, strict=True)]
+    whole_precision = math.fsum(precisions)
+    mean = sum(precision / whole_precision * table for precision, table in zip(precisions, tables, strict=True))
+    return Measurement(clique, np.asarray(mean), math.sqrt(1 / whole_precision))

@@ -42,8 +42,13 @@ class Measurement:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a cell's noise."""
+        """Standard deviation of a cell's noise, rounding included: what is published, and what measurements are weighed by."""
         return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
+
+    @property
+    def widest(self) -> float:
+        """The largest standard deviation of the noise in any direction: that of a cell, unless the noise is correlated."""
+        return self.deviation if self.spread is None else self.spread
 
 
 def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:

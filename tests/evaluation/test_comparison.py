@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -24,38 +22,6 @@ def exact(clique: tuple[str, ...]) -> np.ndarray:
 
 def evidence(*measurements: Measurement, codes: np.ndarray | None = CODES, total: float = 600.0) -> Evidence:
     return Evidence(DOMAIN, codes, measurements, total)
-
-
-def test_measurements_are_weighed_by_their_precision_and_summed_down() -> None:
-    one, two = np.array([10.0, 20.0, 30.0]), np.arange(12.0).reshape(3, 4)
-    found = comparison.estimate(DOMAIN, [Measurement(("a",), one, 2.0), Measurement(("a", "b"), two, 3.0)], ("a",))
-    first, second = 1 / 4, 1 / (4 * 9)  # four cells of variance 9 are summed into one
-    assert found is not None
-    assert found.values == pytest.approx((first * one + second * two.sum(axis=1)) / (first + second))
-    assert found.sigma == pytest.approx(1 / math.sqrt(first + second))
-
-
-def test_what_no_measurement_contains_has_no_estimate() -> None:
-    assert comparison.estimate(DOMAIN, [Measurement(("a", "b"), np.zeros((3, 4)), 1.0)], ("a", "c")) is None
-
-
-def test_combined_estimates_are_unbiased_and_as_noisy_as_they_say() -> None:
-    rng, truth = np.random.default_rng(2), exact(("a", "b"))
-    draws = [
-        comparison.estimate(
-            DOMAIN,
-            [
-                Measurement(("a",), truth.sum(axis=1) + rng.normal(0, 5, 3), 5.0),
-                Measurement(("a", "b"), truth + rng.normal(0, 2, (3, 4)), 2.0),
-            ],
-            ("a",),
-        )
-        for _ in range(4000)
-    ]
-    errors = np.array([d.values - truth.sum(axis=1) for d in draws])
-    sigma = draws[0].sigma
-    assert np.abs(errors.mean(axis=0)).max() < 5 * sigma / math.sqrt(4000)  # five standard errors
-    assert errors.std() == pytest.approx(sigma, rel=0.03)  # 12,000 values: standard error 0.65 %
 
 
 def test_one_way_is_in_people_and_adds_up_to_the_total() -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds, supported
 from dpsynth_core.evaluation.combination import least_squares
-from dpsynth_core.evaluation.comparison import estimate
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Measurement, final
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import people, run
@@ -34,12 +34,12 @@ def test_only_a_measurement_with_a_spread_is_final() -> None:
 
 
 def test_estimates_take_it_as_it_is() -> None:
-    average, best = estimate(DOMAIN, ALL, ("a",)), least_squares(DOMAIN, ALL, ("a",))
+    average, best = combined(ALL, ("a",)), least_squares(DOMAIN, ALL, ("a",))
     assert average is not None
     assert best is not None
     assert np.array_equal(average.values, COLUMN.values)
     assert np.array_equal(best.values, COLUMN.values)
-    assert average.sigma == best.deviation == 3.0
+    assert average.deviation == best.deviation == 3.0
     assert best.spread == 3.5
 
 
@@ -75,6 +75,6 @@ def test_the_results_of_a_run_use_it() -> None:
     done = run("residual_planner", all_kway(people().domain, 2), 0.05)
     measurements = [event.measurement for event in done.events[:-1]]
     for measurement in measurements:
-        found = estimate(people().domain, measurements, measurement.clique)
+        found = combined(measurements, measurement.clique)
         assert found is not None
         assert found.sigma == measurement.sigma

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from dpsynth_core.inference.estimation import Stopping, combine, estimate, estimate_total
+from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total, one_each
 from dpsynth_core.vocabulary.measurement import Measurement
 from tests.inference.brute_force import coded_domain, marginal
 
@@ -73,7 +73,7 @@ def test_a_warm_start_keeps_what_was_learnt() -> None:
 
 
 def test_repeated_measurements_are_averaged_by_precision() -> None:
-    (merged,) = combine([measured((0,), [0, 0, 0], 1.0), measured((0,), [5, 5, 5], 2.0)])
+    (merged,) = one_each([measured((0,), [0, 0, 0], 1.0), measured((0,), [5, 5, 5], 2.0)])
     np.testing.assert_allclose(merged.values, [1, 1, 1])
     assert np.isclose(merged.sigma, np.sqrt(1 / (1 + 1 / 4)))
 

@@ -150,7 +150,9 @@ def test_noisy_marginals_are_complete_in_both_forms(made: Release) -> None:
         wide = pd.read_csv(io.BytesIO(parts[index["file"][number]].value))
         assert wide.iloc[:, -1].to_numpy() == pytest.approx(m.values.ravel())
         assert long[long["measurement"] == number + 1]["noisy_count"].to_numpy() == pytest.approx(m.values.ravel())
-        assert long[long["measurement"] == number + 1]["sigma"].unique() == pytest.approx([m.sigma])
+        assert long[long["measurement"] == number + 1]["noise_standard_deviation"].unique() == pytest.approx([m.deviation])
+        assert index["noise_standard_deviation"][number] == pytest.approx(m.deviation, rel=1e-12)
+        assert m.deviation > m.sigma  # the noise is rounded to whole people, which adds to it
 
 
 def test_no_cell_of_the_tables_for_people_starts_a_formula(made: Release) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import counted, expand, of_codes, project, row_marginals, summed_axes
+from dpsynth_core.vocabulary.marginals import combined, counted, expand, of_codes, project, row_marginals, summed_axes
+from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
 
 SIZES = {"a": 3, "b": 2, "c": 4, "d": 1}
 DOMAIN = Domain.from_json(SIZES)
@@ -98,3 +100,82 @@ def test_columns_cannot_be_lost_by_expanding() -> None:
 def test_a_code_out_of_range_is_not_counted_elsewhere() -> None:
     with pytest.raises(ValueError, match="invalid entry"):
         counted([np.array([0, 2])], [2])
+
+
+def noisy(clique: tuple[str, ...], sigma: float, seed: int, rounding: float = 0.0) -> Measurement:
+    values = np.random.default_rng(seed).normal(20.0, 10.0, [SIZES[name] for name in clique])
+    return Measurement(clique, values, sigma, rounding=rounding)
+
+
+MEASURED = [
+    noisy(("a",), 2.0, 1),
+    noisy(("a",), 0.3, 2, ROUNDING),
+    noisy(("a", "b"), 3.0, 3, ROUNDING),
+    noisy(("b", "c"), 1.0, 4),
+    noisy(("a", "b", "c"), 0.5, 5),
+    noisy(("c", "d"), 1.5, 6),
+    noisy((), 4.0, 7),
+]
+
+
+def summing(clique: tuple[str, ...], onto: tuple[str, ...]) -> np.ndarray:
+    """The matrix that sums a flat table over `clique` down to `onto`, written cell by cell."""
+    shape, target = [SIZES[name] for name in clique], [SIZES[name] for name in onto]
+    matrix = np.zeros((math.prod(target), math.prod(shape)))
+    for place, cell in enumerate(np.ndindex(*shape)):
+        to = tuple(cell[clique.index(name)] for name in onto)
+        matrix[np.ravel_multi_index(to, target) if to else 0, place] = 1
+    return matrix
+
+
+@pytest.mark.parametrize("clique", [(), ("a",), ("b",), ("c",), ("a", "b"), ("b", "c"), ("a", "b", "c"), ("c", "d")], ids=" ".join)
+def test_combining_is_weighted_least_squares_on_the_measurements_summed_down(clique: tuple[str, ...]) -> None:
+    cells, designs, seen = math.prod(SIZES[name] for name in clique), [], []
+    for m in MEASURED:
+        if set(clique) <= set(m.clique):
+            down = summing(m.clique, clique)
+            whitening = np.linalg.inv(np.linalg.cholesky((m.sigma**2 + m.rounding) * down @ down.T))
+            designs.append(whitening)
+            seen.append(whitening @ down @ m.values.ravel())
+    design = np.vstack(designs)
+    best, *_ = np.linalg.lstsq(design, np.concatenate(seen), rcond=None)
+    covariance = np.linalg.inv(design.T @ design)
+    found = combined(MEASURED, clique)
+    assert found is not None
+    assert found.values.ravel() == pytest.approx(best)
+    assert covariance == pytest.approx(found.deviation**2 * np.eye(cells), abs=1e-12)
+
+
+def test_combined_measurements_are_unbiased_and_as_noisy_as_they_say() -> None:
+    rng, truth = np.random.default_rng(2), np.arange(12.0).reshape(3, 4)
+    draws = [
+        combined(
+            [
+                Measurement(("a",), truth.sum(axis=1) + rng.normal(0, 5, 3), 5.0),
+                Measurement(("a", "c"), truth + rng.normal(0, 2, (3, 4)), 2.0),
+            ],
+            ("a",),
+        )
+        for _ in range(4000)
+    ]
+    errors = np.array([d.values - truth.sum(axis=1) for d in draws])
+    deviation = draws[0].deviation
+    assert np.abs(errors.mean(axis=0)).max() < 5 * deviation / math.sqrt(4000)  # five standard errors
+    assert errors.std() == pytest.approx(deviation, rel=0.03)  # 12,000 values: standard error 0.65 %
+
+
+def test_one_measurement_of_the_marginal_itself_is_taken_as_it_is() -> None:
+    only = noisy(("a", "b"), 0.3, 8, ROUNDING)
+    found = combined([only], ("a", "b"))
+    assert np.array_equal(found.values, only.values)
+    assert found.deviation == pytest.approx(math.sqrt(0.3**2 + ROUNDING))
+
+
+def test_what_no_measurement_contains_cannot_be_combined() -> None:
+    assert combined(MEASURED, ("a", "d")) is None
+    assert combined([], ()) is None
+
+
+def test_a_final_measurement_is_not_averaged_with_others() -> None:
+    whole = Measurement(("a",), np.zeros(3), 3.0, spread=3.5)
+    assert combined([*MEASURED, whole], ("a",)) is whole

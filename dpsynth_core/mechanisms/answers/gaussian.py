@@ -22,7 +22,7 @@ from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP, Accountant
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -42,17 +42,11 @@ class NoisyAnswers:
     measurements: tuple[Measurement, ...]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Counts: every measurement of the clique or of a superset of it, summed down and averaged with weights 1/variance.
-
-        Raises KeyError if no measured marginal contains the clique.
-        """
-        covering = [m for m in self.measurements if set(clique) <= set(m.clique)]
-        if not covering:
+        """Counts: all measurements that contain the clique, combined. Raises KeyError if there is none."""
+        mean = combined(self.measurements, clique)
+        if mean is None:
             raise KeyError(clique)
-        # a cell of the sum adds up n_s / n_r cells of the measured marginal, each of variance sigma^2
-        precision = [self.domain.cells(clique) / (m.values.size * m.sigma**2) for m in covering]
-        mean = sum(p * project(m.values, m.clique, clique) for p, m in zip(precision, covering, strict=True)) / math.fsum(precision)
-        return self.domain.cleared(clique, np.asarray(mean))
+        return self.domain.cleared(clique, mean.values)
 
 
 class Gaussian:

@@ -135,7 +135,7 @@ class PublicPrior:
         self._heard.append(self._compared(measurement))
         clique = measurement.clique
         gaps = [float(((measurement.values - self.total * q) ** 2).sum()) for q in (self.shares(clique), self._apart(clique))]
-        self._doubt += (gaps[0] - gaps[1]) / (2 * measurement.sigma**2)
+        self._doubt += (gaps[0] - gaps[1]) / (2 * measurement.deviation**2)
         if not self.cliques or self._doubt < _LARGEST_DOUBT:
             return True
         self.cliques, self.room = [], 0.0
@@ -145,8 +145,8 @@ class PublicPrior:
         """The ratio that `inflation` averages, and its precision: at most 1, for it varies by about 1 without any noise."""
         q, cells = self.shares(measurement.clique), measurement.values.size
         variance = self._variance(measurement.clique)
-        excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.sigma**2
-        noise = math.sqrt(2 * cells) * measurement.sigma**2 / variance  # of the ratio
+        excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.deviation**2
+        noise = math.sqrt(2 * cells) * measurement.deviation**2 / variance  # of the ratio
         return excess / variance, 1.0 / (1.0 + noise**2)
 
     def shares(self, clique: Clique) -> Float:
@@ -212,7 +212,7 @@ def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Seque
     starts = np.cumsum([0, *(m.values.size for m in columns)])
     places = np.stack([rows[:, domain.position(m.clique[0])] + start for m, start in zip(columns, starts[:-1], strict=True)])
     noisy = np.concatenate([m.values for m in columns]) / total
-    precision = np.repeat([(total / m.sigma) ** 2 / counts.sum() for m in columns], np.diff(starts))
+    precision = np.repeat([(total / m.deviation) ** 2 / counts.sum() for m in columns], np.diff(starts))
 
     def weigh(free: Float) -> tuple[Float, float]:
         log = np.log(counts) + free[places].sum(axis=0)

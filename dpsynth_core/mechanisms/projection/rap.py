@@ -204,7 +204,7 @@ class _Run:
 
     def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
         """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
-        counts = {m.clique[0]: m.values + 2 * m.sigma for m in self.columns}
+        counts = {m.clique[0]: m.values + 2 * m.deviation for m in self.columns}
         return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
 
     def details(self) -> dict[str, Any]:
