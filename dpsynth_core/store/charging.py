@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import fingerprints, ledger
+from dpsynth_core.store import fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import LOCAL_OWNER, new_id
 
 _FREE = "nothing was read and nothing charged"
@@ -19,42 +21,47 @@ _FREE = "nothing was read and nothing charged"
 def charged(plan: Plan, execute: Callable[[Callable[[], None]], Release], warn: Callable[[str], None]) -> Release:
     """Reserve the plan's budget and call `execute`, which calls its argument right before it reads the first record.
 
-    If it ends before that, the reservation is given back; if this process is killed before that, the reservation stays, on the
-    safe side. The release cites the ledger. warn: is told that the same file was charged to another population.
+    It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
+    process was killed. The release cites the ledger. warn: is told that the same file was charged to another population.
     Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
     reservation could not be given back.
     """
-    run, touched = f"cli-{new_id()}", False
-    spec = plan.spec
+    run, spec = new_id(), plan.spec
+    job = jobs.Job(run, LOCAL_OWNER, None, jobs.COMMAND, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     try:
         charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
             warn(f"the same file was charged to the population {name!r}: these are the same people, and their losses add up")
         with transaction() as db:
-            ledger.reserve(db, LOCAL_OWNER, charge)
+            jobs.reconcile(db)
+            jobs.submit(db, job, charge)
+            jobs.work_here(db, run)
     except StoreFault as error:
         raise StoreFault(error.field, error.problem, f"{error.remedy}; {_FREE}") from error
+    touched = False
 
     def touch() -> None:
         nonlocal touched
-        with transaction() as db:
-            ledger.touch(db, run)
+        jobs.touch(run)
         touched = True
 
-    try:
-        made = execute(touch)
-    except BaseException as error:
-        if not touched:
-            _give_back(run, error)
-        raise
+    with beating(run, on_loss=lambda: None):
+        try:
+            made = execute(touch)
+        except BaseException as error:
+            if not touched:
+                _give_back(run, error)
+            raise
+    jobs.remove(run)
     return replace(made, ledger=ledger.citation(run))
 
 
 def _give_back(run: str, reason: BaseException) -> None:
-    """Return the reservation of a run that ended for a reason before it read anything. Raises ChargedError where that fails."""
+    """End a run that had a reason to end before it read anything. Raises ChargedError where its reservation could not be given back."""
     try:
-        with transaction() as db:
-            ledger.give_back(db, run, "ended before any record was read")
+        with suppress(jobs.NotMine):
+            jobs.give(run, 0, "failed")
+        jobs.remove(run)
     except StoreFault as error:
         told = reason if isinstance(reason, InputError) else error
         raise ChargedError(told.field, f"{told.problem}, and the reserved budget could not be given back", told.remedy) from error

@@ -39,56 +39,45 @@ CREATE TABLE projects (
 ) WITHOUT ROWID;
 CREATE INDEX projects_of_owner ON projects (owner, updated);
 
-CREATE TABLE runs (
+CREATE TABLE jobs (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
-    project TEXT NOT NULL REFERENCES projects (id),
-    spec TEXT NOT NULL,
+    project TEXT REFERENCES projects (id),
+    kind TEXT NOT NULL CHECK (kind IN ('release', 'sweep', 'command')),
+    document TEXT NOT NULL,
     digest TEXT NOT NULL,
     population TEXT NOT NULL,
     rho REAL NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'cancelling', 'done', 'failed', 'cancelled', 'lost')),
-    touched INTEGER NOT NULL DEFAULT 0,
-    pid INTEGER,
-    birth TEXT,
-    place TEXT,
-    created TEXT NOT NULL,
-    started TEXT,
-    heartbeat TEXT,
-    cancel_asked TEXT,
-    finished TEXT,
-    error TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
-CREATE INDEX runs_of_project ON runs (owner, project, created);
-CREATE INDEX runs_by_state ON runs (state, created);
-
-CREATE TABLE events (
-    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    at TEXT NOT NULL,
-    content TEXT NOT NULL,
-    PRIMARY KEY (run, number)
-) WITHOUT ROWID;
-
-CREATE TABLE sweeps (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    project TEXT NOT NULL REFERENCES projects (id),
-    document TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    private INTEGER NOT NULL,
-    rho REAL NOT NULL,
+    charged INTEGER NOT NULL,
     touched INTEGER NOT NULL DEFAULT 0,
     workers INTEGER NOT NULL CHECK (workers > 0),
-    state TEXT NOT NULL CHECK (state IN ('active', 'stopped', 'done')),
+    state TEXT NOT NULL CHECK (state IN ('active', 'stopping', 'stopped', 'done')),
+    stop_asked TEXT,
     created TEXT NOT NULL,
-    finished TEXT
+    finished TEXT,
+    CHECK ((project IS NULL) = (kind = 'command'))
 ) WITHOUT ROWID;
-CREATE INDEX sweeps_of_project ON sweeps (owner, project, created);
+CREATE INDEX jobs_of_project ON jobs (owner, project, created);
+CREATE INDEX jobs_by_state ON jobs (state, created);
 
-CREATE TABLE sweep_workers (
+CREATE TABLE points (
+    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    forecast REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled', 'lost')),
+    worker TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started TEXT,
+    finished TEXT,
+    outcome TEXT NOT NULL DEFAULT '',
+    error TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (job, number)
+) WITHOUT ROWID;
+CREATE INDEX points_by_state ON points (job, state);
+
+CREATE TABLE workers (
     id TEXT PRIMARY KEY,
-    sweep TEXT NOT NULL REFERENCES sweeps (id) ON DELETE CASCADE,
+    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     pid INTEGER,
     birth TEXT,
     place TEXT,
@@ -96,20 +85,24 @@ CREATE TABLE sweep_workers (
     heartbeat TEXT
 ) WITHOUT ROWID;
 
-CREATE TABLE sweep_points (
-    sweep TEXT NOT NULL REFERENCES sweeps (id) ON DELETE CASCADE,
+CREATE TABLE events (
+    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,
-    forecast REAL NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'lost')),
-    worker TEXT,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    started TEXT,
-    finished TEXT,
-    outcome TEXT NOT NULL DEFAULT '',
-    error TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (sweep, number)
+    at TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (job, number)
 ) WITHOUT ROWID;
-CREATE INDEX sweep_points_by_state ON sweep_points (sweep, state);
+
+CREATE VIEW sweeps AS SELECT * FROM jobs WHERE kind = 'sweep';
+CREATE VIEW runs AS SELECT
+    jobs.id, owner, project, document AS spec, digest, population, rho, touched, created, points.started, points.finished, points.error,
+    (SELECT heartbeat FROM workers WHERE job = jobs.id) AS heartbeat,
+    CASE
+        WHEN jobs.state = 'stopping' THEN 'cancelling'
+        WHEN points.state = 'waiting' THEN iif(EXISTS (SELECT 1 FROM workers WHERE job = jobs.id), 'running', 'queued')
+        ELSE points.state
+    END AS state
+FROM jobs JOIN points ON job = jobs.id WHERE kind = 'release';
 
 CREATE TABLE ledger (
     number INTEGER PRIMARY KEY,
@@ -162,7 +155,7 @@ WHEN NEW.kind = 'return' AND (
   OR EXISTS (SELECT 1 FROM ledger WHERE run = NEW.run AND kind = 'touch'))
 BEGIN SELECT RAISE(ABORT, 'a run that touched data stays charged'); END;
 
-CREATE TRIGGER sweep_points_stay_finished BEFORE UPDATE ON sweep_points WHEN OLD.state = 'done'
+CREATE TRIGGER points_stay_finished BEFORE UPDATE ON points WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(ABORT, 'a finished point is never done again'); END;
 """
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import lifecycle, sweep_life
+from dpsynth_core.store import jobs
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, project_folder
 
@@ -96,14 +96,10 @@ def delete(owner: str, project: str) -> None:
     """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
         owned(db, "project", owner, project)
-        runs = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ?", (project,))]
-    for run in runs:
-        lifecycle.stop_now(run)
-    for sweep in sweep_life.sweeps_of(project):
-        sweep_life.stop(sweep)
+    for job in jobs.jobs_of(project):
+        jobs.stop(job)
     with transaction() as db:
-        db.execute("DELETE FROM runs WHERE project = ?", (project,))
-        db.execute("DELETE FROM sweeps WHERE project = ?", (project,))
+        db.execute("DELETE FROM jobs WHERE project = ?", (project,))
         db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
     shutil.rmtree(project_folder(project), ignore_errors=True)
     forget_deleted()

@@ -1,16 +1,14 @@
-"""Runs, for pages: submit, watch, cancel, delete, read the result. Each run is executed by a worker process of its own.
+"""Runs, for pages: submit, watch, cancel, delete, read the result. A run is a job of one point, whose release is kept (`jobs`).
 
-Submitting reserves the budget in the same transaction that creates the run. `pump` starts what may start and judges what has
-died; it is idempotent and may be called by anyone at any time: at server start, at every poll of a page, by a worker that ends.
+Submitting reserves the budget in the same transaction that creates the run.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +19,9 @@ from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.store import fingerprints, launching, ledger, lifecycle, projects
+from dpsynth_core.store import fingerprints, jobs, ledger, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import new_id, now, run_folder
+from dpsynth_core.store.home import new_id, run_folder
 from dpsynth_core.vocabulary.measurement import Measurement
 
 
@@ -52,7 +50,7 @@ class Run:
     @property
     def active(self) -> bool:
         """Not in a final state: worth polling."""
-        return self.state not in lifecycle.FINAL
+        return self.state in ("queued", "running", "cancelling")
 
 
 @dataclass(frozen=True)
@@ -77,19 +75,15 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     plan = synthesis.plan(spec)
     run = new_id()
     charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
+    job = jobs.Job(run, owner, project, jobs.RELEASE, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with transaction() as db:
         owned(db, "project", owner, project)
         same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND digest = ?", (project, spec.digest()))]
         if seen is not None and (started := [other for other in same if other not in seen]):
             return str(started[0])
-        ledger.reserve(db, owner, charge)
-        db.execute(
-            "INSERT INTO runs (id, owner, project, spec, digest, population, rho, state, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
-            (run, owner, project, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho, now()),
-        )
+        jobs.submit(db, job, charge)
         private_directory(run_folder(project, run) / "measurements")
-    pump()
+    jobs.pump()
     return run
 
 
@@ -124,17 +118,16 @@ def cancel(owner: str, run: str) -> None:
     A worker that ignores the request is killed by the first `pump` after the grace.
     """
     get(owner, run)
-    lifecycle.ask_to_stop(run)
-    pump()
+    jobs.ask_to_stop(run)
+    jobs.pump()
 
 
 def delete(owner: str, run: str) -> None:
-    """Remove a finished run with its measurements and release; its ledger entries stay. Raises InputError while it is active."""
+    """Remove a finished run with its release; its ledger entries stay. Raises InputError while it is active."""
     found = get(owner, run)
     if found.active:
         raise InputError("run", "it has not ended", "cancel it first")
-    with transaction() as db:
-        db.execute("DELETE FROM runs WHERE id = ? AND owner = ?", (run, owner))
+    jobs.remove(run)
     shutil.rmtree(run_folder(found.project, run), ignore_errors=True)
     forget_deleted()
 
@@ -143,7 +136,7 @@ def events(owner: str, run: str, after: int = -1) -> tuple[RunEvent, ...]:
     """What the run has said so far, oldest first, from event number `after` + 1; without the cells of its measurements."""
     with reading() as db:
         owned(db, "run", owner, run)
-        rows = db.execute("SELECT number, at, content FROM events WHERE run = ? AND number > ? ORDER BY number", (run, after))
+        rows = db.execute("SELECT number, at, content FROM events WHERE job = ? AND number > ? ORDER BY number", (run, after))
         return tuple(RunEvent(row["number"], row["at"], Progress.from_json(json.loads(row["content"]))) for row in rows)
 
 
@@ -159,32 +152,10 @@ def measurements(owner: str, run: str) -> tuple[Measurement, ...]:
 def release(owner: str, run: str) -> Release:
     """The release of a run that is done. Raises InputError for any other."""
     found = get(owner, run)
-    folder = run_folder(found.project, run) / lifecycle.RELEASE
+    folder = run_folder(found.project, run) / jobs.RESULT
     if found.state != "done" or not folder.exists():
         raise InputError("run", f"it is {found.state} and has no release", "choose a run that is done")
     return releases.load(folder)
-
-
-def pump(launch: Callable[[str], None] | None = None) -> None:
-    """Judge the active runs by their processes, then start queued ones while there is room. launch: starts the worker of a run."""
-    with transaction() as db:
-        lifecycle.reconcile(db)
-    while True:
-        with transaction() as db:
-            run = lifecycle.start_next(db, concurrent_runs())
-        if run is None:
-            return
-        (launch or _launch)(run)
-
-
-def concurrent_runs() -> int:
-    """How many runs may work at the same time: DPSYNTH_CONCURRENT_RUNS, default 1."""
-    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")
-    return int(text) if text.isdigit() and int(text) > 0 else 1
-
-
-def _launch(run: str) -> None:
-    launching.launch("dpsynth_core.store.worker", run)
 
 
 def _run(row: sqlite3.Row) -> Run:

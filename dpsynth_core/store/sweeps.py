@@ -1,7 +1,5 @@
-"""Sweeps, for pages: submit, watch, stop, resume, delete, read the outcomes. Their points are tried by worker processes, one on each core.
-
-`pump` starts workers and judges those that have died; it is idempotent and may be called by anyone at any time. So a sweep goes on
-by itself after a restart of the server, or of the machine.
+"""Sweeps, for pages: submit, watch, stop, resume, delete, read the outcomes. A sweep is a job whose points are tried by worker processes,
+one on each core (`jobs`). It goes on by itself after a restart of the server, or of the machine.
 """
 
 from __future__ import annotations
@@ -16,16 +14,14 @@ from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import fingerprints, launching, ledger, projects, sweep_life
+from dpsynth_core.store import fingerprints, jobs, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import new_id, now
+from dpsynth_core.store.home import new_id
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Workers share the cores among themselves; threads inside each would only be in each other's way."""
 MEMORY_SHARE = 0.7
 """Of the memory that is free, so much may be used by all workers of a sweep together, as far as forecasts tell."""
 
@@ -85,20 +81,12 @@ def submit(owner: str, project: str, sweep: Sweep) -> str:
     workers = workers_at_once(max(forecast.memory_mb for forecast in forecasts.values()))
     name, private = new_id(), sweep.table == PRIVATE
     charge = _charge(sweep, name) if private else None
+    document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0
+    job = jobs.Job(name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers)
     with transaction() as db:
         owned(db, "project", owner, project)
-        if charge is not None:
-            ledger.reserve(db, owner, charge)
-        db.execute(
-            "INSERT INTO sweeps (id, owner, project, document, digest, private, rho, workers, state, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)",
-            (name, owner, project, json.dumps(sweep.to_json()), sweep.digest(), private, sweep.rho if private else 0.0, workers, now()),
-        )
-        db.executemany(
-            "INSERT INTO sweep_points (sweep, number, forecast, state) VALUES (?, ?, ?, 'waiting')",
-            [(name, number, seconds) for number, seconds in enumerate(expected)],
-        )
-    pump()
+        jobs.submit(db, job, charge)
+    jobs.pump()
     return name
 
 
@@ -120,7 +108,7 @@ def points(owner: str, sweep: str) -> tuple[PointState, ...]:
     with reading() as db:
         owned(db, "sweep", owner, sweep)
         columns = ", ".join(PointState.__dataclass_fields__)
-        rows = db.execute(f"SELECT {columns} FROM sweep_points WHERE sweep = ? ORDER BY number", (sweep,))
+        rows = db.execute(f"SELECT {columns} FROM points WHERE job = ? ORDER BY number", (sweep,))
         return tuple(PointState(*row) for row in rows)
 
 
@@ -128,15 +116,15 @@ def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
     """Of the finished points, by number. They are in the zone of the sweep."""
     with reading() as db:
         owned(db, "sweep", owner, sweep)
-        rows = db.execute("SELECT number, outcome FROM sweep_points WHERE sweep = ? AND state = 'done' ORDER BY number", (sweep,))
+        rows = db.execute("SELECT number, outcome FROM points WHERE job = ? AND state = 'done' ORDER BY number", (sweep,))
         return {row["number"]: Outcome.from_json(json.loads(row["outcome"])) for row in rows}
 
 
 def stop(owner: str, sweep: str) -> None:
     """Stop it; what is finished stays. On a private table it stays charged unless nothing was read."""
     get(owner, sweep)
-    sweep_life.stop(sweep)
-    pump()
+    jobs.stop(sweep)
+    jobs.pump()
 
 
 def resume(owner: str, sweep: str) -> None:
@@ -144,29 +132,16 @@ def resume(owner: str, sweep: str) -> None:
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
     with transaction() as db:
-        sweep_life.resume(db, sweep)
-    pump()
+        jobs.resume(db, sweep)
+    jobs.pump()
 
 
 def delete(owner: str, sweep: str) -> None:
     """Stop it and remove its outcomes; its ledger entries stay."""
     get(owner, sweep)
-    sweep_life.stop(sweep)
-    with transaction() as db:
-        db.execute("DELETE FROM sweeps WHERE id = ? AND owner = ?", (sweep, owner))
+    jobs.stop(sweep)
+    jobs.remove(sweep)
     forget_deleted()
-
-
-def pump() -> None:
-    """Judge the workers by their processes, then start workers while there is room and work."""
-    with transaction() as db:
-        sweep_life.reconcile(db)
-    while True:
-        with transaction() as db:
-            worker = sweep_life.start_next(db)
-        if worker is None:
-            return
-        _launch(worker)
 
 
 def workers_at_once(memory_mb: float) -> int:
@@ -187,7 +162,7 @@ def _charge(sweep: Sweep, name: str) -> Charge:
     spec, (epsilon, delta) = sweep.base, cost(sweep)
     return Charge(
         population=spec.population,
-        run=sweep_life.charge_name(name),
+        run=name,
         spec=sweep.digest(),
         unit=spec.unit,
         rho=sweep.rho,
@@ -197,10 +172,6 @@ def _charge(sweep: Sweep, name: str) -> Charge:
         note=f"trade-offs, {len(sweep.points)} trials that are never released",
         own_delta=sweep.own_delta,
     )
-
-
-def _launch(worker: str) -> None:
-    launching.launch("dpsynth_core.store.sweep_worker", worker, ONE_THREAD)
 
 
 def _free_mb() -> float:

@@ -1,4 +1,4 @@
-"""The process that executes one run: ``python -m dpsynth_core.store.worker RUN``. Started by `runs.pump`, alone in its session.
+"""The process that works off a job: ``python -m dpsynth_core.store.worker JOB``. Started by `jobs.pump`, alone in its session.
 
 What it learns goes into the store at once, so that killing it at any point loses nothing that was paid for. It says nothing on its
 own: errors cross as our own messages, or as the type and place of an exception, because an exception's text may quote a record.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sqlite3
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,53 +22,92 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.foundation.private_files import private_directory, private_file
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.release import Progress
-from dpsynth_core.store import failures, fingerprints, ledger, lifecycle, runs
+from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.store import failures, fingerprints, jobs, ledger
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
+from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.tradeoffs.trial import Outcome, Trials
 
-NICENESS = 5
+NICENESS = {jobs.RELEASE: 5, jobs.SWEEP: 10}
+"""Below the pages, and sweeps below runs."""
 
 
-def main(run: str) -> None:
-    """Claim the run, execute it, say how it ended, and let the next one start."""
+def main(job: str) -> None:
+    """Claim the job, work off what waits in it, and let the next one start."""
     interrupts.handle()
     interrupts.defer()
-    os.nice(NICENESS)
-    with contextlib.suppress(lifecycle.NotMine):
-        _execute(run)
-    runs.pump()
+    with contextlib.suppress(jobs.NotMine, Interrupted):
+        row = jobs.claim(job)
+        os.nice(NICENESS[row["kind"]])
+        work(row)
+    jobs.pump()
 
 
-def _execute(run: str) -> None:
-    row = lifecycle.claim(run)
-    folder = run_folder(row["project"], run)
-    with beating(partial(lifecycle.beat, run)):
+def work(row: sqlite3.Row) -> None:
+    """Work off the job of this row, which this process has claimed.
+
+    Raises NotMine when it was stopped meanwhile, and Interrupted out of a sweep, whose points are judged once this process is gone.
+    """
+    with beating(row["id"]):
+        (_work_on_release if row["kind"] == jobs.RELEASE else _work_on_sweep)(row)
+    jobs.leave(row["id"])
+
+
+def _work_on_release(row: sqlite3.Row) -> None:
+    if (number := jobs.take(row["id"])) is not None:
         try:
-            _make_release(run, Spec.from_json(json.loads(row["spec"])), folder)
-            outcome = "done", ""
+            _try(row["id"], number, partial(_make_release, row))
         except Interrupted:
-            outcome = "cancelled", ""
-        except InputError as error:
-            outcome = "failed", str(error)
-        except lifecycle.NotMine:
-            raise
-        except Exception as error:
-            outcome = "failed", f"It stopped on an internal error: {failures.describe(error)}."
-    lifecycle.finish(run, *outcome)
+            jobs.give(row["id"], number, "cancelled")
 
 
-def _make_release(run: str, spec: Spec, folder: Path) -> None:
+def _work_on_sweep(row: sqlite3.Row) -> None:
+    job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
+    if row["charged"] and _changed(job, sweep.base.data):
+        jobs.refuse(job, "The file changed after the sweep was submitted; start another one.")
+    trials = Trials(sweep)
+
+    def tried(number: int) -> Outcome:
+        jobs.touch(job)
+        return trials.run(number)
+
+    while (number := jobs.take(job)) is not None:
+        _try(job, number, partial(tried, number))
+
+
+def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
+    """Carry out a point and store how it ended."""
+    try:
+        outcome = attempt()
+    except InputError as error:
+        jobs.give(job, number, "failed", str(error))
+    except jobs.NotMine:
+        raise
+    except Exception as error:
+        jobs.give(job, number, "failed", f"It stopped on an internal error: {failures.describe(error)}.")
+    else:
+        jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())
+
+
+def _changed(job: str, data: DataSpec) -> bool:
+    """Whether the private table is another than the one that was charged."""
+    return not ledger.is_charged_for(job, fingerprints.of_data(data))
+
+
+def _make_release(row: sqlite3.Row) -> None:
+    run, folder = row["id"], run_folder(row["project"], row["id"])
     recorder = _Recorder(run, folder / "measurements")
     recorder(Progress("phase", 0.0, message="checking the plan and the file"))
+    spec = Spec.from_json(json.loads(row["document"]))
     plan = synthesis.plan(spec)
-    if not ledger.is_charged_for(run, fingerprints.of_data(spec.data)):
+    if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     noise = synthesis.noise_for(spec)
-    lifecycle.touch(run)  # nothing above has read a record, everything below may
+    jobs.touch(run)  # nothing above has read a record, everything below may
     made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, recorder)
     _keep(replace(made, ledger=ledger.citation(run)), folder)
 
@@ -84,16 +125,16 @@ class _Recorder:
         if progress.measurement is not None:
             with private_file(self._folder / f"{self._number}.npy") as stream:
                 np.save(stream, progress.measurement.values, allow_pickle=False)
-        if lifecycle.record(self._run, self._number, progress.to_json()):
+        if jobs.record(self._run, progress.to_json()):
             raise Interrupted
         self._number += 1
 
 
-def _keep(release: releases.Release, folder: Path) -> None:
+def _keep(release: Release, folder: Path) -> None:
     """Write the release aside and let it appear whole."""
-    aside = private_directory(folder / f"{lifecycle.RELEASE}.partial")
+    aside = private_directory(folder / f"{jobs.RESULT}.partial")
     releases.save(release, aside)
-    aside.rename(folder / lifecycle.RELEASE)
+    aside.rename(folder / jobs.RESULT)
 
 
 if __name__ == "__main__":

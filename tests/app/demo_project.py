@@ -12,7 +12,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import projects, runs
+from dpsynth_core.store import jobs, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.shell import document
@@ -62,7 +62,7 @@ def finished_run(project_id: str, seconds: float = 240.0) -> Run:
     until = time.monotonic() + seconds
     while runs.get(LOCAL_OWNER, run).active and time.monotonic() < until:
         time.sleep(0.1)
-        runs.pump()
+        jobs.pump()
     return runs.get(LOCAL_OWNER, run)
 
 

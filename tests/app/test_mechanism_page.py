@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import ledger, lifecycle, projects, runs
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store import jobs, ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
@@ -22,7 +21,7 @@ from tests.mechanisms.offered import TABLES
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home of its own, and no worker processes: runs stay where the page puts them."""
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(runs, "_launch", lambda _: None)
+    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def button(app: AppTest, label: str) -> object:
@@ -36,14 +35,15 @@ def sealed(project_id: str) -> document.Spec:
 def started(project_id: str) -> str:
     """A run whose worker (this process) has opened the records."""
     run = runs.submit(LOCAL_OWNER, project_id, sealed(project_id))
-    lifecycle.claim(run)
-    lifecycle.touch(run)
+    jobs.claim(run)
+    jobs.take(run)
+    jobs.touch(run)
     return run
 
 
 def ended(run: str, state: str, error: str = "") -> None:
-    with transaction() as db:
-        lifecycle.end(db, run, state, error)
+    jobs.give(run, 0, state, error)
+    jobs.leave(run)
 
 
 def test_the_verdict_comes_first_and_follows_the_declared_people() -> None:
@@ -208,9 +208,8 @@ def test_a_cap_chosen_for_a_new_population_is_kept_and_enforced() -> None:
 def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() -> None:
     place = project()
     run = started(place)
-    lifecycle.record(
+    jobs.record(
         run,
-        0,
         {
             "kind": "measured",
             "seconds": 1.0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.release.release import Release
-from dpsynth_core.store import chain, runs, worker
+from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import open_page, project, words
 from tests.app.test_learning import HALVES
@@ -27,18 +26,9 @@ RHO = rho_from(1.0, 1e-9)
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home of its own; this process is the worker, without harm to its own signals."""
+    """A home of its own; this process is the worker."""
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(worker, "signal", _NoSignals)
-    monkeypatch.setattr(runs, "_launch", worker._execute)
-
-
-class _NoSignals:
-    SIGTERM, SIG_IGN = signal.SIGTERM, signal.SIG_IGN
-
-    @staticmethod
-    def signal(*_: Any) -> None:
-        """Nobody is to be told."""
+    monkeypatch.setattr(jobs, "_launch", lambda job, _: worker.work(jobs.claim(job)))
 
 
 def button(app: AppTest, label: str) -> Any:

@@ -15,7 +15,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import ledger, projects, runs
+from dpsynth_core.store import jobs, ledger, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.shell import document
@@ -27,7 +27,7 @@ CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(runs, "_launch", lambda _: None)
+    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def first_visit() -> AppTest:

@@ -10,7 +10,7 @@ import pytest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import demo
-from dpsynth_core.store import ledger, projects, runs
+from dpsynth_core.store import jobs, ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import public_data
 from dpsynth_core.web.run import launch
@@ -122,7 +122,7 @@ def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent() -> None
     stored = projects.load(LOCAL_OWNER, place)
     run = launch.submit_check(Current(LOCAL_OWNER, place, "Trial", dict(stored.draft)), 0.05)
     while runs.get(LOCAL_OWNER, run).active:
-        runs.pump()
+        jobs.pump()
     made = runs.release(LOCAL_OWNER, run)
     assert [charge["operation"] for charge in made.charges] == ["Gaussian", "Laplace"]
     assert made.details["best_mixture"]["poor"]

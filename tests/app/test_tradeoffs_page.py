@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import chain, ledger, projects, runs, sweep_worker, sweeps
+from dpsynth_core.store import chain, jobs, ledger, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
@@ -25,8 +25,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     workers: list[str] = []
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
-    monkeypatch.setattr(runs, "_launch", lambda _: None)
-    monkeypatch.setattr(sweeps, "_launch", workers.append)
+    monkeypatch.setattr(jobs, "_launch", lambda job, _: workers.append(job))
     return workers
 
 
@@ -70,7 +69,7 @@ def finished(place: str, started: list[str]) -> AppTest:
         app.session_state["tradeoffs_other"] = True
         app.run()
     button(app, "Start").click().run()
-    sweep_worker.work(started[-1])
+    worker.work(jobs.claim(started[-1]))
     return open_page("tradeoffs", place)
 
 
@@ -158,10 +157,10 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     button(open_page("tradeoffs", place), "Start").click().run()
     app = open_page("tradeoffs", place)
     assert "first points appear here" in words(app)
-    real = sweep_worker.Trials.run
-    monkeypatch.setattr(sweep_worker.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
-    sweep_worker.work(started[-1])
-    monkeypatch.setattr(sweep_worker.Trials, "run", real)
+    real = worker.Trials.run
+    monkeypatch.setattr(worker.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
+    worker.work(jobs.claim(started[-1]))
+    monkeypatch.setattr(worker.Trials, "run", real)
     app = open_page("tradeoffs", place)
     assert "3 trials gave nothing" in words(app)
     assert "division" not in words(app)
@@ -172,7 +171,7 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     button(app, "Stop").click().run()
     assert only(place).state == "stopped"
     button(open_page("tradeoffs", place), "Go on").click().run()
-    sweep_worker.work(started[-1])
+    worker.work(jobs.claim(started[-1]))
     assert "4 of 4 trials" in words(open_page("tradeoffs", place))
 
 
@@ -264,7 +263,7 @@ def test_the_private_table_is_charged_only_after_the_warning_is_confirmed(starte
 def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) -> None:
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
-    sweep_worker.work(started[-1])
+    worker.work(jobs.claim(started[-1]))
     app = open_page("tradeoffs", place)
     assert not app.exception
     assert "Exact private values are on this screen" in words(app)
@@ -281,7 +280,7 @@ def test_private_errors_are_watermarked_and_have_no_way_out(started: list[str]) 
 def test_private_outcomes_are_kept_in_no_cache(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     place = private()
     button(button(open_page("tradeoffs", place), "Start").click().run(), "Charge it and start").click().run()
-    sweep_worker.work(started[-1])
+    worker.work(jobs.claim(started[-1]))
     monkeypatch.setattr(sweep_view, "_public_outcomes", lambda *_: pytest.fail("it was cached"))
     assert not open_page("tradeoffs", place).exception
 
@@ -297,7 +296,7 @@ def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
     place = project(**small())
     finished(place, started)
     with transaction() as db:
-        db.execute("UPDATE sweeps SET created = '2020-01-01T00:00:00.000+00:00'")
+        db.execute("UPDATE jobs SET created = '2020-01-01T00:00:00.000+00:00'")
     app = finished(place, started)
     box = app.selectbox(key=sweep_form.SHOWN)
     assert len(box.options) == 2

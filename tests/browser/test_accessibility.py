@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from dpsynth_core.bundle import pack
 from dpsynth_core.sources import demo
-from dpsynth_core.store import runs, sweeps
+from dpsynth_core.store import jobs, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
@@ -43,7 +43,7 @@ def done(server: Server) -> Iterator[str]:
         assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
         while sweeps.get(LOCAL_OWNER, sweep).active:
             time.sleep(0.1)
-            sweeps.pump()
+            jobs.pump()
         yield place
 
 

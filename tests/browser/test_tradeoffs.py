@@ -125,7 +125,7 @@ def test_a_sweep_goes_on_after_server_and_workers_were_killed(
     server.process.send_signal(signal.SIGKILL)
     server.process.wait()
     with reading() as db:
-        workers = [(row["pid"], row["birth"]) for row in db.execute("SELECT * FROM sweep_workers WHERE pid IS NOT NULL")]
+        workers = [(row["pid"], row["birth"]) for row in db.execute("SELECT * FROM workers WHERE pid IS NOT NULL")]
     for pid, birth in workers:
         processes.signal_group(pid, birth, signal.SIGKILL)
     before = {point.number: point for point in sweeps.points(LOCAL_OWNER, sweep) if point.state == "done"}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import projects, runs, sweeps
+from dpsynth_core.store import jobs, projects
 
 Driver = Callable[[Path, str, str, int], int]
 """Be the worker of a run, or one of a sweep, of this home until right before the given step; its exit status."""
@@ -80,8 +80,7 @@ def project() -> str:
 
 @pytest.fixture
 def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Runs and workers of sweeps are marked as started but no process is; the list says which."""
+    """Workers are marked as started but no process is; the list says of which jobs."""
     started: list[str] = []
-    monkeypatch.setattr(runs, "_launch", started.append)
-    monkeypatch.setattr(sweeps, "_launch", started.append)
+    monkeypatch.setattr(jobs, "_launch", lambda job, _: started.append(job))
     return started

@@ -1,6 +1,6 @@
 """Runs workers that die at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
-Reads lines "HOME KIND NAME STEP" (KIND: run, or sweep for one of its workers, or charge for a command line that charges the population
+Reads lines "HOME KIND NAME STEP" (KIND: job for one of its workers, or charge for a command line that charges the population
 NAME in a home that may be new) and answers each with the exit status of a forked worker that was killed right before its STEP-th durable
 step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them leaves the same
 behind as a crash right before the second. STEP 0 never dies.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.planning.spec import UnitSpec
-from dpsynth_core.store import database, home, ledger, lifecycle, runs, sweep_worker, sweeps, worker
+from dpsynth_core.store import database, home, jobs, ledger, worker
 
 _step = 0
 
@@ -38,8 +38,8 @@ def dying(act: Callable[..., Any], at: int) -> Callable[..., Any]:
 def work(kind: str, name: str, at: int) -> None:
     """Be the worker of a run, or one of a sweep, in a session of its own, as `launching.launch` would start it."""
     os.setsid()
-    lifecycle.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
-    runs._launch = sweeps._launch = lambda _: None  # type: ignore[assignment]
+    jobs.HEARTBEAT_SECONDS = 1000.0  # its commits would make the steps' numbers depend on time
+    jobs._launch = lambda *_: None
 
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # type: ignore[override]
@@ -51,7 +51,7 @@ def work(kind: str, name: str, at: int) -> None:
     Path.replace = dying(Path.replace, at)  # type: ignore[method-assign]
     Path.rename = dying(Path.rename, at)  # type: ignore[method-assign]
     Path.hardlink_to = dying(Path.hardlink_to, at)  # type: ignore[method-assign]
-    {"run": worker.main, "sweep": sweep_worker.main, "charge": charge}[kind](name)
+    {"job": worker.main, "charge": charge}[kind](name)
 
 
 def charge(population: str) -> None:

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from dpsynth_core.planning.spec import Spec, UnitSpec
-from dpsynth_core.store import auditing, chain, head, ledger, lifecycle, projects, runs
+from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
-from dpsynth_core.store.home import new_id
+from dpsynth_core.store.home import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
 from tests.store.conftest import Driver
 
 
 def check_honest(project: str, run: str) -> str:
     """The invariants after any death; a word for what happened."""
-    runs.pump()
+    jobs.pump()
     found = runs.get("ann", run)
-    released = (lifecycle.run_folder(project, run) / lifecycle.RELEASE).exists()
+    released = (run_folder(project, run) / jobs.RESULT).exists()
     entries = {e.kind for e in chain.entries() if e.run == run}
     charged = ledger.spent("people").rho
 
@@ -106,7 +106,7 @@ def test_killed_at_every_durable_step_the_books_are_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Exhaustive: before each commit and each file's appearance, from the claim of the run to the worker's last word and after it."""
-    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
+    monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
     seen: set[str] = set()
     measured: set[int] = set()
     step, status = 0, -signal.SIGKILL
@@ -116,7 +116,7 @@ def test_killed_at_every_durable_step_the_books_are_right(
         project = projects.create("ann", "census").id
         run = runs.submit("ann", project, make_spec(population="people"))
         assert no_workers[-1] == run
-        status = driver(home, "run", run, step)
+        status = driver(home, "job", run, step)
         seen.add(check_honest(project, run))
         measured.add(len(runs.measurements("ann", run)))
         shutil.rmtree(home)  # a ledger cannot be reset, and the next case wants the account at zero
@@ -128,7 +128,7 @@ def test_killed_at_every_durable_step_the_books_are_right(
 @pytest.mark.usefixtures("no_workers")
 def test_an_undisturbed_worker_ends_as_done(home: Path, make_spec: Callable[..., Spec], driver: Driver, project: str) -> None:
     run = runs.submit("ann", project, make_spec())
-    assert driver(home, "run", run, 0) == 0
+    assert driver(home, "job", run, 0) == 0
     assert runs.get("ann", run).state == "done"
     assert check_honest(project, run) == "done"
 
@@ -138,7 +138,7 @@ def test_a_worker_that_was_given_up_can_touch_nothing(home: Path, make_spec: Cal
     """Cancelled between its start and its claim: the run is over, its reservation is back, and the late worker must leave it so."""
     run = runs.submit("ann", project, make_spec())
     runs.cancel("ann", run)
-    assert driver(home, "run", run, 0) == 0
+    assert driver(home, "job", run, 0) == 0
     assert runs.get("ann", run).state == "cancelled"
     assert runs.events("ann", run) == ()
     assert [e.kind for e in chain.entries()] == ["population", "reserve", "return"]
@@ -154,7 +154,7 @@ def test_a_file_that_changed_after_submission_is_not_read_and_costs_nothing(
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     table.write_text(table.read_text() + "1,1,1\n")
-    assert driver(home, "run", run, 0) == 0
+    assert driver(home, "job", run, 0) == 0
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("failed", False)
     assert "changed after the run was submitted" in runs.get("ann", run).error
     assert ledger.spent("people").rho == 0

@@ -18,7 +18,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, runs
+from dpsynth_core.store import chain, jobs, ledger, processes, projects, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 
@@ -30,7 +30,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 40.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
-        runs.pump()
+        jobs.pump()
         time.sleep(0.05)
 
 
@@ -71,8 +71,8 @@ def test_a_refused_spec_costs_nothing(make_spec: Make, project: str, no_workers:
 SUBMITTER = """
 import json, sys, time
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, runs
-runs._launch = lambda run: None
+from dpsynth_core.store import accounts, jobs, runs
+jobs._launch = lambda *_: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
 time.sleep(max(0.0, gate - time.time()))
 won = 0
@@ -132,7 +132,7 @@ def test_owners_are_charged_together_and_see_only_their_own_runs(make_spec: Make
 def test_one_run_at_a_time_oldest_first(make_spec: Make, project: str, no_workers: list[str]) -> None:
     first, second, third = (runs.submit("ann", project, make_spec()) for _ in range(3))
     for _ in range(3):
-        runs.pump()
+        jobs.pump()
     assert no_workers == [first]
     assert [runs.get("ann", r).state for r in (first, second, third)] == ["running", "queued", "queued"]
     assert [runs.queue_position("ann", r) for r in (first, second, third)] == [0, 0, 1]
@@ -161,10 +161,10 @@ def test_a_queued_run_that_is_cancelled_gives_its_reservation_back(make_spec: Ma
 @pytest.mark.usefixtures("no_workers")
 def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.submit("ann", project, make_spec())
-    runs.pump()
+    jobs.pump()
     assert runs.get("ann", run).state == "running"
-    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)
-    runs.pump()
+    monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)
+    jobs.pump()
     assert runs.get("ann", run).state == "lost"
     assert ledger.spent("people").rho == 0
 
@@ -173,9 +173,9 @@ def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_ag
     """Put a process of our choice into the run's row."""
     beat = (datetime.now(UTC) - timedelta(seconds=heartbeat_age)).isoformat()
     with transaction() as db:
-        db.execute("UPDATE runs SET pid = ?, birth = ?, place = ?, heartbeat = ? WHERE id = ?", (pid, born, place, beat, run))
+        db.execute("UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ? WHERE job = ?", (pid, born, place, beat, run))
         if touched:
-            db.execute("UPDATE runs SET touched = 1 WHERE id = ?", (run,))
+            db.execute("UPDATE jobs SET touched = 1 WHERE id = ?", (run,))
             ledger.touch(db, run)
 
 
@@ -184,10 +184,10 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
     """Our own pid lives, but was not born when the row says: it is a reused number, and the worker is gone."""
     run = runs.submit("ann", project, make_spec())
     act_as_worker(run, os.getpid(), processes.birth(os.getpid()), processes.place())
-    runs.pump()
+    jobs.pump()
     assert runs.get("ann", run).state == "running"
     act_as_worker(run, os.getpid(), "1", processes.place(), touched=True)
-    runs.pump()
+    jobs.pump()
     assert runs.get("ann", run).state == "lost"
     assert ledger.spent("people").rho > 0
 
@@ -195,21 +195,21 @@ def test_a_pid_is_believed_only_with_its_start_time(make_spec: Make, project: st
 @pytest.mark.usefixtures("no_workers")
 def test_a_worker_of_another_machine_is_judged_by_its_heartbeat(make_spec: Make, project: str) -> None:
     run = runs.submit("ann", project, make_spec())
-    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=lifecycle.SILENCE_SECONDS / 2)
-    runs.pump()
+    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=jobs.SILENCE_SECONDS / 2)
+    jobs.pump()
     assert runs.get("ann", run).state == "running"
-    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=lifecycle.SILENCE_SECONDS + 1)
-    runs.pump()
+    act_as_worker(run, 1, "1", "elsewhere", heartbeat_age=jobs.SILENCE_SECONDS + 1)
+    jobs.pump()
     assert runs.get("ann", run).state == "lost"
 
 
 def test_a_heartbeat_is_recorded(make_spec: Make, project: str, no_workers: list[str]) -> None:
     run = runs.submit("ann", project, make_spec())
     assert no_workers == [run]
-    lifecycle.claim(run)
+    jobs.claim(run)
     first = runs.get("ann", run).heartbeat
     time.sleep(0.01)
-    lifecycle.beat(run)
+    jobs.beat(run)
     assert first is not None
     assert runs.get("ann", run).heartbeat > first
 
@@ -230,9 +230,9 @@ def test_a_zombie_is_dead_and_a_reused_pid_is_not_signalled() -> None:
 
 STUBBORN = """
 import signal, sys, time
-from dpsynth_core.store import lifecycle
+from dpsynth_core.store import jobs
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-lifecycle.claim(sys.argv[1]); lifecycle.touch(sys.argv[1])
+jobs.claim(sys.argv[1]); jobs.take(sys.argv[1]); jobs.touch(sys.argv[1])
 time.sleep(60)
 """
 
@@ -240,13 +240,13 @@ time.sleep(60)
 def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifecycle, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 0.5)
     started: list[subprocess.Popen[bytes]] = []
 
-    def launch(run: str) -> None:
+    def launch(run: str, _: str) -> None:
         started.append(subprocess.Popen([sys.executable, "-c", STUBBORN, run], start_new_session=True))
 
-    monkeypatch.setattr(runs, "_launch", launch)
+    monkeypatch.setattr(jobs, "_launch", launch)
     run = runs.submit("ann", project, make_spec())
     wait_for(lambda: runs.get("ann", run).touched)
     runs.cancel("ann", run)
@@ -259,7 +259,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
 
 def worker_of(run: str) -> int:
     with reading() as db:
-        return int(db.execute("SELECT pid FROM runs WHERE id = ?", (run,)).fetchone()["pid"])
+        return int(db.execute("SELECT pid FROM workers WHERE job = ?", (run,)).fetchone()["pid"])
 
 
 def slow_spec(make_spec: Make) -> Spec:
@@ -296,7 +296,8 @@ def test_a_worker_that_was_given_up_ends_itself(make_spec: Make, project: str) -
     wait_for(lambda: len(runs.measurements("ann", run)) > 0)
     pid = worker_of(run)
     with transaction() as db:
-        lifecycle.end(db, run, "lost")
+        db.execute("DELETE FROM workers WHERE job = ?", (run,))
+        db.execute("UPDATE points SET state = 'lost' WHERE job = ?", (run,))
     wait_for(lambda: processes.birth(pid) is None)
     assert runs.get("ann", run).state == "lost"
     with pytest.raises(InputError):

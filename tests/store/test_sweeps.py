@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import chain, ledger, lifecycle, processes, projects, sweep_life, sweep_worker, sweeps
+from dpsynth_core.store import chain, jobs, ledger, processes, projects, sweeps, worker
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -47,15 +47,16 @@ def states(sweep: str) -> list[str]:
     return [point.state for point in sweeps.points("ann", sweep)]
 
 
-def be_worker(worker: str) -> None:
+def be_worker(job: str) -> None:
     """Do what a worker process does, in this one."""
-    sweep_worker.work(worker)
+    worker.work(jobs.claim(job))
 
 
-def die(worker: str) -> None:
+def die(job: str) -> None:
     """The worker's process is gone."""
     with transaction() as db:
-        db.execute("UPDATE sweep_workers SET pid = 2147483647, birth = '1', place = ? WHERE id = ?", (processes.place(), worker))
+        fields = (processes.place(), job, os.getpid())
+        db.execute("UPDATE workers SET pid = 2147483647, birth = '1', place = ? WHERE job = ? AND pid = ?", fields)
 
 
 def wait_until_done(sweep: str, seconds: float = 60.0) -> None:
@@ -63,7 +64,7 @@ def wait_until_done(sweep: str, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while sweeps.get("ann", sweep).active:
         assert time.monotonic() < end, "waited too long"
-        sweeps.pump()
+        jobs.pump()
         time.sleep(0.05)
 
 
@@ -71,10 +72,10 @@ def test_workers_are_started_for_the_points_there_are_and_not_more(
     make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
 ) -> None:
     sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
-    sweeps.pump()
+    jobs.pump()
     assert len(no_workers) == 1
     sweeps.submit("ann", project, make_sweep(repeats=5))
-    sweeps.pump()
+    jobs.pump()
     assert len(no_workers) == 2
 
 
@@ -86,7 +87,7 @@ def test_a_worker_does_every_point_and_ends_the_sweep(make_sweep: Callable[..., 
     assert {len(outcome.errors) for outcome in sweeps.outcomes("ann", sweep).values()} == {3}
     be_worker(no_workers[1])  # finds nothing to do
     with reading() as db:
-        assert db.execute("SELECT COUNT(*) FROM sweep_workers").fetchone()[0] == 0
+        assert db.execute("SELECT COUNT(*) FROM workers").fetchone()[0] == 0
     assert chain.entries() == ()
 
 
@@ -100,7 +101,7 @@ def test_killed_at_every_durable_step_a_sweep_goes_on_where_it_was(
     home: Path, make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exhaustive: before each commit of a worker. A second worker then finishes, and what was finished keeps its time and attempts."""
-    monkeypatch.setattr(lifecycle, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
+    monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
     finished_before: set[int] = set()
     step, status = 0, -signal.SIGKILL
@@ -108,8 +109,8 @@ def test_killed_at_every_durable_step_a_sweep_goes_on_where_it_was(
         step += 1
         assert step < 30
         sweep = sweeps.submit("ann", project, make_sweep())
-        status = driver(home, "sweep", no_workers[-1], step)
-        sweeps.pump()  # judges the dead and starts another one, if there is something left to do
+        status = driver(home, "job", no_workers[-1], step)
+        jobs.pump()  # judges the dead and starts another one, if there is something left to do
         before = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
         finished_before.add(len(before))
         assert "running" not in states(sweep)
@@ -128,16 +129,16 @@ def test_a_finished_point_cannot_be_done_again(make_sweep: Callable[..., Sweep],
     sweep = sweeps.submit("ann", project, make_sweep())
     be_worker(no_workers[0])
     with pytest.raises(Exception, match="never done again"), transaction() as db:
-        db.execute("UPDATE sweep_points SET state = 'waiting' WHERE sweep = ?", (sweep,))
+        db.execute("UPDATE points SET state = 'waiting' WHERE job = ?", (sweep,))
 
 
 def test_a_point_that_kills_its_worker_each_time_is_given_up(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
-    for _ in range(sweep_life.MAX_ATTEMPTS):
-        sweep_life.claim(no_workers[-1])
-        assert sweep_life.take(no_workers[-1]) == 0
+    for _ in range(jobs.MAX_ATTEMPTS[jobs.SWEEP]):
+        jobs.claim(no_workers[-1])
+        assert jobs.take(no_workers[-1]) == 0
         die(no_workers[-1])
-        sweeps.pump()
+        jobs.pump()
     assert states(sweep) == ["failed"]
     assert "memory" in sweeps.points("ann", sweep)[0].error
     assert sweeps.get("ann", sweep).state == "done"
@@ -153,7 +154,7 @@ def test_stopping_ends_the_workers_and_resuming_goes_on(make_sweep: Callable[...
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.02)
     with reading() as db:
-        pids = [(row["pid"], row["birth"]) for row in db.execute("SELECT pid, birth FROM sweep_workers WHERE pid IS NOT NULL")]
+        pids = [(row["pid"], row["birth"]) for row in db.execute("SELECT pid, birth FROM workers WHERE pid IS NOT NULL")]
     sweeps.stop("ann", sweep)
     assert all(processes.birth(pid) != born for pid, born in pids)
     stopped = {p.number: p for p in sweeps.points("ann", sweep) if p.state == "done"}
@@ -169,13 +170,13 @@ def test_stopping_ends_the_workers_and_resuming_goes_on(make_sweep: Callable[...
 def test_a_worker_of_a_stopped_sweep_changes_nothing(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, make_sweep())
     worker = no_workers[0]
-    sweep_life.claim(worker)
-    number = sweep_life.take(worker)
+    jobs.claim(worker)
+    number = jobs.take(worker)
     with transaction() as db:  # as if it lived elsewhere, where no signal reaches it
-        db.execute("UPDATE sweep_workers SET place = 'elsewhere', heartbeat = started")
+        db.execute("UPDATE workers SET place = 'elsewhere', heartbeat = started")
     sweeps.stop("ann", sweep)
-    for act in (lambda: sweep_life.give(worker, number or 0, {}), lambda: sweep_life.beat(worker), lambda: sweep_life.take(worker)):
-        with pytest.raises(lifecycle.NotMine):
+    for act in (lambda: jobs.give(worker, number or 0, {}), lambda: jobs.beat(worker), lambda: jobs.take(worker)):
+        with pytest.raises(jobs.NotMine):
             act()
     assert states(sweep) == ["waiting", "waiting"]
     assert [p.attempts for p in sweeps.points("ann", sweep)] == [0, 0]
@@ -194,7 +195,7 @@ def test_an_error_inside_a_trial_is_told_by_its_type_alone(
     def fail(*_: object) -> None:
         raise ValueError("row 17 says Alice")
 
-    monkeypatch.setattr(sweep_worker.Trials, "run", fail)
+    monkeypatch.setattr(worker.Trials, "run", fail)
     sweep = sweeps.submit("ann", project, make_sweep())
     be_worker(no_workers[0])
     assert states(sweep) == ["failed", "failed"]
@@ -219,7 +220,7 @@ def test_deleting_a_project_deletes_its_sweeps(make_sweep: Callable[..., Sweep],
     with pytest.raises(InputError):
         sweeps.get("ann", sweep)
     with reading() as db:
-        assert db.execute("SELECT COUNT(*) FROM sweep_points").fetchone()[0] == 0
+        assert db.execute("SELECT COUNT(*) FROM points").fetchone()[0] == 0
 
 
 # The private table
@@ -258,15 +259,29 @@ def test_a_point_whose_worker_died_on_the_private_table_is_lost_not_repeated(
     make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
 ) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
-    sweep_life.claim(no_workers[0])
-    sweep_life.take(no_workers[0])
+    jobs.claim(no_workers[0])
+    jobs.take(no_workers[0])
+    jobs.touch(no_workers[0])
     die(no_workers[0])
-    sweeps.pump()
+    jobs.pump()
     be_worker(no_workers[-1])
     assert states(sweep) == ["lost", "done"]
     assert "stays charged" in sweeps.points("ann", sweep)[0].error
     sweeps.resume("ann", sweep)
     assert states(sweep) == ["lost", "done"]
+
+
+def test_a_point_whose_worker_died_before_it_read_the_private_table_is_tried_again(
+    make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]
+) -> None:
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    jobs.claim(no_workers[0])
+    jobs.take(no_workers[0])
+    die(no_workers[0])
+    jobs.pump()
+    be_worker(no_workers[-1])
+    assert states(sweep) == ["done", "done"]
+    assert [point.attempts for point in sweeps.points("ann", sweep)] == [2, 1]
 
 
 def test_a_trial_that_fails_on_the_private_table_is_not_repeated_for_it_would_cost_again(
@@ -275,7 +290,7 @@ def test_a_trial_that_fails_on_the_private_table_is_not_repeated_for_it_would_co
     def fail(*_: object) -> None:
         raise OracleError("it could not prove its answer")
 
-    monkeypatch.setattr(sweep_worker.Trials, "run", fail)
+    monkeypatch.setattr(worker.Trials, "run", fail)
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
     be_worker(no_workers[0])
     assert states(sweep) == ["lost", "lost"]
@@ -299,7 +314,7 @@ def test_a_learner_that_takes_its_own_delta_in_private_trials_is_charged_that_de
     tried = learner_sweep(make_spec, 1e-10, repeats=3)
     sweep = sweeps.submit("ann", project, tried)
     assert len(no_workers) > 0
-    charge = ledger.reservation(sweep_life.charge_name(sweep))
+    charge = ledger.reservation(sweep)
     assert charge.own_delta == pytest.approx(6 * 0.5e-10)
     assert charge.rho == pytest.approx(3 * sum(ZCDP.rho_from(e, 0.5e-10) + GDP.rho_from(e, 1e-10) for e in (0.5, 1.0)))
     assert (charge.epsilon, charge.delta) == pytest.approx((epsilon_from(charge.rho, 1e-10), 4e-10))

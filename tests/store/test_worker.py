@@ -13,7 +13,8 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import chain, ledger, lifecycle, runs, worker
+from dpsynth_core.store import chain, jobs, ledger, processes, runs, worker
+from dpsynth_core.store.database import transaction
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
         return real(plan)
 
     monkeypatch.setattr(synthesis, "open_source", spying)
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     assert opened == [["reserve", "touch"]]
     assert runs.get("ann", started).state == "done"
 
@@ -51,12 +52,12 @@ def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str,
             kept.append(len(runs.measurements("ann", started)))
 
     monkeypatch.setattr(worker._Recorder, "__call__", spying)
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     assert kept == [1, 2, 3]
 
 
 def test_events_tell_what_was_measured_at_what_cost(started: str) -> None:
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     steps = [e.progress for e in runs.events("ann", started)]
     measured = [s for s in steps if s.kind == "measured"]
     assert [s.attributes for s in measured] == [("a",), ("b",), ("c",)]
@@ -73,7 +74,7 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
         raise ValueError("could not convert 'canary: Ms Smith, HIV positive'")
 
     monkeypatch.setattr(synthesis, where, failing)
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     found = runs.get("ann", started)
     assert found.state == "failed"
     assert "ValueError in store/worker.py, line" in found.error
@@ -86,50 +87,51 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
         raise InputError("data", "it is unusable", "give another")
 
     monkeypatch.setattr(synthesis, "plan", refusing)
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
     assert ledger.spent("people").rho == 0
 
 
 def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifecycle.processes, "signal_group", lambda *_: None)
+    monkeypatch.setattr(processes, "signal_group", lambda *_: None)
     real = worker._Recorder.__call__
 
     def cancelling(self: worker._Recorder, progress: Any) -> None:
         if progress.kind == "measured":
-            lifecycle.ask_to_stop(started)
+            jobs.ask_to_stop(started)
         real(self, progress)
 
     monkeypatch.setattr(worker._Recorder, "__call__", cancelling)
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     assert runs.get("ann", started).state == "cancelled"
     assert len(runs.measurements("ann", started)) == 1
 
 
 def test_a_second_worker_for_the_same_run_gives_way(started: str) -> None:
-    lifecycle.claim(started)
-    with pytest.raises(lifecycle.NotMine):
-        lifecycle.claim(started)
+    jobs.claim(started)
+    with pytest.raises(jobs.NotMine):
+        jobs.claim(started)
 
 
 def test_a_lost_run_accepts_no_further_word(started: str) -> None:
-    lifecycle.claim(started)
-    with lifecycle.transaction() as db:
-        lifecycle.end(db, started, "lost")
+    jobs.claim(started)
+    with transaction() as db:
+        db.execute("UPDATE workers SET birth = 'another'")
+        jobs.reconcile(db)
     for act in (
-        lambda: lifecycle.touch(started),
-        lambda: lifecycle.beat(started),
-        lambda: lifecycle.record(started, 0, {}),
-        lambda: lifecycle.finish(started, "done"),
+        lambda: jobs.touch(started),
+        lambda: jobs.beat(started),
+        lambda: jobs.record(started, {}),
+        lambda: jobs.give(started, 0, "done"),
     ):
-        with pytest.raises(lifecycle.NotMine):
+        with pytest.raises(jobs.NotMine):
             act()
     assert runs.get("ann", started).state == "lost"
     assert ledger.spent("people").rho == 0
 
 
 def test_the_release_cites_its_ledger_entry(started: str) -> None:
-    worker._execute(started)
+    worker.work(jobs.claim(started))
     cited = runs.release("ann", started).ledger
     entry = chain.entries()[cited["entry"] - 1]
     assert (entry.run, entry.hash) == (started, cited["hash"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from dpsynth_core.store import runs
+from dpsynth_core.store import jobs
 from dpsynth_core.web.shell import security
 from dpsynth_core.web.shell.door import doors
 from tests.web.door.visits import BROWSER, visit
@@ -52,7 +52,7 @@ def test_starting_settles_the_runs_and_survives_a_failure(monkeypatch: pytest.Mo
         calls.append(1)
         raise RuntimeError("age of person 17")
 
-    monkeypatch.setattr(runs, "pump", pump)
+    monkeypatch.setattr(jobs, "pump", pump)
 
     async def serve() -> None:
         async with security.lifespan(None):

@@ -14,7 +14,7 @@ from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import runs
+from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.run import history
@@ -52,13 +52,13 @@ _SECONDS = st.column_config.NumberColumn("Second", width=80, format="%.1f")
 
 def panel(owner: str, run: str) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
-    runs.pump()
+    jobs.pump()
     active = runs.get(owner, run).active
     st.fragment(_panel, run_every=POLL_SECONDS if active else None)(owner, run, active)
 
 
 def _panel(owner: str, run_id: str, was_active: bool) -> None:
-    runs.pump()
+    jobs.pump()
     run = runs.get(owner, run_id)
     if was_active and not run.active:
         st.rerun()

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import runs, sweeps
+from dpsynth_core.store import jobs
 from dpsynth_core.web.shell.door import announce, doors
 from dpsynth_core.web.shell.door.guard import Guard
 
@@ -112,7 +112,6 @@ async def _pump_forever() -> None:
 
 async def _pump_once() -> None:
     try:
-        await asyncio.to_thread(runs.pump)
-        await asyncio.to_thread(sweeps.pump)
+        await asyncio.to_thread(jobs.pump)
     except Exception as error:  # the wizard must come up even if the queue cannot; the type alone, a message could quote data
         _log.error("the queue of runs and sweeps could not be checked: %s", type(error).__name__)

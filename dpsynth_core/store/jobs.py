@@ -1,0 +1,409 @@
+"""The life of a job as transactions on its rows. Whoever dies between two of them leaves a state that can be judged truthfully.
+
+A job is a number of points that processes work off. A release has one point and keeps its rows, a command is the same in the process of
+the command line, and a sweep has many points that several workers share and keeps their errors alone.
+
+    job     active -> done                      point   waiting -> running -> done | failed | cancelled | lost
+              |---> stopping -> done                       ^----------'  (its worker died before it read anything private)
+              `---> stopped -> active
+
+Where the table is private a job is charged as a whole when it is submitted, and given back if it ends before it was touched. What a
+point cost stays charged, so that one whose worker died after that is lost and never done again by itself.
+
+`pump` judges what has died and starts what may start; it is idempotent and may be called by anyone at any time: at server start, at every
+poll of a page, by a worker that ends. Nothing here checks owners. A worker acts only while a row names its own pid and start time, so
+that one given up as dead can do no more harm.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from dpsynth_core.store import launching, ledger, processes
+from dpsynth_core.store.database import reading, transaction
+from dpsynth_core.store.home import new_id, now, run_folder
+from dpsynth_core.store.ledger import Charge
+
+RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
+MAX_ATTEMPTS = {RELEASE: 1, SWEEP: 3, COMMAND: 1}
+"""How many workers may die on a point that none of them began to read."""
+
+_AGAIN = {RELEASE: ("failed", "cancelled", "lost"), SWEEP: ("failed",)}
+"""The points that go on when their job is resumed."""
+
+HEARTBEAT_SECONDS = 2.0
+SILENCE_SECONDS = 60.0
+"""A worker that did not start, or that lives where we cannot look, is given up after this silence."""
+GRACE_SECONDS = 5.0
+"""Between the polite signal and the one that cannot be refused."""
+
+RESULT = "release"
+"""Folder of a complete release inside the run's folder; it appears whole, by a rename."""
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Workers of a sweep share the cores among themselves; threads inside each would only be in each other's way."""
+
+_MINE = "pid = ? AND birth = ?"
+_CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
+
+
+Row = sqlite3.Row | dict[str, Any]
+
+
+class NotMine(RuntimeError):
+    """The job was stopped, given up or deleted; the worker must stop without a further word."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is submitted. project: None for a command. document: the spec or the sweep as JSON. rho: what it charges, 0 if nothing.
+    forecasts: seconds, one for each point. workers: how many processes may share them."""
+
+    id: str
+    owner: str
+    project: str | None
+    kind: str
+    document: str
+    digest: str
+    population: str
+    rho: float
+    forecasts: Sequence[float] = (0.0,)
+    workers: int = 1
+
+
+def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
+    """Reserve what it charges and let it wait, both or neither. Raises CapExceeded, UnitDiffers and BooksLost."""
+    if charge is not None:
+        ledger.reserve(db, job.owner, charge)
+    fields = (job.id, job.owner, job.project, job.kind, job.document, job.digest, job.population, job.rho, charge is not None, job.workers)
+    db.execute(
+        "INSERT INTO jobs (id, owner, project, kind, document, digest, population, rho, charged, workers, state, created)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)",
+        (*fields, now()),
+    )
+    db.executemany(
+        "INSERT INTO points (job, number, forecast, state) VALUES (?, ?, ?, 'waiting')",
+        [(job.id, number, seconds) for number, seconds in enumerate(job.forecasts)],
+    )
+
+
+# What a worker does
+
+
+def work_here(db: sqlite3.Connection, job: str) -> None:
+    """This process is the worker of a job with one point, from the transaction on that submits it."""
+    worker = new_id()
+    db.execute(
+        "INSERT INTO workers (id, job, pid, birth, place, started, heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (worker, job, *_me(), processes.place(), now(), now()),
+    )
+    db.execute("UPDATE points SET state = 'running', worker = ?, attempts = 1, started = ? WHERE job = ?", (worker, now(), job))
+
+
+def claim(job: str) -> sqlite3.Row:
+    """Take one of the places that were made for workers of this job. Raises NotMine if there is none left."""
+    with transaction() as db:
+        changed = db.execute(
+            "UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ?"
+            " WHERE id = (SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)",
+            (*_me(), processes.place(), now(), job),
+        )
+        if changed.rowcount != 1:
+            raise NotMine
+        return _job_of(db, job)
+
+
+def beat(job: str) -> None:
+    """Say that the worker lives. Raises NotMine when it should not."""
+    with transaction() as db:
+        if db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {_MINE}", (now(), job, *_me())).rowcount != 1:
+            raise NotMine
+
+
+def take(job: str) -> int | None:
+    """The number of the next point, now this worker's; None when nothing waits or the job is being stopped."""
+    with transaction() as db:
+        state = _job_of(db, job)["state"]
+        row = db.execute("SELECT number FROM points WHERE job = ? AND state = 'waiting' ORDER BY number LIMIT 1", (job,)).fetchone()
+        if row is None or state != "active":
+            return None
+        db.execute(
+            "UPDATE points SET state = 'running', worker = ?, attempts = attempts + 1, started = ?, error = ''"
+            " WHERE job = ? AND number = ?",
+            (_worker(db, job), now(), job, row["number"]),
+        )
+        return int(row["number"])
+
+
+def touch(job: str) -> None:
+    """Make the charge final, before the first record is read. Raises NotMine if the job may not go on."""
+    with transaction() as db:
+        row = _job_of(db, job)
+        if row["state"] != "active":
+            raise NotMine
+        if row["charged"] and not row["touched"]:
+            db.execute("UPDATE jobs SET touched = 1 WHERE id = ?", (job,))
+            ledger.touch(db, job)
+
+
+def record(job: str, content: Mapping[str, Any]) -> bool:
+    """Store what an event of a run says. True if the run is being stopped."""
+    with transaction() as db:
+        row = _job_of(db, job)
+        number = db.execute("SELECT COUNT(*) FROM events WHERE job = ?", (job,)).fetchone()[0]
+        db.execute("INSERT INTO events (job, number, at, content) VALUES (?, ?, ?, ?)", (job, number, now(), json.dumps(content)))
+    return bool(row["state"] == "stopping")
+
+
+def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:
+    """Store what came of a point. A trial that failed on the private table is lost: to repeat it would cost again."""
+    with transaction() as db:
+        row = _job_of(db, job)
+        if state == "failed" and row["kind"] == SWEEP and row["touched"]:
+            state, error = "lost", f"{error} {_CHARGED}"
+        changed = db.execute(
+            "UPDATE points SET state = ?, outcome = ?, error = ?, finished = ?, worker = NULL"
+            " WHERE job = ? AND number = ? AND state = 'running' AND worker = ?",
+            (state, "" if outcome is None else json.dumps(outcome), error, now(), job, number, _worker(db, job)),
+        )
+        if changed.rowcount != 1:
+            raise NotMine
+        _end_if_finished(db, job)
+
+
+def refuse(job: str, error: str) -> None:
+    """Give up all points that wait: the table is not the one that was submitted."""
+    with transaction() as db:
+        _job_of(db, job)
+        db.execute("UPDATE points SET state = 'failed', error = ?, finished = ? WHERE job = ? AND state = 'waiting'", (error, now(), job))
+        _end_if_finished(db, job)
+
+
+def leave(job: str) -> None:
+    """The worker's last word."""
+    with transaction() as db:
+        db.execute(f"DELETE FROM workers WHERE job = ? AND {_MINE}", (job, *_me()))
+        _cancel_if_alone(db, job)
+
+
+# What anybody may do
+
+
+def pump() -> None:
+    """Judge the workers by their processes, then start workers while there is room and work."""
+    with transaction() as db:
+        reconcile(db)
+    while True:
+        with transaction() as db:
+            job = _start_next(db, concurrent_runs())
+        if job is None:
+            return
+        _launch(job["id"], job["kind"])
+
+
+def concurrent_runs() -> int:
+    """How many runs may work at the same time: DPSYNTH_CONCURRENT_RUNS, default 1."""
+    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")
+    return int(text) if text.isdigit() and int(text) > 0 else 1
+
+
+def reconcile(db: sqlite3.Connection) -> None:
+    """Compare the workers with the processes that exist: judge the points of those that are gone, kill those that outstayed a cancel."""
+    for worker in db.execute("SELECT * FROM workers").fetchall():
+        job = db.execute("SELECT * FROM jobs WHERE id = ?", (worker["job"],)).fetchone()
+        if not _lives(worker):
+            _bury(db, job, worker)
+        elif job["state"] == "stopping" and _age(job["stop_asked"]) > GRACE_SECONDS and worker["place"] == processes.place():
+            processes.signal_group(worker["pid"], worker["birth"], signal.SIGKILL)
+
+
+def ask_to_stop(job: str) -> None:
+    """Cancel: a job without a process at once, another by SIGTERM (`reconcile` kills it after the grace). What has ended stays as it is."""
+    with transaction() as db:
+        state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]
+        if state not in ("active", "stopping"):
+            return
+        db.execute("UPDATE jobs SET state = 'stopping', stop_asked = COALESCE(stop_asked, ?) WHERE id = ?", (now(), job))
+        db.execute("DELETE FROM workers WHERE job = ? AND pid IS NULL", (job,))
+        workers = _workers(db, job)
+        _cancel_if_alone(db, job)
+    for worker in workers:
+        if worker["place"] == processes.place():
+            processes.signal_group(worker["pid"], worker["birth"], signal.SIGTERM)
+
+
+def stop(job: str) -> None:
+    """Stop a job at once and wait until its workers are gone. A sweep's points wait again, but for those that began to read a private
+    table; a run ends as cancelled."""
+    with transaction() as db:
+        row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
+        if row["state"] not in ("active", "stopping"):
+            return
+        workers = _workers(db, job)
+        # to be stopped is no failed attempt
+        db.execute("UPDATE points SET attempts = attempts - 1 WHERE job = ? AND state = 'running'", (job,))
+        if row["kind"] != SWEEP:
+            db.execute("UPDATE jobs SET state = 'stopping' WHERE id = ?", (job,))
+            row = {**row, "state": "stopping"}
+        for point in db.execute("SELECT * FROM points WHERE job = ? AND state = 'running'", (job,)).fetchall():
+            _judge(db, row, point, "was stopped")
+        db.execute("DELETE FROM workers WHERE job = ?", (job,))
+        _cancel_if_alone(db, job)
+        if not _end_if_finished(db, job):
+            _close(db, job, "stopped", "stopped")
+    for worker in workers:
+        if worker["pid"] is not None and worker["place"] == processes.place():
+            processes.signal_group(worker["pid"], worker["birth"], signal.SIGKILL)  # it holds nothing that could be torn apart
+            while processes.birth(worker["pid"]) == worker["birth"]:
+                time.sleep(0.02)
+
+
+def resume(db: sqlite3.Connection, job: str) -> None:
+    """Let a job go on that was stopped or has ended."""
+    kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
+    marks = ", ".join("?" for _ in _AGAIN[kind])
+    db.execute(
+        f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind])
+    )
+    db.execute("UPDATE jobs SET state = 'active', finished = NULL, stop_asked = NULL WHERE id = ?", (job,))
+    _end_if_finished(db, job)
+
+
+def remove(job: str) -> None:
+    """Forget a job that has ended or ends with this; its ledger entries stay."""
+    with transaction() as db:
+        db.execute("DELETE FROM jobs WHERE id = ?", (job,))
+
+
+def jobs_of(project: str) -> list[str]:
+    """Every job of a project."""
+    with reading() as db:
+        return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
+
+
+# How a job is judged
+
+
+def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
+    """Make a place for one more worker, of the oldest job that has more open points than workers, if there is one."""
+    for job in db.execute("SELECT * FROM jobs WHERE state = 'active' AND kind != 'command' ORDER BY created, id").fetchall():
+        busy = db.execute("SELECT COUNT(*) FROM workers JOIN jobs ON jobs.id = job WHERE kind = ?", (job["kind"],)).fetchone()[0]
+        room = runs if job["kind"] == RELEASE else job["workers"]
+        if busy < room and len(_workers(db, job["id"])) < min(job["workers"], _open_points(db, job["id"])):
+            db.execute("INSERT INTO workers (id, job, started) VALUES (?, ?, ?)", (new_id(), job["id"], now()))
+            return job
+    return None
+
+
+def _launch(job: str, kind: str) -> None:
+    launching.launch("dpsynth_core.store.worker", job, ONE_THREAD if kind == SWEEP else None)
+
+
+def _lives(worker: sqlite3.Row) -> bool:
+    """Whether the process that a row names is at work, as far as can be told from here."""
+    if worker["pid"] is not None and worker["place"] == processes.place():
+        return processes.birth(worker["pid"]) == worker["birth"]
+    return _age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
+
+
+def _bury(db: sqlite3.Connection, job: sqlite3.Row, worker: sqlite3.Row) -> None:
+    """A worker is gone: its death counts against the point that it held, or against the next one, which it would have taken."""
+    point = db.execute(
+        "SELECT * FROM points WHERE job = ? AND (state = 'waiting' OR state = 'running' AND worker = ?) ORDER BY state, number LIMIT 1",
+        (job["id"], worker["id"]),
+    ).fetchone()
+    if point is not None:
+        if point["state"] == "waiting":
+            db.execute("UPDATE points SET attempts = attempts + 1 WHERE job = ? AND number = ?", (job["id"], point["number"]))
+            point = {**point, "attempts": point["attempts"] + 1}
+        _judge(db, job, point, "did not start" if worker["pid"] is None else "died")
+    db.execute("DELETE FROM workers WHERE id = ?", (worker["id"],))
+    _end_if_finished(db, job["id"])
+
+
+def _judge(db: sqlite3.Connection, job: Row, point: Row, fate: str) -> None:
+    """What becomes of a point whose worker is gone. fate: of that worker, in words."""
+    run = job["kind"] != SWEEP
+    if job["kind"] == RELEASE and (run_folder(job["project"], job["id"]) / RESULT).exists():
+        state, error = "done", ""
+    elif run and job["state"] == "stopping":
+        state, error = "cancelled", ""
+    elif job["touched"]:
+        state, error = "lost", _LOST_RUN if run else f"Its process died. {_CHARGED}"
+    elif point["attempts"] < MAX_ATTEMPTS[job["kind"]]:
+        state, error = "waiting", ""
+    elif run:
+        state, error = "lost", f"Its worker process {fate} before it read any record. The reserved budget was given back."
+    else:
+        state, error = "failed", "Its process died each time it was tried, perhaps for lack of memory."
+    db.execute(
+        "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ? WHERE job = ? AND number = ?",
+        (state, error, None if state == "waiting" else now(), job["id"], point["number"]),
+    )
+
+
+_LOST_RUN = "Its worker process died (killed, out of memory, or a restart). It had begun to read records, so its budget stays charged."
+
+
+def _cancel_if_alone(db: sqlite3.Connection, job: str) -> None:
+    """What waits in a job that is being stopped, once it has no worker."""
+    if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not _workers(db, job):
+        db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
+        _end_if_finished(db, job)
+
+
+def _end_if_finished(db: sqlite3.Connection, job: str) -> bool:
+    """Close a job without open points."""
+    if _open_points(db, job):
+        return False
+    states = db.execute("SELECT DISTINCT state FROM points WHERE job = ?", (job,)).fetchall()
+    _close(db, job, "done", " and ".join(sorted(row["state"] for row in states)))
+    return True
+
+
+def _close(db: sqlite3.Connection, job: str, state: str, how: str) -> None:
+    """Give the reservation back of a job that never touched its private table."""
+    row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
+    db.execute("UPDATE jobs SET state = ?, finished = ? WHERE id = ?", (state, now() if state == "done" else None, job))
+    if row["charged"] and not row["touched"] and row["state"] not in ("done", "stopped"):
+        ledger.give_back(db, job, f"{how} before any record was read")
+
+
+def _job_of(db: sqlite3.Connection, job: str) -> sqlite3.Row:
+    """The job of which this process is a worker. Raises NotMine."""
+    row: sqlite3.Row | None = db.execute(
+        f"SELECT * FROM jobs WHERE id = ? AND EXISTS (SELECT 1 FROM workers WHERE job = jobs.id AND {_MINE})", (job, *_me())
+    ).fetchone()
+    if row is None:
+        raise NotMine
+    return row
+
+
+def _worker(db: sqlite3.Connection, job: str) -> str:
+    """The id of this process among the workers of its job."""
+    return str(db.execute(f"SELECT id FROM workers WHERE job = ? AND {_MINE}", (job, *_me())).fetchone()["id"])
+
+
+def _workers(db: sqlite3.Connection, job: str) -> list[sqlite3.Row]:
+    return db.execute("SELECT * FROM workers WHERE job = ?", (job,)).fetchall()
+
+
+def _open_points(db: sqlite3.Connection, job: str) -> int:
+    return int(db.execute("SELECT COUNT(*) FROM points WHERE job = ? AND state IN ('waiting', 'running')", (job,)).fetchone()[0])
+
+
+def _me() -> tuple[int, str | None]:
+    """pid and start of this process."""
+    return os.getpid(), processes.birth(os.getpid())
+
+
+def _age(moment: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)) / timedelta(seconds=1)
