@@ -269,6 +269,14 @@ def test_the_cost_of_several_rows_per_person_and_of_the_relation_is_in_the_noise
         assert rspm.perturbation(rules, unit.marginal_l1, 1.0).scale == pytest.approx(2 * (change + 1 / STEPS))
 
 
+def test_an_eps_that_is_too_small_for_exact_costs_is_refused_before_it_is_charged() -> None:
+    kernel = kernel_over(ROWS, delta=0.5)
+    for ask in (lambda: kernel.learn_rule(task(), 1e-11, ORACLE), lambda: kernel.learn_rule_gaussian(task(), 1e-11, 1e-9, ORACLE)):
+        with pytest.raises(ValueError, match="too small for exact costs"):
+            ask()
+    assert kernel.events == ()
+
+
 def test_steps_with_a_delta_are_refused_where_none_was_set_aside_before_anything_is_read() -> None:
     source = table(DOMAIN, ROWS)
     kernel = PrivacyKernel(source, Unit(REPLACE), 10.0, SeededNoise(1), delta=1e-6)

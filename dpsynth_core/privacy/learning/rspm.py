@@ -65,18 +65,25 @@ _LAPLACE_STEPS = 2**16
 """PRSMA's count is drawn on so fine a grid that its noise has the tails of a continuous Laplace variable, which its proof is about."""
 
 
+_LARGEST_SCALE = 2.0**36
+"""Of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
+
+
 def perturbation(rules: RuleClass, change: int, eps: float) -> PerturbedMinimum:
-    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records."""
+    """RSPM's noise as the event that it is charged as: scale (change + g) m / eps, never rounded down. In records.
+
+    ValueError for an eps that is too small for exact costs.
+    """
     norm = _shift(change) * len(rules.separators)
-    return PerturbedMinimum(_at_least(norm / Fraction(eps)), float(norm))
+    return PerturbedMinimum(_exact(_at_least(norm / Fraction(eps))), float(norm))
 
 
 def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> float:
-    """Gaussian RSPM's noise for (eps, delta)-DP, in records: see the module's first paragraphs."""
+    """Gaussian RSPM's noise for (eps, delta)-DP, in records: see the module's first paragraphs. ValueError as `perturbation`."""
     u = math.sqrt(2 * (rules.log2_size * math.log(2) + math.log(1 / delta)))
     norm = float(_shift(change)) * math.sqrt(len(rules.separators))
     # t = u sigma: eps sigma^2 - u D sigma - D^2 / 2 = 0; the factor covers the rounding of this line
-    return norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12)
+    return _exact(norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12))
 
 
 def written(rules: RuleClass, found: Rule | None) -> Integers:
@@ -151,6 +158,12 @@ def _spokesman(part: Learning, runs: int, b: float, ask: Ask, noise: Noise) -> R
 
 def _shift(change: int) -> Fraction:
     return change + Fraction(1, STEPS)
+
+
+def _exact(scale: float) -> float:
+    if scale > _LARGEST_SCALE:
+        raise ValueError("eps is too small for exact costs")
+    return scale
 
 
 def _at_least(value: Fraction) -> float:
