@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
@@ -72,14 +73,14 @@ def chances(asked: Task, counts: Integers, weight: Floats, reach: int) -> tuple[
     """
     shape = (2,) * len(asked.columns)
     problem, noise = asked.problem(counts.reshape(shape)), np.arange(-reach, reach + 1)
-    grids = np.meshgrid(*[noise] * len(asked.rules.separators), indexing="ij")
+    grids = np.ix_(*[noise] * len(asked.rules.separators))
     joint = math.prod(np.ix_(*[weight] * len(grids)))
     held = [(problem.value(rule), rule.holds(asked.rules.separators)) for rule in rules_of(asked)]
-    costs = np.stack([value + sum(grid * int(hit) for grid, hit in zip(grids, hits, strict=True)) for value, hits in held])
-    least = costs.min(axis=0)
-    cheapest = costs == least
-    alone = cheapest & (cheapest.sum(axis=0) == 1)
-    return (cheapest * joint).sum(axis=tuple(range(1, costs.ndim))), (alone * joint).sum(axis=tuple(range(1, costs.ndim)))
+    costs = [value + sum(grid for grid, hit in zip(grids, hits, strict=True) if hit) for value, hits in held]
+    least = reduce(np.minimum, costs, np.full(joint.shape, np.iinfo(np.int64).max))
+    cheapest = [cost == least for cost in costs]
+    single = sum(cheapest) == 1
+    return np.array([joint[one].sum() for one in cheapest]), np.array([joint[one & single].sum() for one in cheapest])
 
 
 def worst_ratio(asked: Task, relation: str, records: int, scale: float, reach: int) -> float:
