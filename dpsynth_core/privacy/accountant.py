@@ -84,6 +84,10 @@ class Accountant(ABC):
         except with a small probability."""
 
     @abstractmethod
+    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        """The smallest rho under which some test has these false- and true-positive rates: `power` solved for rho. What an audit finds."""
+
+    @abstractmethod
     def reading(self, rho: float, slack: float = 0.0) -> Reading:
         """What a budget means in three numbers."""
 
@@ -117,6 +121,9 @@ class _Zcdp(Accountant):
 
     def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
         return attacker.zcdp_power(rho, fpr, slack)
+
+    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        return attacker.zcdp_least(fpr, tpr, slack)
 
     def reading(self, rho: float, slack: float = 0.0) -> Reading:
         return attacker.zcdp_reading(rho, slack)
@@ -157,6 +164,9 @@ class _Gdp(Accountant):
 
     def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
         return attacker.gdp_power(_mu(rho), fpr, slack + _DISTANCE)
+
+    def least_rho(self, fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+        return attacker.gdp_least(fpr, tpr, slack + _DISTANCE) ** 2 / 2
 
     def reading(self, rho: float, slack: float = 0.0) -> Reading:
         return attacker.gdp_reading(_mu(rho), slack + _DISTANCE)

@@ -82,6 +82,16 @@ def _divergences(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.f
     return np.logaddexp(yes, no) / (_ORDERS - 1)
 
 
+def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
+    """The smallest rho whose slack-approximate zCDP allows a test with these rates, 0 where tpr <= fpr: `zcdp_power` solved for rho."""
+    low, high = np.minimum(1.0, fpr / (1 - slack)), np.maximum(0.0, (tpr - slack) / (1 - slack))
+    least = np.where(high > low, np.inf, 0.0)  # a rate of 0 or 1 that the other world does not share
+    inside = (high > low) & (low > 0) & (high < 1)
+    p, q = high[inside], low[inside]
+    least[inside] = (np.maximum(_divergences(p, q), _divergences(q, p)) / _ORDERS).max(axis=1) if inside.any() else 0.0
+    return least
+
+
 def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
     """The same under mu-GDP: Phi(Phi^-1(fpr) + mu), which a single Gaussian attains (Dong, Roth and Su 2022, section 2.2).
 
@@ -92,6 +102,15 @@ def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDA
         raise ValueError("mu must be positive, distance a probability below 1")
     reached = ndtr(ndtri(np.minimum(1.0, fpr + distance)) + mu)
     return np.minimum(1.0, reached * (1 + _SLACK) + distance)
+
+
+def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: float = 0.0) -> NDArray[np.float64]:
+    """The smallest mu whose GDP allows a test with these rates, 0 where tpr <= fpr: `gdp_power` solved for mu."""
+    low, high = np.minimum(1.0, fpr + distance), np.maximum(0.0, tpr - distance)
+    least = np.zeros(np.shape(low))
+    apart = high > low
+    least[apart] = ndtri(high[apart]) - ndtri(low[apart])
+    return least
 
 
 @lru_cache(maxsize=128)
