@@ -1,0 +1,136 @@
+"""What a charge promises, as a bound on every test that could tell two neighbouring tables apart, and that bound solved for its parameter.
+
+A test is an event of the answer. Its false-positive rate is the event's probability without the person, its true-positive rate that with
+the person. An audit knows both rates, or bounds of them, and asks: what is the smallest rho (epsilon) under which they are possible?
+Above what was claimed, the promise is broken.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
+from dpsynth_core.privacy.events import Approximate, Event, Laplace, PermuteAndFlip, Selection, delta_of
+
+Rates = NDArray[np.float64]
+
+_THRESHOLDS = np.linspace(-3.0, 7.0, 401)
+
+
+class Claim(ABC):
+    """claimed: the value of its parameter, rho or epsilon, in which `least` is stated too."""
+
+    @property
+    @abstractmethod
+    def claimed(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What kind of promise, in words."""
+
+    @abstractmethod
+    def least(self, fpr: Rates, tpr: Rates) -> Rates:
+        """The smallest value of the parameter under which tests with these rates are possible; 0 where tpr <= fpr."""
+
+    @abstractmethod
+    def example(self, parameter: float) -> tuple[Rates, Rates]:
+        """Rates of tests (false positive, true positive) against something that really has this parameter: what an audit can hope for."""
+
+    @abstractmethod
+    def stated(self, parameter: float) -> str:
+        """A value of the parameter in words."""
+
+
+@dataclass(frozen=True)
+class Accounted(Claim):
+    """rho under one of the accountants. slack: the probability with which steps may not keep their promise."""
+
+    accountant: Accountant
+    rho: float
+    slack: float = 0.0
+
+    @property
+    def claimed(self) -> float:
+        return self.rho
+
+    def least(self, fpr: Rates, tpr: Rates) -> Rates:
+        return self.accountant.least_rho(fpr, tpr, self.slack)
+
+    def example(self, parameter: float) -> tuple[Rates, Rates]:
+        """Gaussian noise, the one mechanism that spends exactly what it is charged in both accountants."""
+        return ndtr(-_THRESHOLDS), ndtr(math.sqrt(2 * parameter) - _THRESHOLDS)
+
+    def stated(self, parameter: float) -> str:
+        """0 and infinity are no budgets that an accountant has words for."""
+        return self.accountant.stated(parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
+
+    @property
+    def name(self) -> str:
+        return self.accountant.name + (f" except for {self.slack:.3g}" if self.slack else "")
+
+
+@dataclass(frozen=True)
+class Bounded(Claim):
+    """(epsilon, delta)-differential privacy."""
+
+    epsilon: float
+    delta: float = 0.0
+
+    @property
+    def claimed(self) -> float:
+        return self.epsilon
+
+    def least(self, fpr: Rates, tpr: Rates) -> Rates:
+        """tpr <= e^eps fpr + delta, and the same of the two complements (Kairouz, Oh and Viswanath 2015, Theorem 2.1)."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # a rate of 0 or 1: infinity, or nothing known
+            rising = np.log(np.maximum(tpr - self.delta, 0.0)) - np.log(fpr)
+            falling = np.log(np.maximum(1 - fpr - self.delta, 0.0)) - np.log(1 - tpr)
+        return np.where(tpr > fpr, np.maximum(0.0, np.fmax(rising, falling)), 0.0)
+
+    def example(self, parameter: float) -> tuple[Rates, Rates]:
+        """Randomised response."""
+        return np.array([expit(-parameter)]), np.array([expit(parameter)])
+
+    def stated(self, parameter: float) -> str:
+        return f"epsilon = {parameter:.4g}"
+
+    @property
+    def name(self) -> str:
+        return f"DP at delta {self.delta:.3g}" if self.delta else "pure DP"
+
+
+def of_charges(events: Sequence[Event]) -> tuple[Claim, ...]:
+    """Everything that these charges promise, in each accountant and, where every step has one, as (epsilon, delta)."""
+    return tuple(_of_charges(events))
+
+
+def _of_charges(events: Sequence[Event]) -> Iterator[Claim]:
+    slack = sum(map(delta_of, events), Fraction(0))
+    yield Accounted(ZCDP, _rho(ZCDP, events), float(slack))
+    if not slack:
+        yield Accounted(GDP, _rho(GDP, events))
+    epsilons = [_epsilon(event) for event in events]
+    if events and all(epsilon is not None for epsilon in epsilons):
+        yield Bounded(math.fsum(epsilon for epsilon in epsilons if epsilon is not None), float(slack))
+
+
+def _rho(accountant: Accountant, events: Sequence[Event]) -> float:
+    return float(sum(map(accountant.cost, events), Fraction(0)))
+
+
+def _epsilon(event: Event) -> float | None:
+    """The epsilon of an operation that is (epsilon, delta)-DP by a proof of its own; None for the others."""
+    if isinstance(event, Laplace):
+        return event.l1 / event.scale
+    if isinstance(event, Selection):
+        return event.eps * event.count
+    return event.eps if isinstance(event, PermuteAndFlip | Approximate) else None

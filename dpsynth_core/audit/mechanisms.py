@@ -1,0 +1,163 @@
+"""A whole mechanism on two neighbouring tables of invented people, in the configuration of a spec.
+
+What is examined is everything the kernel answered, of which rows, tables and rules are made without another look. The guesses at the
+losses of a run's answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.audit.claims import Accounted, Bounded, Claim
+from dpsynth_core.audit.evidence import Draw, Finding, from_draws
+from dpsynth_core.audit.losses import OPERATIONS, Losses, signature
+from dpsynth_core.audit.neighbours import InventedTable, Neighbours
+from dpsynth_core.foundation.errors import CapacityError, OracleError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import Noise
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
+
+MOST_COLUMNS, MOST_VALUES = 3, 4
+"""Of the domain that a mechanism is audited on."""
+FAILED = "the oracle failed"
+
+Kernels = Callable[..., PrivacyKernel]
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A mechanism as a plan runs it. left_out: what of the spec is not looked at, in sentences."""
+
+    plan: Plan
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, spec: Spec) -> Configuration:
+        """What a spec describes, over a small part of its domain. No file is opened: a mechanism that would use a public table gets an
+        invented one. Raises InputError as a plan does, CapacityError where the mechanism cannot run."""
+        domain, workload, left_out = _small(Plan.of(spec))
+        plan = Plan.of(spec.model_copy(update={"domain": domain.to_json(), "workload": workload.to_json()}))
+        if isinstance(plan.mechanism, UsesPublic) and spec.public is not None:
+            plan = plan.with_public(invented_public_table(domain))
+            left_out += ("An invented public table stands in for the spec's.",)
+        if not plan.forecast.fits:
+            raise CapacityError("mechanism", f"{plan.mechanism.title} cannot run this plan", plan.forecast.reason)
+        if plan.shares.certificate:
+            left_out += ("The certificate's part of the budget is not looked at.",)
+        return cls(plan, left_out)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the mechanism's budget promises under the accountant in force, and as (epsilon, delta)."""
+        shares, budget = self.plan.shares, self.plan.spec.budget
+        return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
+
+    def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
+        """One whole run against one of the tables that `losses` knows."""
+        plan, shares = self.plan, self.plan.shares
+        witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
+        try:
+            for _ in plan.mechanism.steps(witness, plan.workload, plan.settings):
+                pass
+        except OracleError:
+            return Draw(witness.loss, FAILED)
+        return Draw(witness.loss, tuple(witness.labels) or None)
+
+
+class Witness:
+    """A kernel that adds up what each of its answers says about the person."""
+
+    def __init__(self, kernel: PrivacyKernel, losses: Losses) -> None:
+        self.__kernel, self.__losses = kernel, losses
+        self.loss = 0.0
+        self.labels: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.__kernel, name)
+        return self.__watched(name, found) if name in OPERATIONS else found
+
+    def __watched(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            asked = signature(name).bind(None, *arguments, **options)
+            asked.apply_defaults()
+            answer = operation(*arguments, **options)
+            _, *named = asked.arguments.items()  # without self
+            seen = self.__losses.of(name, dict(named))(answer)
+            self.loss += seen.loss
+            self.labels += [seen.label] * (seen.label is not None)
+            return answer
+
+        return call
+
+
+def examine(
+    configuration: Configuration,
+    neighbours: Neighbours,
+    noise: Noise,
+    draws: int,
+    level: float,
+    on_draw: Callable[[], None] = lambda: None,
+    kernels: Kernels = PrivacyKernel,
+) -> list[Finding]:
+    """Every claim against so many runs on either table. level: of each claim, `evidence.from_draws`. on_draw hears of every run."""
+    losses, sides = Losses(neighbours), (list[Draw](), list[Draw]())
+    for _ in range(draws):
+        for side, table in zip(sides, neighbours.tables, strict=True):
+            side.append(configuration.run(table, noise, losses, kernels))
+            on_draw()
+    return [from_draws(claim, sides, level) for claim in configuration.claims]
+
+
+def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
+    """A spec over three columns of two values, with every pair of them as workload. budget, unit: those sections of the spec."""
+    domain = Domain.from_json({"a": 2, "b": 2, "c": 2})
+    return Spec.from_json(
+        {
+            "population": "invented people",
+            "data": {"kind": "demo"},
+            "public": {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None,
+            "domain": domain.to_json(),
+            "workload": {"kind": "all", "k": 2},
+            "budget": budget,
+            "unit": unit,
+            "mechanism": {"name": mechanism, "settings": dict(settings)},
+        }
+    )
+
+
+def invented_public_table(domain: Domain) -> PublicTable:
+    """Every record that there can be, once."""
+    records = np.argwhere(np.ones(domain.sizes(domain.names))).astype(np.int32)
+    return PublicTable(domain, records, "invented", "0" * 64)
+
+
+def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
+    """Domain and workload as they are if they are small; or else over a few columns of a few values each, and what was left out."""
+    domain, workload = plan.domain, plan.workload
+    if len(domain) <= MOST_COLUMNS and all(attribute.size <= MOST_VALUES for attribute in domain):
+        return domain, workload, ()
+    chosen = [value for value in plan.settings.values() if isinstance(value, str) and value in domain]  # a rule's target
+    heaviest = max(workload.cliques, key=lambda clique: workload.weights[clique])
+    kept = domain.clique(list(dict.fromkeys([*chosen, *heaviest, *domain.names]))[:MOST_COLUMNS])
+    small = Domain.from_json({name: min(domain[name].size, MOST_VALUES) for name in kept})
+    least, weights = workload.threshold or 1, dict[Sequence[str], float]()
+    for clique, weight in workload.weights.items():
+        rest = tuple(name for name in clique if name in kept)
+        if len(rest) >= least:
+            weights[rest] = weights.get(rest, 0.0) + weight
+    asked = hand_picked(small, weights) if weights else all_kway(small, min(least, len(small)))
+    sentence = (
+        f"Of the spec's {len(domain)} columns, {', '.join(kept)} were kept, with at most {MOST_VALUES} values each: mechanism, settings, "
+        "unit and budget are the spec's, the domain is not. What only shows with more columns was not looked at."
+    )
+    return small, asked.asking(workload.threshold), (sentence,) + ("Impossible combinations were left out.",) * bool(domain.zeros)

@@ -1,0 +1,74 @@
+"""Two neighbouring tables of invented people: all that an audit ever runs on. No table of anybody's is opened in this room."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import row_marginals
+from dpsynth_core.vocabulary.measurement import Clique
+
+CROWD = 20
+"""Other people in the tables of `worst_cases`: few, so that one person weighs."""
+
+Row = tuple[int, ...]
+
+
+class InventedTable:
+    """A `MarginalSource` over codes, shape (rows, columns of the domain), that counts each marginal once however many kernels read it."""
+
+    def __init__(self, domain: Domain, rows: Sequence[Row]) -> None:
+        self.domain = domain
+        self.codes: NDArray[np.int32] = np.array(rows, dtype=np.int32).reshape(len(rows), len(domain))
+        self._counts: dict[Clique, NDArray[np.int64]] = {}
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`. Shared: do not write to them."""
+        self._counts |= row_marginals(self.domain, self.codes, [clique for clique in cliques if clique not in self._counts])
+        return {clique: self._counts[clique] for clique in cliques}
+
+    def count(self, clique: Clique) -> NDArray[np.int64]:
+        """One marginal."""
+        return self.counts([clique])[clique]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two tables that are neighbours under `unit`. title: who the person is in whom they differ, in words."""
+
+    title: str
+    unit: Unit
+    tables: tuple[InventedTable, InventedTable]
+
+    @property
+    def domain(self) -> Domain:
+        return self.tables[0].domain
+
+    @classmethod
+    def of(cls, title: str, domain: Domain, unit: Unit, others: Sequence[Row], before: Sequence[Row], after: Sequence[Row]) -> Neighbours:
+        """others: the rows of everybody else. before, after: what the person owns in either table; add-remove: nothing in one of them.
+
+        ValueError for tables that are not neighbours under the unit.
+        """
+        fewest, most = sorted((len(before), len(after)))
+        if most > unit.max_rows_per_person or (fewest > 0) != (unit.relation == REPLACE):
+            raise ValueError("these tables are not neighbours under this unit")
+        return cls(title, unit, (InventedTable(domain, [*others, *before]), InventedTable(domain, [*others, *after])))
+
+
+def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:
+    """Pairs for a mechanism over any domain. The person owns as many rows as they may, all alike: the most that one person can change."""
+    first, last = (0,) * len(domain), tuple(attribute.size - 1 for attribute in domain)
+    mine, elsewhere = [last] * unit.max_rows_per_person, [first] * unit.max_rows_per_person
+    before = elsewhere if unit.relation == REPLACE else []
+    rng = np.random.default_rng(0)
+    mixed = [tuple(map(int, rng.integers(0, domain.sizes(domain.names)))) for _ in range(CROWD)]
+    return (
+        Neighbours.of("somebody unlike everybody else", domain, unit, [first] * CROWD, before, mine),
+        Neighbours.of("somebody in a mixed crowd", domain, unit, mixed, before, mine),
+    )

@@ -1,0 +1,102 @@
+"""Whole audits, and what they say: claimed, found, and what could not have been seen. Lines for the command line."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dpsynth_core.audit import mechanisms, operations
+from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.audit.losses import Losses
+from dpsynth_core.audit.mechanisms import Configuration
+from dpsynth_core.audit.neighbours import worst_cases
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.privacy.noise import Noise
+
+MOST_SECONDS = 3600.0
+"""A mechanism's audit that would take longer is refused."""
+FEWEST_DRAWS, MOST_DRAWS = 40, 1_000_000
+
+CANNOT = (
+    "An audit can show that a promise is broken, never that one is kept: it looks at a few invented tables and at losses above those it "
+    "names as visible. The promise rests on the proofs, which are written beside the kernel's code."
+)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One pair of tables. subject: what was asked. level: chance of a false alarm of each finding that was drawn."""
+
+    subject: str
+    findings: tuple[Finding, ...]
+    level: float
+
+    @property
+    def broken(self) -> bool:
+        return any(finding.broken for finding in self.findings)
+
+    def lines(self) -> Iterator[str]:
+        """One for each claim."""
+        for finding in self.findings:
+            claim = finding.claim
+            verdict = "VIOLATION" if finding.broken else "nothing found"
+            found = f"{self.subject}, {claim.name}: claimed {claim.stated(claim.claimed)}, found at least {claim.stated(finding.least)}"
+            if not finding.draws:
+                yield f"{verdict}: {found} (computed from every answer's probability)"
+                continue
+            visible = smallest_visible(claim, finding.draws, self.level)
+            power = f"visible from {claim.stated(visible)} on" if visible < math.inf else "too few to show any violation of this"
+            yield f"{verdict}: {found} (2 x {finding.draws:,} draws: {power})"
+
+
+def conclusion(audited: Sequence[Audited]) -> str:
+    """The last line."""
+    sure = f"the chance that a sound program is called broken is at most {FALSE_ALARM:g}"
+    if any(one.broken for one in audited):
+        return f"VIOLATED: somebody can tell two neighbouring tables apart better than was promised ({sure})"
+    return f"nothing was found ({sure})"
+
+
+def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
+    """Every operation of the kernel under every unit of privacy."""
+    asked = [(case, unit) for case in operations.CASES for unit in case.units]
+    level = FALSE_ALARM / (3 * len(asked))  # no charge promises more than three things
+    for case, unit in asked:
+        found = operations.compute(case, unit) if case.finite else operations.sample(case, unit, noise, draws, level)
+        rows = "1 row" if unit.max_rows_per_person == 1 else f"{unit.max_rows_per_person} rows"
+        yield Audited(f"{case.title}, {unit.relation}, {rows} per person", tuple(found), level)
+
+
+def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
+    """A mechanism on every pair of `worst_cases`. on_part hears how much is done, a share. CapacityError for what would take too long."""
+    pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
+    level = FALSE_ALARM / (len(configuration.claims) * len(pairs))
+    seconds = _seconds_for_two(configuration, noise)
+    if seconds * draws * len(pairs) > MOST_SECONDS:
+        most = int(MOST_SECONDS / (seconds * len(pairs)))
+        problem = f"two runs take {seconds:.2g} seconds, and so many would take more than {MOST_SECONDS / 60:g} minutes"
+        remedy = f"use {most:,} or fewer" if most >= FEWEST_DRAWS else "use settings that are faster, such as fewer rounds"
+        raise CapacityError("--draws", problem, remedy)
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        on_part(done / (2 * draws * len(pairs)))
+
+    for pair in pairs:
+        found = mechanisms.examine(configuration, pair, noise, draws, level, count)
+        yield Audited(pair.title, tuple(found), level)
+
+
+def _seconds_for_two(configuration: Configuration, noise: Noise) -> float:
+    """Wall time of a run on either table, after one that loads what there is to load."""
+    pair = worst_cases(configuration.plan.domain, configuration.plan.unit)[0]
+    losses = Losses(pair)
+    configuration.run(pair.tables[0], noise, losses)
+    start = time.perf_counter()
+    for table in pair.tables:
+        configuration.run(table, noise, losses)
+    return time.perf_counter() - start

@@ -1,0 +1,219 @@
+"""Every operation that a kernel charges for, audited on each build; and kernels with a mistake, which the same audits find.
+
+False alarms: all tests of one build together report a violation that is none with probability `FALSE_ALARM` at most. Where noise is
+seeded the outcome is always the same; where it is OpenDP's, that is the real chance.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from dpsynth_core.audit import branching, operations
+from dpsynth_core.audit.claims import Accounted
+from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.audit.losses import FREE, OPERATIONS
+from dpsynth_core.audit.operations import BY_SEARCH, CASES, UNITS, Case, compute, sample
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.oracles.rules import rule_oracle as oracle
+from dpsynth_core.oracles.rules.rules import Rule, RuleClass
+from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.events import Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.learning import rspm
+from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from tests.audit.broken import HalfLaplace, HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row
+
+DRAWS = 2000
+LEVEL = FALSE_ALARM / 400
+"""There are fewer than 400 findings in this folder."""
+QUESTIONS = [(case, unit) for case in CASES for unit in case.units]
+COMPUTED = [(case, unit) for case, unit in QUESTIONS if case.finite]
+DRAWN = [(case, unit) for case, unit in QUESTIONS if not case.finite]
+NORMAL = [case for case in CASES if case.operation.startswith("measure_")]
+"""Those with Gaussian noise."""
+
+
+def named(operation: str) -> Case:
+    return next(case for case in CASES if case.operation == operation)
+
+
+def broken(findings: list[Finding]) -> bool:
+    return any(finding.broken for finding in findings)
+
+
+# What is audited
+
+
+def charging() -> set[str]:
+    """The operations in whose source the meter is charged."""
+    tree = ast.parse(inspect.getsource(PrivacyKernel)).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(inner, ast.Attribute) and inner.attr == "charge" for inner in ast.walk(node))
+    }
+
+
+def test_every_operation_of_the_kernel_has_an_audit() -> None:
+    assert {case.operation for case in CASES} == set(OPERATIONS)
+
+
+def test_what_is_charged_is_an_operation_and_what_is_free_is_not() -> None:
+    assert charging() == set(OPERATIONS)
+    assert not charging() & FREE
+
+
+def test_mechanisms_know_no_operation_that_is_not_audited() -> None:
+    offered = {name for name, value in vars(Kernel).items() if inspect.isfunction(value) and not name.startswith("_")}
+    assert offered <= set(OPERATIONS) | FREE
+
+
+def test_the_questions_cover_both_relations_with_one_row_and_more() -> None:
+    for operation in set(OPERATIONS) - {"learn_rule_robustly"}:
+        assert {unit for case in CASES if case.operation == operation for unit in case.units} == set(UNITS)
+
+
+# Every build
+
+
+@pytest.mark.parametrize(("case", "unit"), COMPUTED, ids=lambda x: getattr(x, "title", str(x)))
+def test_no_choice_tells_more_than_it_is_charged_for(case: Case, unit: Unit) -> None:
+    assert not broken(compute(case, unit))
+
+
+@pytest.mark.parametrize(("case", "unit"), DRAWN, ids=lambda x: getattr(x, "title", str(x)))
+def test_no_noisy_answer_tells_more_than_it_is_charged_for(case: Case, unit: Unit) -> None:
+    assert not broken(sample(case, unit, SeededNoise(hash_free(case, unit)), DRAWS, LEVEL))
+
+
+@pytest.mark.parametrize("operation", ["measure_marginal", "measure_residual", "select_worst_marginal", "keep_queries"])
+def test_answers_with_the_noise_of_releases_tell_no_more(operation: str) -> None:
+    """OpenDP's noise and the operating system's randomness: not repeatable."""
+    assert not broken(sample(named(operation), UNITS[3], OpenDPNoise(), 500, LEVEL))
+
+
+def hash_free(case: Case, unit: Unit) -> int:
+    """A seed for each question, the same in every process."""
+    return 1000 * CASES.index(case) + UNITS.index(unit)
+
+
+# Kernels with a mistake
+
+
+@pytest.mark.parametrize("case", NORMAL, ids=lambda case: case.title)
+def test_half_the_noise_is_found(case: Case) -> None:
+    """Power: mu is twice what is claimed, and `test_how_much_a_build_sees` says from where on an error is seen."""
+    unit = UNITS[1]
+    assert broken(sample(case, unit, HalfNoise(1), DRAWS, LEVEL))
+
+
+def test_how_much_a_build_sees() -> None:
+    """1.34 times the mu that is claimed, 95 times of 100: less than sqrt(2), what a wrong relation makes, and less than half the noise."""
+    claim = Accounted(GDP, operations.MU**2 / 2)
+    assert math.sqrt(2 * smallest_visible(claim, DRAWS, LEVEL)) <= 1.35 * operations.MU
+    assert math.sqrt(2 * smallest_visible(claim, round(0.75 * DRAWS), LEVEL)) <= 1.41 * operations.MU
+
+
+def test_half_the_laplace_noise_is_found() -> None:
+    """One person with two rows moves this error by 4/5 of what is charged: twice that is 1.6 times the claim."""
+    assert broken(sample(named("best_mixture_error"), UNITS[1], HalfLaplace(1), 2 * DRAWS, LEVEL))
+
+
+@pytest.mark.parametrize("operation", ["measure_marginal", "measure_errors"])
+def test_replacing_at_the_price_of_removing_is_found(operation: str) -> None:
+    assert broken(sample(named(operation), Unit(REPLACE), SeededNoise(1), DRAWS, LEVEL, priced_as_add_remove))
+
+
+def test_choosing_at_the_price_of_removing_is_found() -> None:
+    assert broken(compute(named("select_worst_marginal"), Unit(REPLACE), priced_as_add_remove))
+
+
+LOOSE = ("learn_", "permute_", "best_", "keep_", "select_rule")
+"""Operations whose charge is a bound that no pair of tables comes near: an error of a factor of two stays below it."""
+TIGHT = [case for case in CASES if not case.operation.startswith(LOOSE)]
+
+
+@pytest.mark.parametrize("case", TIGHT, ids=lambda case: case.title)
+def test_two_rows_at_the_price_of_one_are_found(case: Case) -> None:
+    unit = Unit(REPLACE, 2)
+    if case.finite:
+        assert broken(compute(case, unit, priced_for_one_row))
+    else:
+        assert broken(sample(case, unit, SeededNoise(1), DRAWS, LEVEL, priced_for_one_row))
+
+
+@pytest.mark.parametrize("operation", ["select_worst_marginal", "select_signed_query", "select_worst_queries"])
+def test_twice_the_epsilon_is_found(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branching, "Branch", TwiceTheEpsilon)
+    assert broken(compute(named(operation), Unit(REPLACE)))
+
+
+@pytest.mark.parametrize("operation", ["select_worst_marginal", "select_signed_query", "select_worst_queries", "select_rule"])
+def test_a_selection_that_is_not_charged_is_found(operation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget(monkeypatch)
+    assert broken(compute(named(operation), Unit(REPLACE)))
+
+
+def test_a_selection_that_is_not_charged_is_found_by_drawing_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget(monkeypatch)
+    assert broken(sample(named("select_worst_marginal"), Unit(REPLACE), SeededNoise(1), DRAWS, LEVEL))
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A meter that lets selections pass."""
+    charge = Meter.charge
+    monkeypatch.setattr(Meter, "charge", lambda meter, event: None if isinstance(event, Selection) else charge(meter, event))
+
+
+def test_noise_on_one_side_only_is_found() -> None:
+    assert broken(sample(named("measure_marginal"), UNITS[0], Shy(1), DRAWS, LEVEL))
+
+
+# Decision lists: one function has many written forms
+
+
+SOLVED: dict[bytes, Rule] = {}
+
+
+@contextmanager
+def in_this_process(limited: oracle.Oracle, rules: RuleClass, questions: int) -> Iterator[Callable[..., list[Rule]]]:  # noqa: ARG001
+    """CP-SAT without a process of its own for each question, which would take a second each; and the same question once."""
+
+    def ask(problem: oracle.Learning, noise: np.ndarray) -> list[Rule]:
+        name = problem.seen.tobytes() + noise.tobytes()
+        if name not in SOLVED:
+            found = oracle.solve(problem.perturbed(noise[0]), limited.limit)
+            assert found is not None
+            SOLVED[name] = found.rule
+        return [SOLVED[name]]
+
+    yield ask
+
+
+FORMS = 1200
+"""Draws. Of the lists as CP-SAT writes them, one in 16 has two swappable features in ascending order without the record, one in 4 with it:
+900 held-out draws tell these apart at LEVEL but once in a hundred times or less, and this seed is not that time."""
+
+
+def test_the_form_of_a_decision_list_does_not_tell_who_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rspm, "asking", in_this_process)
+    assert not broken(sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL))
+
+
+def test_decision_lists_as_the_solver_writes_them_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rspm, "asking", in_this_process)
+    monkeypatch.setattr(rspm, "written", lambda _, found: found.written())
+    findings = sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL)
+    assert broken(findings)
+    assert findings[-1].least > 100 * findings[-1].claim.claimed
