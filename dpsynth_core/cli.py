@@ -3,7 +3,8 @@
 Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. stderr: one line per round,
 warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
 charged), 130 interrupted. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce` writes
-the rows again and ends with 0 (the same) or 1.
+the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a promise
+is broken).
 The ledger is used only with --population, and then as the app does.
 """
 
@@ -14,7 +15,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,13 +24,15 @@ from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
+    from dpsynth_core.audit.report import Audited
     from dpsynth_core.planning.spec import Spec
+    from dpsynth_core.privacy.noise import Noise
     from dpsynth_core.release.release import Progress, Release
     from dpsynth_core.store.chain import Entry
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 
-BAD_INPUT, FAILED = 2, 1
+BAD_INPUT, FAILED, VIOLATED = 2, 1, 3
 
 BUNDLE = "release.zip"
 
@@ -219,6 +222,59 @@ def _export(path: Path) -> tuple[Entry, ...]:
     return exports.read(text)
 
 
+def _audit(options: argparse.Namespace) -> int:
+    from dpsynth_core.audit import report
+    from dpsynth_core.privacy.noise import OpenDPNoise
+
+    audited = []
+    for one in _audits(options, OpenDPNoise()):
+        audited.append(one)
+        for line in one.lines():
+            _tell(line)
+    _tell(report.CANNOT)
+    _tell(report.conclusion(audited))
+    return VIOLATED if any(one.broken for one in audited) else 0
+
+
+def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
+    """The audit that the options ask for, one pair of tables after the other. Raises InputError."""
+    from dpsynth_core.audit import mechanisms, report
+    from dpsynth_core.planning.spec import load_spec
+
+    draws = _number(options.draws)
+    if not isinstance(draws, int) or not report.FEWEST_DRAWS <= draws <= report.MOST_DRAWS:
+        wanted = f"give a whole number from {report.FEWEST_DRAWS} to {report.MOST_DRAWS}"
+        raise InputError("--draws", f"{options.draws[:40]!r} cannot be used", wanted)
+    if options.mechanism is None and (options.set or any(getattr(options, name) is not None for name in _OF_A_MECHANISM)):
+        raise InputError("command line", "budget, unit and settings go with --mechanism", "leave them out, or name a mechanism")
+    if options.operations:
+        yield from report.of_operations(noise, draws)
+        return
+    if options.spec is not None:
+        spec = load_spec(options.spec)
+    else:
+        if options.epsilon is None:
+            raise InputError("--epsilon", "it is missing", "add it")
+        budget = {"epsilon": _number(options.epsilon), "delta": _number(options.delta or "1e-9")}
+        rows = _number(options.rows_per_person or "1")
+        unit = {"relation": options.relation or "add-remove", "max_rows_per_person": rows, "person_column": "person"}
+        spec = mechanisms.invented_spec(options.mechanism, budget, unit, _settings(options.set))
+    configuration, shown = mechanisms.Configuration.of(spec), 0
+    for sentence in configuration.left_out:
+        _say(f"note: {sentence}")
+
+    def show(share: float) -> None:
+        nonlocal shown
+        if int(10 * share) > shown:
+            shown = int(10 * share)
+            _say(f"{shown * 10} % of the runs are done")
+
+    yield from report.of_mechanism(configuration, noise, draws, show)
+
+
+_OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
+
+
 def _release(spec: Spec, out: Path, population: str | None) -> None:
     """Check everything, charge if asked to, make the release and write it."""
     from dpsynth_core.bundle.pack import pack
@@ -374,6 +430,19 @@ def _parser() -> argparse.ArgumentParser:
     again.set_defaults(command=_reproduce)
     for command in (check, again):
         command.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
+
+    audit = commands.add_parser("audit", help="try to tell invented neighbouring tables apart by what is released", allow_abbrev=False)
+    what = audit.add_mutually_exclusive_group(required=True)
+    what.add_argument("--mechanism", metavar="NAME", help="on three columns of two values; see the command mechanisms")
+    what.add_argument("--spec", metavar="SPEC.json", type=Path, help="a spec's mechanism, settings, unit and budget; its data stay closed")
+    what.add_argument("--operations", action="store_true", help="every operation of the privacy kernel, for every unit of privacy")
+    audit.add_argument("--epsilon", help="the larger, the more a number of draws shows")
+    audit.add_argument("--delta", help="default: 1e-9")
+    audit.add_argument("--relation", help="add-remove | replace (default: add-remove)")
+    audit.add_argument("--rows-per-person", metavar="M", help="default: 1")
+    audit.add_argument("--draws", metavar="N", default="1000", help="runs on either table (default: %(default)s)")
+    audit.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
+    audit.set_defaults(command=_audit)
 
     _ledger_parser(commands.add_parser("ledger", help="check, export or restore the ledger in DPSYNTH_HOME", allow_abbrev=False))
     show = commands.add_parser("mechanisms", help="print the mechanisms and their parameters as JSON", allow_abbrev=False)
