@@ -32,7 +32,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         "answers": project(mechanism={"name": "gaussian", "settings": {}}),
         "hostile": hostile_project(HOSTILE),
         "bare": project(budget=bare, mechanism={"name": "mst", "settings": {}}),
-        "unmeasured": project(budget=bare, unit=replace, mechanism={"name": "dualquery", "settings": {}}),
+        "unmeasured": project(population="Other people", budget=bare, unit=replace, mechanism={"name": "dualquery", "settings": {}}),
     }
     for place in places.values():
         assert finished_run(place).state == "done"
