@@ -51,7 +51,7 @@ def error(source: ArrowSource, epsilon: float, given: dict[str, float]) -> float
     workload = all_kway(source.domain, 3)
     kernel = PrivacyKernel(source, Unit(), GDP.rho_from(epsilon, 1e-9), OpenDPNoise(), accountant=GDP)
     aim = registry.get("aim")
-    *_, finished = aim.steps(kernel, workload, registry.settings(aim, given))
+    *_, finished = registry.configured(aim, given).steps(kernel, workload)
     assert isinstance(finished, Finished)
     codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng())  # type: ignore[attr-defined]
     true = source.counts(workload.cliques)

@@ -134,12 +134,12 @@ def run(
     mechanism = registry.get(name)
     if public is not None and isinstance(mechanism, UsesPublic):
         mechanism = mechanism.informed_by(public)
-    accountant = in_force(mechanism.accountant, epsilon, setting.delta)
+    accountant = in_force(mechanism.card.accountant, epsilon, setting.delta)
     rho = accountant.rho_from(epsilon, setting.delta)
     kernel = PrivacyKernel(setting.source, Unit(relation), rho, OpenDPNoise(), accountant=accountant)
     kernel.prepare([*setting.workload.cliques, *((column,) for column in setting.domain.names)])
     wall, cpu = time.perf_counter(), _processor_seconds()
-    *_, finished = mechanism.steps(kernel, setting.workload, registry.settings(mechanism, given))
+    *_, finished = registry.configured(mechanism, given).steps(kernel, setting.workload)
     if not isinstance(finished, Finished):
         raise RuntimeError("the mechanism ended without a result")
     return Outcome(finished, time.perf_counter() - wall, _processor_seconds() - cpu)

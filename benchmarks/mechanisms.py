@@ -62,7 +62,7 @@ def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[
             if not str(refusal).startswith("exit code 2 "):  # the command line's way to say that a plan cannot be run
                 raise
             return {**about, "refused": str(refusal).splitlines()[-1]}
-        makes_rows = MECHANISMS[mechanism].makes_rows
+        makes_rows = MECHANISMS[mechanism].card.makes_rows
         published = table.counts(folder / ROWS_CSV) if makes_rows else _answers(table, folder)
     error = workload_error(table.workload, table.true, published, table.rows)
     return {**about, "of": "rows" if makes_rows else "answers", "error": round(error, 5), **asdict(cost)}
@@ -89,7 +89,7 @@ def _table(name: str, workload: str, folder: Path) -> Table:
 
 def _line(run: Mapping[str, Any]) -> str:
     """One run as a line of a table in Markdown."""
-    about = (run["table"], run["workload"], MECHANISMS[run["mechanism"]].title)
+    about = (run["table"], run["workload"], MECHANISMS[run["mechanism"]].card.title)
     if "refused" in run:
         return _row((*about, "refused", run["refused"], "", "", ""))
     numbers = (f"{run['seconds']:.0f}", f"{run['peak_mb']:.0f}", f"{run['load']:.1f}")

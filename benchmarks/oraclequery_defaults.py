@@ -63,7 +63,7 @@ def errors(people: Invented, workload: Workload, rho: float, **settings: Any) ->
     """(largest error of a cell, mean share of people in a wrong cell)."""
     mechanism = registry.get("oraclequery")
     kernel = PrivacyKernel(people, Unit(), rho, SeededNoise(1))
-    *_, last = mechanism.steps(kernel, workload, registry.settings(mechanism, settings))
+    *_, last = registry.configured(mechanism, settings).steps(kernel, workload)
     assert isinstance(last, Finished)
     true = people.counts(workload.cliques)
     gaps = [np.abs(last.model.marginal(r) - true[r]) for r in workload.cliques]

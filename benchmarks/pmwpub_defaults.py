@@ -85,11 +85,11 @@ def main() -> None:
         true = {r: counts / len(private) for r, counts in row_marginals(domain, private, workload.cliques).items()}
         for epsilon in given.epsilons:
             for rounds, share, skip in product(given.rounds, given.shares, given.skips):
-                settings = registry.settings(mechanism, {"rounds": rounds, "measure_share": share, "skip": skip})
+                configured = registry.configured(mechanism, {"rounds": rounds, "measure_share": share, "skip": skip})
                 largest, mean, began = [], [], time.perf_counter()
                 for seed in range(given.runs):
                     kernel = PrivacyKernel(source, Unit(), rho_from(epsilon, 1e-9), SeededNoise(seed))
-                    *_, finished = mechanism.steps(kernel, workload, settings)
+                    *_, finished = configured.steps(kernel, workload)
                     assert isinstance(finished, Finished)
                     gaps = [np.abs(true[r] - finished.model.marginal(r) / finished.total) for r in workload.cliques]
                     largest.append(max(float(gap.max()) for gap in gaps))

@@ -47,8 +47,8 @@ class Cost:
 
 def programs() -> dict[str, Program]:
     """By the name that an option gives: every mechanism of ours that makes rows, as a user gets it; variants of AIM; dpmm's."""
-    with_rows = [mechanism for mechanism in MECHANISMS.values() if mechanism.makes_rows]
-    plain = {mechanism.name: Program(f"{mechanism.title} ({OURS})", OURS, ours(mechanism.name)) for mechanism in with_rows}
+    with_rows = [mechanism for mechanism in MECHANISMS.values() if mechanism.card.makes_rows]
+    plain = {mechanism.card.name: Program(f"{mechanism.card.title} ({OURS})", OURS, ours(mechanism.card.name)) for mechanism in with_rows}
     variants = {
         "aim-uncertified": Program(f"AIM without certificate ({OURS})", OURS, ours("aim", "--certificate", "0")),
         "aim-1280": Program(f"AIM, MAX-SIZE 1,280 MB ({OURS})", OURS, ours("aim", "--set", "max_size_mb=1280")),

@@ -15,7 +15,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def _turned(knob: str, value: float) -> Iterator[dict[str, float]]:
         elif knob == "REACH":
             rap.REACH = value
         rounds = max(2, round(math.sqrt(value / 2.5)))
-        parameters = {parameter.name for parameter in rap.Rap.parameters}
+        parameters = {field.name for field in fields(rap.Rap)}
         yield {"rounds": rounds, "queries": round(value / rounds)} if knob == EVERY_QUERY else {knob: value} if knob in parameters else {}
     finally:
         for name, constant in before.items():

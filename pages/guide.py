@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.web.shell import frame, guide
 
 
@@ -38,13 +39,13 @@ def _mechanisms() -> None:
 
 def _mechanism(mechanism: Mechanism) -> None:
     with st.container(border=True):
-        st.markdown(f"#### {mechanism.title}")
-        st.markdown(mechanism.summary)
-        st.markdown(f"**Why it is private.** {mechanism.privacy}")
-        st.caption(f"{mechanism.paper}. {'Writes rows.' if mechanism.makes_rows else 'Gives noisy tables, no rows.'}")
-        if mechanism.parameters:
+        st.markdown(f"#### {mechanism.card.title}")
+        st.markdown(mechanism.card.summary)
+        st.markdown(f"**Why it is private.** {mechanism.card.privacy}")
+        st.caption(f"{mechanism.card.paper}. {'Writes rows.' if mechanism.card.makes_rows else 'Gives noisy tables, no rows.'}")
+        if offered := parameters(mechanism):
             with st.expander("Parameters", icon=":material/tune:"):
-                for parameter in mechanism.parameters:
+                for parameter in offered:
                     st.markdown(f"- `{parameter.name}` (default {parameter.default}): {parameter.help}")
 
 

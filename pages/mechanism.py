@@ -70,11 +70,11 @@ def _plan(here: Current) -> None:
     forecasts = _forecasts(spec.model_dump_json())
     recommendation_view.card(here, forecasts)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
-    plan_view.cards(forecasts, mechanism.name)
+    plan_view.cards(forecasts, mechanism.card.name)
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_view.card(here)
-    _seal(here, plan, account, fits=isinstance(found := forecasts[mechanism.name], Forecast) and found.fits)
+    _seal(here, plan, account, fits=isinstance(found := forecasts[mechanism.card.name], Forecast) and found.fits)
 
 
 def _account(here: Current, population: str, following: Accountant) -> Spent:
@@ -163,7 +163,7 @@ def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
     rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in ρ, which is why the three numbers do not simply subtract.")
     st.markdown(
-        f"Population {code(spec.population)} · {literal(plan.mechanism.title)} · δ {short(spec.budget.delta)}\n\n"
+        f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
         " cancelled, fails, or the machine goes down."
     )

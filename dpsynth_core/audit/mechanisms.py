@@ -51,7 +51,7 @@ class Configuration:
             plan = plan.with_public(invented_public_table(domain))
             left_out += ("An invented public table stands in for the spec's.",)
         if not plan.forecast.fits:
-            raise CapacityError("mechanism", f"{plan.mechanism.title} cannot run this plan", plan.forecast.reason)
+            raise CapacityError("mechanism", f"{plan.mechanism.card.title} cannot run this plan", plan.forecast.reason)
         if plan.shares.certificate:
             left_out += ("The certificate's part of the budget is not looked at.",)
         return cls(plan, left_out)
@@ -67,7 +67,7 @@ class Configuration:
         plan, shares = self.plan, self.plan.shares
         witness = Witness(kernels(table, plan.unit, shares.mechanism, noise, shares.delta, shares.accountant), losses)
         try:
-            for _ in plan.mechanism.steps(witness, plan.workload, plan.settings):
+            for _ in plan.mechanism.steps(witness, plan.workload):
                 pass
         except OracleError:
             return Draw(witness.loss, FAILED)

@@ -86,7 +86,7 @@ def verify(bundle: Bundle) -> Report:
 
     def read() -> str:
         opened.append(_Opened(bundle, releases.from_json(bundle.document)))
-        return f"a release of {plan.mechanism.title} with {len(opened[0].release.charges):,} charges"
+        return f"a release of {plan.mechanism.card.title} with {len(opened[0].release.charges):,} charges"
 
     first = [_judged("Are the files unchanged?", lambda: _files(bundle)), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.parameters import Parametrised
 from dpsynth_core.mechanisms.steps import Step
 from dpsynth_core.privacy.accountant import Accountant
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
+
+
+@dataclass(frozen=True)
+class Card:
+    """Facts about a mechanism that hold whatever its parameters are.
+
+    name: as specs and the command line have it. title, summary, paper, privacy: sentences for cards and reports. accountant: what its
+    runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`). makes_rows: or answers only.
+    takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). publishes_tables: whether it
+    answers the workload; one that does not has no use for a certificate of its errors.
+    """
+
+    name: str
+    title: str
+    summary: str
+    paper: str
+    privacy: str
+    accountant: Accountant
+    makes_rows: bool = True
+    takes_thresholds: bool = False
+    publishes_tables: bool = True
 
 
 @dataclass(frozen=True)
@@ -39,54 +61,38 @@ Split = tuple[tuple[str, float], ...]
 """Stages of a run in order, each with its share of the budget; the shares add up to 1."""
 
 
-class Mechanism(Protocol):
-    """name: registry key. title, summary, paper, privacy: sentences for cards and reports.
+class Mechanism(Parametrised, Protocol):
+    """A frozen dataclass whose fields are its parameters (`parameters`), and perhaps a public table."""
 
-    makes_rows: or answers only. takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`).
-    accountant: what its runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`).
-    """
+    card: ClassVar[Card]
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
-    paper: ClassVar[str]
-    privacy: ClassVar[str]
-    makes_rows: ClassVar[bool]
-    takes_thresholds: ClassVar[bool]
-    accountant: ClassVar[Accountant]
-    parameters: ClassVar[Sequence[Parameter]]
+    def forecast(self, workload: Workload, rho: float, /) -> Forecast:
+        """What a run with these parameters and a budget of rho will need."""
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast: ...
-
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:
+    def split(self, workload: Workload, total_is_public: bool, /) -> Split:
         """How a run divides its budget as planned; an adaptive mechanism may move some of it between the last stages."""
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
-        """Run. settings: complete and validated (see registry.settings). Yields events; the last is Finished."""
+    def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
+        """Run: one step after the other, the last is Finished."""
 
 
 @runtime_checkable
 class Learner(Protocol):
-    """A mechanism that has an oracle look at private records: the kernel's learn_... operations and select_rule.
+    """A mechanism that has an oracle look at private records: the kernel's learn_... operations and select_rule."""
 
-    publishes_tables: whether it answers the workload; one that does not has no use for a certificate of its errors.
-    """
-
-    publishes_tables: ClassVar[bool]
-
-    def needs_delta(self, settings: Mapping[str, Any]) -> bool:
+    def needs_delta(self) -> bool:
         """Whether steps of it keep their promise except with a small probability: half of the delta is then set aside for them."""
 
-    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
-        """Why it cannot run with this unit and budget, as its Forecast has it; "" if it can. delta: what is set aside."""
+    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit, /) -> str:
+        """Why it cannot run with this budget and unit, as its Forecast has it; "" if it can. delta: what is set aside."""
 
 
 @runtime_checkable
 class Conditional(Protocol):
     """A mechanism whose guarantee may hang on something that the code cannot check."""
 
-    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
-        """What it hangs on with these settings, as full sentences for the release; "" where it hangs on nothing."""
+    def condition(self, domain: Domain, /) -> str:
+        """What it hangs on with its parameters, as full sentences for the release; "" where it hangs on nothing."""
 
 
 @runtime_checkable

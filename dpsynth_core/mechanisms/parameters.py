@@ -1,8 +1,21 @@
-"""Parameters of a mechanism: their ranges, defaults and help texts."""
+"""Parameters of mechanisms: fields of a frozen dataclass that carry their range, help text and default.
+
+A mechanism is the dataclass of its parameters:
+
+    @dataclass(frozen=True)
+    class Example:
+        rounds: int = whole(6, least=1, most=100, text="Number of rounds.")
+
+What people set is read and checked here, once; a mechanism finds typed values in its own fields. Defaults depend on no data.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, ClassVar, Protocol
+
+from dpsynth_core.foundation.errors import InputError
 
 Setting = float | int | bool | str
 """The value of a parameter."""
@@ -10,7 +23,7 @@ Setting = float | int | bool | str
 
 @dataclass(frozen=True)
 class Parameter:
-    """One knob of a mechanism, with a data-independent default."""
+    """One parameter of a mechanism, as forms and help texts show it."""
 
     name: str
     kind: str  # "int" | "float" | "bool" | "choice" (one of `options`) | "column" (of the domain, or "")
@@ -20,12 +33,85 @@ class Parameter:
     help: str
     options: tuple[str, ...] = ()
 
-    @classmethod
-    def choice(cls, name: str, options: tuple[str, ...], help: str) -> Parameter:
-        """One of several words, by default the first."""
-        return cls(name, "choice", options[0], 0, 0, help, options)
 
-    @classmethod
-    def column(cls, name: str, help: str) -> Parameter:
-        """A column of the domain, by default none."""
-        return cls(name, "column", "", 0, 0, help)
+class Parametrised(Protocol):
+    """A dataclass with parameters among its fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+def real(default: float, *, least: float, most: float, text: str) -> float:
+    """A number from `least` to `most`."""
+    return _field(default, "float", least, most, text)
+
+
+def whole(default: int, *, least: int, most: int, text: str) -> int:
+    """A whole number from `least` to `most`."""
+    return _field(default, "int", least, most, text)
+
+
+def switch(default: bool, *, text: str) -> bool:
+    """Yes or no."""
+    return _field(default, "bool", 0, 1, text)
+
+
+def choice(options: tuple[str, ...], *, text: str) -> str:
+    """One of several words, by default the first."""
+    return _field(options[0], "choice", 0, 0, text, options)
+
+
+def column(*, text: str) -> str:
+    """A column of the domain, by default none. Whether there is such a column is for the mechanism to say, which knows the domain."""
+    return _field("", "column", 0, 0, text)
+
+
+def _field(default: Any, kind: str, least: float, most: float, text: str, options: tuple[str, ...] = ()) -> Any:
+    about = {"kind": kind, "default": default, "low": least, "high": most, "help": text, "options": options}
+    return field(default=default, metadata=about)
+
+
+def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
+    """Of a mechanism, in the order of its fields; other fields, such as a public table, are none."""
+    return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
+
+
+def read(parameter: Parameter, value: object) -> Setting:
+    """A value as a number, truth value or word: given as such, or as text. Raises InputError that names the parameter."""
+    parsed = _parsed(parameter, value)
+    if parsed is None:
+        raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
+    return parsed
+
+
+def _parsed(parameter: Parameter, value: object) -> Setting | None:
+    if parameter.kind == "bool":
+        return {"true": True, "false": False}.get(str(value).strip().lower())
+    if parameter.kind in ("choice", "column"):
+        return value if isinstance(value, str) and (parameter.kind == "column" or value in parameter.options) else None
+    amount = _amount(value)
+    if amount is None or not parameter.low <= amount <= parameter.high:
+        return None
+    if parameter.kind == "float":
+        return amount
+    return int(amount) if amount == int(amount) else None
+
+
+def _amount(value: object) -> float | None:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        amount = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return amount if math.isfinite(amount) else None
+
+
+def _wanted(parameter: Parameter) -> str:
+    if parameter.kind == "bool":
+        return "true or false"
+    if parameter.kind == "choice":
+        return f"one of {', '.join(parameter.options)}"
+    if parameter.kind == "column":
+        return "the name of a column"
+    return f"a {'whole number' if parameter.kind == 'int' else 'number'} from {parameter.low:g} to {parameter.high:g}"

@@ -1,10 +1,9 @@
-"""The list of mechanisms that the app and the command line offer, and the one place where their settings are checked."""
+"""The list of mechanisms that the app and the command line offer."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
@@ -21,14 +20,13 @@ from dpsynth_core.mechanisms.graphical.mst import Mst
 from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
-from dpsynth_core.mechanisms.parameters import Parameter, Setting
+from dpsynth_core.mechanisms.parameters import Setting, parameters, read
 from dpsynth_core.mechanisms.projection.rap import Rap
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
 from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.mechanisms.weights.mwem import Mwem
 from dpsynth_core.mechanisms.weights.pmwpub import PmwPub
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 
 
@@ -82,8 +80,8 @@ PURPOSES: tuple[Purpose, ...] = (
 )
 """The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
 
-MECHANISMS: dict[str, Mechanism] = {mechanism.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
-"""By name, the recommended one first."""
+MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
+"""By name, the recommended one first; all with their default parameters."""
 
 RECOMMENDED = next(iter(MECHANISMS))
 """What a plan starts with."""
@@ -104,76 +102,41 @@ def purpose(name: str) -> Purpose:
 
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
     """Every parameter of the mechanism: the given value, as a number or as text, or its default. InputError names the parameter."""
-    known = {parameter.name: parameter for parameter in mechanism.parameters}
+    offered = {parameter.name: parameter for parameter in parameters(mechanism)}
     for name in given:
-        if name not in known:
-            options = f"use one of {', '.join(known)}" if known else "remove it: this mechanism has no parameters"
-            raise InputError(f"mechanism.{name}", f"{mechanism.title} has no such parameter", options)
-    return {name: _read(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+        if name not in offered:
+            remedy = f"use one of {', '.join(offered)}" if offered else "remove it: this mechanism has no parameters"
+            raise InputError(f"mechanism.{name}", f"{mechanism.card.title} has no such parameter", remedy)
+    return {name: read(parameter, given.get(name, parameter.default)) for name, parameter in offered.items()}
 
 
-def forecast(mechanism: Mechanism, domain: Domain, workload: Workload, rho: float, chosen: Mapping[str, Any]) -> Forecast:
-    """What a run with these settings is expected to need. It does not fit where the workload asks thresholds it does not take."""
-    if workload.threshold is not None and not mechanism.takes_thresholds:
-        asked = f"it cannot ask who matches at least {workload.threshold} of the columns"
-        return Forecast(False, 0.0, 0.0, f"{asked}; ask for all of them on the Workload page, or choose another mechanism")
-    return mechanism.forecast(domain, workload, rho, chosen)
+def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with these settings, and its defaults for the others. Raises InputError as `settings`."""
+    return replace(mechanism, **settings(mechanism, given))
+
+
+def forecast(mechanism: Mechanism, workload: Workload, rho: float) -> Forecast:
+    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take."""
+    if workload.threshold is not None and not mechanism.card.takes_thresholds:
+        problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
+        return Forecast(False, 0.0, 0.0, f"{problem}; ask for all of them on the Workload page, or choose another mechanism")
+    return mechanism.forecast(workload, rho)
 
 
 def describe() -> list[dict[str, Any]]:
     """The registry as JSON: what `python -m dpsynth_core mechanisms` prints."""
     return [
         {
-            "name": mechanism.name,
-            "title": mechanism.title,
-            "purpose": purpose(mechanism.name).name,
-            "summary": mechanism.summary,
-            "paper": mechanism.paper,
-            "privacy": mechanism.privacy,
-            "accountant": mechanism.accountant.name,
-            "makes_rows": mechanism.makes_rows,
-            "takes_thresholds": mechanism.takes_thresholds,
-            "parameters": [asdict(parameter) for parameter in mechanism.parameters],
+            "name": mechanism.card.name,
+            "title": mechanism.card.title,
+            "purpose": purpose(mechanism.card.name).name,
+            "summary": mechanism.card.summary,
+            "paper": mechanism.card.paper,
+            "privacy": mechanism.card.privacy,
+            "accountant": mechanism.card.accountant.name,
+            "makes_rows": mechanism.card.makes_rows,
+            "takes_thresholds": mechanism.card.takes_thresholds,
+            "parameters": [asdict(parameter) for parameter in parameters(mechanism)],
         }
         for mechanism in MECHANISMS.values()
     ]
-
-
-def _read(parameter: Parameter, value: Any) -> Setting:
-    if parameter.kind in ("choice", "column"):
-        return _read_word(parameter, value)
-    read = _read_bool(value) if parameter.kind == "bool" else _read_number(value)
-    whole = parameter.kind != "int" or (read is not None and math.isfinite(read) and read == int(read))
-    if read is None or not whole or not parameter.low <= read <= parameter.high:
-        raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
-    return int(read) if parameter.kind == "int" else read
-
-
-def _read_word(parameter: Parameter, value: Any) -> str:
-    """Whether there is such a column is for the mechanism to say, which knows the domain."""
-    if not isinstance(value, str) or (parameter.kind == "choice" and value not in parameter.options):
-        raise InputError(f"mechanism.{parameter.name}", f"{str(value)[:40]!r} is not {_wanted(parameter)}", "change it or leave it out")
-    return value
-
-
-def _read_bool(value: Any) -> bool | None:
-    return {"true": True, "false": False}.get(str(value).strip().lower())
-
-
-def _read_number(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _wanted(parameter: Parameter) -> str:
-    if parameter.kind == "bool":
-        return "true or false"
-    if parameter.kind == "choice":
-        return f"one of {', '.join(parameter.options)}"
-    if parameter.kind == "column":
-        return "the name of a column"
-    return f"a {'whole number' if parameter.kind == 'int' else 'number'} from {parameter.low:g} to {parameter.high:g}"

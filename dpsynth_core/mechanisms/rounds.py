@@ -15,14 +15,11 @@ from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.steps import Candidate, Fitted, Measured, SelectionRecord, Step
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement
 
-MAX_SIZE = Parameter(
-    "max_size_mb", "float", 80.0, 0.1, 4096.0, "Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower."
-)
 BYTES_PER_CELL = 8
 MEGABYTE = 1e6
 
@@ -33,6 +30,11 @@ BETWEEN, FINAL = Stopping(iterations=100), Stopping(tolerance=1e-2)
 """The last fit is what is published; it stops while ten iterations still improve it by one part in a hundred: on Adult at eps 10 going on
 lowered the loss and raised the error, it fitted noise. The fits between rounds show where the model is wrong and whether a measurement
 taught anything; stopped as early, they made AIM spend its budget in too few rounds now and then."""
+
+
+def capacity_mb(default: float = 80.0) -> float:
+    """The parameter."""
+    return real(default, least=0.1, most=4096.0, text="Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.")
 
 
 @dataclass(frozen=True)

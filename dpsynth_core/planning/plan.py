@@ -47,19 +47,18 @@ class Shares:
         return 2 * self.delta
 
 
-def budgeted(mechanism: Mechanism, settings: Mapping[str, Any], budget: BudgetSpec) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with these complete settings, and to the certificate.
+def budgeted(mechanism: Mechanism, budget: BudgetSpec) -> Shares:
+    """What (epsilon, delta) gives to a mechanism with its settings, and to the certificate.
 
     A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, and for a
     certificate's share out of range.
     """
     check_budget(budget.epsilon, budget.delta)
-    learner = mechanism if isinstance(mechanism, Learner) else None
-    delta = budget.delta / 2 if learner is not None and learner.needs_delta(settings) else 0.0
+    delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
     certificate = certified_share(budget)
-    if learner is not None and not learner.publishes_tables:
+    if not mechanism.card.publishes_tables:
         certificate = 0.0
-    return divided(in_force(mechanism.accountant, budget.epsilon, budget.delta), budget, certificate, delta)
+    return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta), budget, certificate, delta)
 
 
 def divided(accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0) -> Shares:
@@ -79,7 +78,10 @@ def certified_share(budget: BudgetSpec) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A spec whose every field was checked, and what it means. settings: complete. public: the table that the mechanism uses, if any."""
+    """A spec whose every field was checked, and what it means.
+
+    mechanism: with its settings, which `settings` has in full. public: the table that the mechanism uses, if any.
+    """
 
     spec: Spec
     domain: Domain
@@ -99,11 +101,11 @@ class Plan:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
         if spec.domain_origin == "data" and not spec.domain_justification.strip():
             raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
-        mechanism = registry.get(spec.mechanism.name)
-        settings = registry.settings(mechanism, spec.mechanism.settings)
-        shares = budgeted(mechanism, settings, spec.budget)
-        if spec.output.rows is not None and not mechanism.makes_rows:
-            raise InputError("output.rows", f"{mechanism.title} gives answers and no rows", "leave it out, or choose another mechanism")
+        mechanism, settings = _configured(spec.mechanism)
+        shares = budgeted(mechanism, spec.budget)
+        if spec.output.rows is not None and not mechanism.card.makes_rows:
+            problem = f"{mechanism.card.title} gives answers and no rows"
+            raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
         domain = Domain.from_json(spec.domain)
         workload = workloads.from_json(domain, spec.workload)
         return cls(spec, domain, workload, Unit(spec.unit.relation, rows), mechanism, settings, shares)
@@ -117,32 +119,36 @@ class Plan:
     def using(self, chosen: MechanismSpec) -> Plan:
         """The same plan with another mechanism. Raises InputError for one that is unknown, or settings it does not have."""
         spec = self.spec.model_copy(update={"mechanism": chosen})
-        mechanism = registry.get(chosen.name)
-        settings = registry.settings(mechanism, chosen.settings)
-        return Plan(spec, self.domain, self.workload, self.unit, mechanism, settings, budgeted(mechanism, settings, spec.budget))
+        mechanism, settings = _configured(chosen)
+        return Plan(spec, self.domain, self.workload, self.unit, mechanism, settings, budgeted(mechanism, spec.budget))
 
     @property
     def condition(self) -> str:
         """What the guarantee hangs on besides the proofs, as full sentences; "" where it hangs on nothing, or the mechanism cannot run."""
         try:
-            return self.mechanism.condition(self.domain, self.settings) if isinstance(self.mechanism, Conditional) else ""
+            return self.mechanism.condition(self.domain) if isinstance(self.mechanism, Conditional) else ""
         except InputError:
             return ""
 
     @cached_property
     def forecast(self) -> Forecast:
         """What the run is expected to need, and what stands in its way."""
-        return forecast(self.mechanism, self.settings, self.workload, self.unit, self.shares)
+        return forecast(self.mechanism, self.workload, self.unit, self.shares)
 
 
-def forecast(mechanism: Mechanism, settings: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> Forecast:
-    """What a run of a mechanism with these complete settings is expected to need, and what stands in its way."""
-    domain, rho = workload.domain, shares.mechanism
-    needed = registry.forecast(mechanism, domain, workload, rho, settings)
+def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares) -> Forecast:
+    """What a run of a mechanism with its settings is expected to need, and what stands in its way."""
+    needed = registry.forecast(mechanism, workload, shares.mechanism)
     if not needed.fits or not isinstance(mechanism, Learner):
         return needed
-    why = mechanism.obstacle(domain, rho, shares.delta, unit.relation, unit.max_rows_per_person, settings)
+    why = mechanism.obstacle(workload.domain, shares.mechanism, shares.delta, unit)
     return replace(needed, fits=not why, reason=why)
+
+
+def _configured(chosen: MechanismSpec) -> tuple[Mechanism, Mapping[str, Any]]:
+    """The mechanism with its settings, and these in full."""
+    mechanism = registry.get(chosen.name)
+    return registry.configured(mechanism, chosen.settings), registry.settings(mechanism, chosen.settings)
 
 
 def _check_names(spec: Spec) -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import pandas as pd
 from scipy.special import ndtri
@@ -94,13 +92,13 @@ def round_up(epsilon: float) -> float:
 
 
 def budget_split(
-    mechanism: Mechanism, settings: Mapping[str, Any], workload: Workload, shares: Shares, total_is_public: bool = False
+    mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False
 ) -> Zoned[pd.DataFrame]:
-    """How a budget is divided: stage, share, rho; the certificate's part last. settings: complete.
+    """How a budget is divided: stage, share, rho; the certificate's part last.
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    parts = [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, settings, total_is_public)]
+    parts = [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
     parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0)
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 

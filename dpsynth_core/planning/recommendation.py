@@ -129,10 +129,10 @@ def recommend(
     found = {}
     for name, forecast in forecasts.items():
         error = expected(name, situation, measure)
-        if forecast.fits and error is not None and (registry.get(name).makes_rows or not rows_needed):
+        if forecast.fits and error is not None and (registry.get(name).card.makes_rows or not rows_needed):
             found[name] = (error, forecast)
     ranked = sorted(found, key=lambda name: _rank(name, found))[:LISTED]
-    listed = [Recommendation(n, registry.get(n).title, *found[n], _reasons(n, ranked, found)) for n in ranked]
+    listed = [Recommendation(n, registry.get(n).card.title, *found[n], _reasons(n, ranked, found)) for n in ranked]
     return public(tuple(listed))
 
 
@@ -154,9 +154,9 @@ def _reasons(name: str, ranked: Sequence[str], found: Mapping[str, tuple[Expecte
     elif name == best:
         reasons.append("as accurate as any, and faster")
     elif error.error <= found[best][0].error * CLOSE:
-        reasons.append(f"about as accurate as {registry.get(best).title}")
+        reasons.append(f"about as accurate as {registry.get(best).card.title}")
     else:
-        reasons.append(f"about {_ratio(error.error / found[best][0].error)} times the error of {registry.get(best).title}")
+        reasons.append(f"about {_ratio(error.error / found[best][0].error)} times the error of {registry.get(best).card.title}")
     fastest = min(ranked, key=lambda n: found[n][1].seconds)
     if name == fastest and name != best and forecast.seconds * 2 < found[best][1].seconds:
         reasons.append(f"{_ratio(found[best][1].seconds / forecast.seconds)} times as fast")

@@ -76,7 +76,7 @@ def feasible(meant: Plan) -> Plan:
     """The plan with its public table, if it fits. Raises CapacityError where it does not, InputError as `informed`."""
     ready = informed(meant)
     if not ready.forecast.fits:
-        raise CapacityError("mechanism", f"{ready.mechanism.title} cannot run this plan", ready.forecast.reason)
+        raise CapacityError("mechanism", f"{ready.mechanism.card.title} cannot run this plan", ready.forecast.reason)
     return ready
 
 
@@ -144,12 +144,12 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
     with clock.phase("read"):
         kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
 
-    finished = _drive(plan.mechanism.steps(stage, plan.workload, plan.settings), clock, tell)
+    finished = _drive(plan.mechanism.steps(stage, plan.workload), clock, tell)
     tell(Progress("finished", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="the model is final"))
     measurements = tuple(step.measurement for step in history if step.measurement is not None)
 
     codes = table = None
-    if plan.mechanism.makes_rows:
+    if plan.mechanism.card.makes_rows:
         count = plan.spec.output.rows or max(1, round(finished.total))
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="writing synthetic rows"))
         rng = np.random.default_rng(row_seed)
@@ -207,7 +207,7 @@ def _published(
 
     Where a rule is published and the workload is not, what was measured beside it.
     """
-    if isinstance(plan.mechanism, Learner) and not plan.mechanism.publishes_tables:
+    if not plan.mechanism.card.publishes_tables:
         return {m.clique: plan.domain.cleared(m.clique, m.values) / finished.total for m in measurements if m.clique}
     if codes is None:
         return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
@@ -306,7 +306,7 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     certificate = plan.shares.certificate
     kept = f", of which rho = {certificate:.6g} was kept for measuring the errors of the result," if certificate else ""
     promise = (
-        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.title} had a budget of"
+        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
         f" {accountant.stated(plan.shares.rho)}{kept} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}"
@@ -340,9 +340,9 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):  # total is public or noisy
         yield Brand("budget", warning)
-    if not plan.mechanism.makes_rows:
+    if not plan.mechanism.card.makes_rows:
         given = "a rule" if isinstance(plan.mechanism, Learner) else "noisy marginals"
-        yield Brand("answers-only", f"{plan.mechanism.title} gives {given} and no rows.")
+        yield Brand("answers-only", f"{plan.mechanism.card.title} gives {given} and no rows.")
 
 
 def _readings(finished: Finished) -> Iterator[Brand]:
@@ -365,7 +365,7 @@ def _assumed_public(public: PublicTable) -> str:
 
 
 def _row_policy(plan: Plan) -> str:
-    if not plan.mechanism.makes_rows:
+    if not plan.mechanism.card.makes_rows:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:
         return "as many rows as the spec asks for"

@@ -77,7 +77,7 @@ def byline(release: Release) -> str:
     population = release.spec.population
     about = f"{len(release.domain):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
     what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
-    return f"{what}, made by {release.plan.mechanism.title} on {release.created[:10]}."
+    return f"{what}, made by {release.plan.mechanism.card.title} on {release.created[:10]}."
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -93,7 +93,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
             f" ({release.plan.shares.accountant.name} rho {release.rho:.6g}, spent {release.rho_spent:.6g})",
         ),
         ("Neighbouring tables", f"{spec.unit.relation}; rows of one person: {spec.unit.max_rows_per_person:,} at most"),
-        ("Mechanism", f"{mechanism.title} ({mechanism.paper})"),
+        ("Mechanism", f"{mechanism.card.title} ({mechanism.card.paper})"),
         *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", certified(release)),

@@ -113,7 +113,7 @@ def charge_of(plan: Plan, run: str, fingerprint: str) -> Charge:
         epsilon=spec.budget.epsilon,
         delta=spec.budget.delta,
         fingerprint=fingerprint,
-        note=f"a release with {plan.mechanism.title}",
+        note=f"a release with {plan.mechanism.card.title}",
         own_delta=shares.delta,
         accountant=shares.accountant.name,
     )

@@ -84,7 +84,7 @@ def outcomes(sweep: Sweep, found: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
 def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
     point = sweep.points[number]
     return {
-        "mechanism": registry.get(point.mechanism).title,
+        "mechanism": registry.get(point.mechanism).card.title,
         "epsilon": point.epsilon,
         "tables": point.size,
         "repeat": point.repeat + 1,
@@ -119,7 +119,7 @@ def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
     """What has been tried so far, by numbers of points. Public: a part of the grid, no errors."""
     points = [sweep.points[number] for number in sorted(finished)]
-    return list(dict.fromkeys(Setting(registry.get(p.mechanism).title, p.epsilon, p.size) for p in points))
+    return list(dict.fromkeys(Setting(registry.get(p.mechanism).card.title, p.epsilon, p.size) for p in points))
 
 
 def of_each(metric: Metric, found: Mapping[int, Outcome]) -> Metric:
@@ -134,7 +134,7 @@ def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting, metr
     errors = [
         outcome.largests if metric == LARGEST else outcome.errors
         for number, outcome in found.items()
-        if (registry.get(points[number].mechanism).title, points[number].epsilon, points[number].size)
+        if (registry.get(points[number].mechanism).card.title, points[number].epsilon, points[number].size)
         == (setting.mechanism, setting.epsilon, setting.tables)
     ]
     cliques, every = sweep.cliques(setting.tables), np.array(errors).reshape(len(errors), -1)

@@ -106,9 +106,8 @@ class Sweep:
         return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
-        mechanism = registry.get(name)
-        settings = registry.settings(mechanism, self._given(name))
-        return budgeted(mechanism, settings, self.base.budget.model_copy(update={"epsilon": epsilon}))
+        mechanism = registry.configured(registry.get(name), self._given(name))
+        return budgeted(mechanism, self.base.budget.model_copy(update={"epsilon": epsilon}))
 
     def _given(self, name: str) -> Mapping[str, Any]:
         """The settings of the plan, for its own mechanism alone."""

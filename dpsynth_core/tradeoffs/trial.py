@@ -75,7 +75,8 @@ class Trials:
         true = {clique: self._true[clique] for clique in plan.workload.cliques}
         published = report.statements(release).value.published(plan.workload.cliques)
         if published.keys() < true.keys():
-            raise InputError("mechanism", f"{plan.mechanism.title} does not answer the tables asked for", "leave it out of a comparison")
+            problem = f"{plan.mechanism.card.title} does not answer the tables asked for"
+            raise InputError("mechanism", problem, "leave it out of a comparison")
         gaps = [np.abs(true[r] - published[r]) for r in self._sweep.cliques(point.size)]
         return Outcome(
             workload_error=workload_error(plan.workload, true, published, 1.0),

@@ -8,6 +8,7 @@ import pytest
 
 from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.parameters import parameters
 from tests.app.demo_project import ROOT, open_page, project, words
 
 
@@ -23,10 +24,10 @@ def test_every_mechanism_is_explained_with_paper_and_proof() -> None:
     assert not app.exception
     text = words(app)
     for mechanism in registry.MECHANISMS.values():
-        assert mechanism.summary in text
-        assert mechanism.privacy in text
-        assert mechanism.paper in text
-        assert all(f"`{parameter.name}`" in text for parameter in mechanism.parameters)
+        assert mechanism.card.summary in text
+        assert mechanism.card.privacy in text
+        assert mechanism.card.paper in text
+        assert all(f"`{parameter.name}`" in text for parameter in parameters(mechanism))
 
 
 def test_every_kind_of_support_on_the_results_page_is_explained() -> None:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import jobs, ledger, projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -98,7 +99,7 @@ def test_a_group_of_which_nothing_fits_says_so() -> None:
 def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> None:
     text = words(open_page("mechanism", project()).button_group(key="mechanism_wanted").set_value("all").run())
     for mechanism in registry.MECHANISMS.values():
-        assert f"#### {mechanism.title}" in text
+        assert f"#### {mechanism.card.title}" in text
     assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
     without_public = [name for name in TABLES if not isinstance(registry.get(name), UsesPublic)]
     assert text.count("Fits this plan: about") == len(without_public)
@@ -120,7 +121,7 @@ def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
     app = open_page("mechanism", project(workload={"kind": "all", "k": 2, "threshold": 1}))
     app = app.button_group(key="mechanism_wanted").set_value("all").run()
     assert not app.exception
-    refused = [name for name, mechanism in registry.MECHANISMS.items() if not mechanism.takes_thresholds]
+    refused = [name for name, mechanism in registry.MECHANISMS.items() if not mechanism.card.takes_thresholds]
     assert words(app).count("cannot ask who matches at least 1 of the columns") == len(refused)
     assert app.button(key="choose_aim").disabled
     assert not app.button(key="choose_mwem").disabled
@@ -132,10 +133,10 @@ def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
     assert sealed(place).mechanism.name == "aim"
 
 
-@pytest.mark.parametrize("name", [p.name for p in registry.get("aim").parameters])
+@pytest.mark.parametrize("name", [p.name for p in parameters(registry.get("aim"))])
 def test_every_parameter_reaches_the_sealed_plan(name: str) -> None:
     place = project(mechanism={"name": "aim", "settings": {}})
-    parameter = next(p for p in registry.get("aim").parameters if p.name == name)
+    parameter = next(p for p in parameters(registry.get("aim")) if p.name == name)
     assert Plan.of(sealed(place)).settings[name] == parameter.default
     wanted = 0.5 if parameter.high <= 1 else 20
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith(f"mechanism.settings.{name}"))

@@ -43,7 +43,7 @@ def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> Non
     [*((name, "replace") for name in TABLES if not isinstance(registry.get(name), UsesPublic)), ("aim", "add-remove")],
 )
 def test_bundles_of_every_mechanism_are_sound(mechanism: str, relation: str) -> None:
-    rows = 300 if registry.get(mechanism).makes_rows else None
+    rows = 300 if registry.get(mechanism).card.makes_rows else None
     release = run(spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}))
     assert failed(pack.pack(release)) == []
 

@@ -32,7 +32,7 @@ def realised(name: str, workload: Workload, unit: Unit, runs: int) -> dict[tuple
     """Mean L1 error of a mechanism's answers over many runs, as fractions."""
     errors = dict.fromkeys(workload.cliques, 0.0)
     for seed in range(runs):
-        *_, last = get(name).steps(PrivacyKernel(PEOPLE, unit, RHO, SeededNoise(seed)), workload, {})
+        *_, last = get(name).steps(PrivacyKernel(PEOPLE, unit, RHO, SeededNoise(seed)), workload)
         assert isinstance(last, Finished)
         for r, table in truth(workload).items():
             errors[r] += float(np.abs(last.model.marginal(r) / 2000 - table).sum()) / runs
@@ -97,7 +97,7 @@ def test_baselines_know_impossible_cells(name: str, tolerance: float) -> None:
     true = {r: table / len(codes) for r, table in source.counts([*pairs.cliques, *((n,) for n in limited.names)]).items()}
     realised = 0.0
     for seed in range(60):
-        *_, last = get(name).steps(PrivacyKernel(source, Unit("replace"), RHO, SeededNoise(seed)), pairs, {})
+        *_, last = get(name).steps(PrivacyKernel(source, Unit("replace"), RHO, SeededNoise(seed)), pairs)
         realised += float(np.abs(last.model.marginal(("a", "b")) / len(codes) - true["a", "b"]).sum()) / 60
     l2 = Unit("replace").marginal_l2
     columns = {n: true[(n,)] for n in limited.names}

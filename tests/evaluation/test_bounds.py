@@ -220,7 +220,7 @@ def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(n
     failures: Counter[Clique] = Counter()
     ratios = []
     for seed in range(runs):
-        *steps, last = get(name).steps(PrivacyKernel(source, Unit("replace"), 0.02, SeededNoise(seed)), workload, {})
+        *steps, last = get(name).steps(PrivacyKernel(source, Unit("replace"), 0.02, SeededNoise(seed)), workload)
         measured = [step.measurement for step in steps if isinstance(step, Measured)]
         published = {r: last.model.marginal(r) / len(codes) for r in workload.cliques}
         found = bounds(LIMITED, published, Total(len(codes), 0.0), measured, rows=False)

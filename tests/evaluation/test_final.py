@@ -61,7 +61,7 @@ def test_bounds_of_residual_planner_hold_as_often_as_they_say(relation: str) -> 
     held = []
     for seed in range(100):
         kernel = PrivacyKernel(people(), Unit(relation), 0.05, SeededNoise(seed))
-        *events, finished = get("residual_planner").steps(kernel, workload, {})
+        *events, finished = get("residual_planner").steps(kernel, workload)
         measurements = [event.measurement for event in events]
         total = known_total(measurements, finished.total if relation == "replace" else None)
         published = {r: finished.model.marginal(r) / finished.total for r in workload.cliques}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.mechanisms.games.dual_game import Plan, Schedule, Table
+from dpsynth_core.mechanisms.games.dual_game import GamePlan, QueryPlayer, SampleSchedule
 from dpsynth_core.mechanisms.games.query_game import Signed
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -20,15 +20,15 @@ PEOPLE = np.repeat(np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]], dt
 CLASS = QueryClass.of(all_kway(SMALL, 2))
 
 
-def table_of(
+def player_of(
     plan_eta: float, rounds: int, samples: int = 20, gamma: NDArray[np.float64] | None = None, fresh: int | None = None, seed: int = 7
-) -> Table:
+) -> QueryPlayer:
     """A game in which everything but the samples is given; N is public and the budget is no limit."""
     kernel = PrivacyKernel(ArraySource(SMALL, PEOPLE), Unit("replace"), 1e9, SeededNoise(seed))
     bits = np.full(rounds - 1, np.nan) if gamma is None else gamma
-    schedule = Schedule(samples, np.full(rounds - 1, samples if fresh is None else fresh), bits)
-    made = Plan(rounds, plan_eta, schedule)
-    return Table(kernel, CLASS, made, float(len(PEOPLE)), 1.0, np.random.default_rng(seed))
+    schedule = SampleSchedule(samples, np.full(rounds - 1, samples if fresh is None else fresh), bits)
+    made = GamePlan(rounds, plan_eta, schedule)
+    return QueryPlayer(kernel, CLASS, made, float(len(PEOPLE)), 1.0, np.random.default_rng(seed))
 
 
 def payoffs(record: NDArray[np.int32] | tuple[int, ...]) -> NDArray[np.float64]:

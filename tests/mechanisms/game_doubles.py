@@ -25,6 +25,7 @@ class PlainKernel:
     rho_spent: float = 0.0
     relation: str = "replace"
     marginal_l1: float = 2.0
+    query_l1: float = 1.0
     total_is_public: bool = True
     selection_price: float = 1 / 8
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -54,8 +54,7 @@ def ready(name: str, domain: Domain = DOMAIN) -> Mechanism:
 def run(
     name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float | str
 ) -> Run:
-    """A whole run; `given` replaces settings, also by values too small for real tables."""
+    """A whole run; `given` replaces parameters, also by values too small for real tables."""
     source = people()
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))
-    mechanism = ready(name)
-    return Run(kernel, source, tuple(mechanism.steps(kernel, workload, settings(mechanism, {}) | given)))
+    return Run(kernel, source, tuple(replace(ready(name), **given).steps(kernel, workload)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -149,7 +150,7 @@ def test_progress_rises_and_rounds_are_numbered() -> None:
 def test_stopping_between_steps_spends_no_more() -> None:
     kernel = PrivacyKernel(people(), Unit("add-remove", 1), 0.05, SeededNoise(1))
     aim = get("aim")
-    steps = aim.steps(kernel, PAIRS, settings(aim, {}))
+    steps = configured(aim, {}).steps(kernel, PAIRS)
     spent = [next(steps) and kernel.rho_spent for _ in range(5)]
     steps.close()
     assert kernel.rho_spent == spent[-1] < 0.05
@@ -157,6 +158,6 @@ def test_stopping_between_steps_spends_no_more() -> None:
 
 def test_a_capacity_below_the_columns_is_refused_with_a_reason() -> None:
     aim = get("aim")
-    forecast = aim.forecast(DOMAIN, PAIRS, 0.05, settings(aim, {}) | {"max_size_mb": 1e-5})
+    forecast = replace(aim, max_size_mb=1e-5).forecast(PAIRS, 0.05)
     assert not forecast.fits
     assert "max_size_mb" in forecast.reason

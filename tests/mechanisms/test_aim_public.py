@@ -11,7 +11,6 @@ from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, raked
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.mechanisms.registry import settings
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -108,14 +107,14 @@ def error(mechanism: Mechanism, rho: float) -> float:
     true, errors = people().counts(PAIRS.cliques), []
     for seed in range(4):
         kernel = PrivacyKernel(people(), Unit(), rho, SeededNoise(seed))
-        *_, finished = mechanism.steps(kernel, PAIRS, settings(mechanism, {}))
+        *_, finished = mechanism.steps(kernel, PAIRS)
         assert isinstance(finished, Finished)
         errors.append(np.mean([np.abs(true[r] - finished.model.marginal(r)).sum() / 4000 for r in PAIRS.cliques]))
     return float(np.mean(errors))
 
 
 def from_table(codes: np.ndarray) -> AimPublic:
-    return AimPublic(PublicTable(DOMAIN, codes, "", ""))
+    return AimPublic(public=PublicTable(DOMAIN, codes, "", ""))
 
 
 def test_a_public_table_helps_most_where_the_budget_is_small() -> None:
@@ -131,7 +130,7 @@ def test_a_public_table_that_deceives_does_little_harm(codes: np.ndarray) -> Non
 def test_what_is_charged_is_what_aim_is_charged() -> None:
     def paid(mechanism: Mechanism) -> list[Any]:
         kernel = PrivacyKernel(people(), Unit("replace"), 0.01, SeededNoise(3))
-        *_, finished = mechanism.steps(kernel, PAIRS, settings(mechanism, {}))
+        *_, finished = mechanism.steps(kernel, PAIRS)
         assert isinstance(finished, Finished)
         assert ("public_people" in finished.details) == isinstance(mechanism, AimPublic)
         assert kernel.rho_spent == pytest.approx(0.01, rel=1e-6)
@@ -144,5 +143,5 @@ def test_what_is_charged_is_what_aim_is_charged() -> None:
 
 def test_without_a_public_table_it_is_refused() -> None:
     mechanism = AimPublic()
-    assert "it needs a public table" in mechanism.forecast(DOMAIN, PAIRS, 0.01, settings(mechanism, {})).reason
-    assert from_table(ALIKE).forecast(DOMAIN, PAIRS, 0.01, settings(mechanism, {})).fits
+    assert "it needs a public table" in mechanism.forecast(PAIRS, 0.01).reason
+    assert from_table(ALIKE).forecast(PAIRS, 0.01).fits

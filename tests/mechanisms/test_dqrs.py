@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.games.dqrs import recycle, recycling
-from dpsynth_core.mechanisms.games.dual_game import Schedule, keep_price, plan
+from dpsynth_core.mechanisms.games.dqrs import Dqrs, recycling
+from dpsynth_core.mechanisms.games.dual_game import SampleSchedule, keep_price, plan
 from dpsynth_core.mechanisms.games.dualquery import all_fresh
 from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE
 from dpsynth_core.privacy.events import Gaussian, Retention, Selection
 from dpsynth_core.vocabulary.queries import SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway
-from tests.mechanisms.dual_tables import CLASS, distribution, payoffs, places, signed, table_of
+from tests.mechanisms.dual_tables import CLASS, distribution, payoffs, places, player_of, signed
 from tests.mechanisms.runs import DOMAIN, run
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
 
@@ -25,13 +25,13 @@ GAMMA = 1 / (2 * T ** (2 / 3))
 def test_the_retained_sample_has_the_distribution_of_the_next_round() -> None:
     """S_t from Q^t, recycled after x^t, against Q^{t+1} by chi-square; eta is so large that Q^t itself would fail."""
     fresh = int(np.ceil((2 * GAMMA + 4 * ETA) * 40))
-    table = table_of(ETA, T + 1, samples=40, gamma=np.full(T, GAMMA), fresh=fresh)
+    player = player_of(ETA, T + 1, samples=40, gamma=np.full(T, GAMMA), fresh=fresh)
     before, after = distribution(ETA, RECORDS[:-1]), distribution(ETA, RECORDS)
     rng, hits = np.random.default_rng(8), SparseAnswers.of_rows(CLASS, RECORDS)
     kept = []
     for _ in range(500):
         sample = signed(rng.choice(12, size=40, p=before), negated=True)
-        kept.append(places(CLASS, recycle(table, T, sample, RECORDS[-1:], hits), negated=True))
+        kept.append(places(CLASS, Dqrs.resample(player, T, sample, RECORDS[-1:], hits), negated=True))
     found = np.concatenate(kept)
     assert len(found) == 500 * 40
     assert frequency_p_value(found, after) > FALSE_ALARM
@@ -40,7 +40,7 @@ def test_the_retained_sample_has_the_distribution_of_the_next_round() -> None:
 
 def test_lemma_8_a_sample_that_is_kept_or_else_drawn_anew_follows_the_new_distribution() -> None:
     """q from Q, kept with probability P_q / (M Q_q), else drawn from P: the result follows P. M = e^(eta + gamma) Z >= max P/Q."""
-    table = table_of(ETA, T + 1)
+    player = player_of(ETA, T + 1)
     old, new = distribution(ETA, RECORDS[:-1]), distribution(ETA, RECORDS)
     chances = np.exp(-ETA - GAMMA - ETA * payoffs(RECORDS[-1]))
     assert (chances <= np.exp(-GAMMA)).all()
@@ -50,20 +50,20 @@ def test_lemma_8_a_sample_that_is_kept_or_else_drawn_anew_follows_the_new_distri
     drawn = rng.choice(12, size=draws, p=old)
     sample = signed(drawn, negated=True)
     answers = SparseAnswers.of_rows(CLASS, RECORDS[-1:]).at(sample.numbers)
-    bits = table.kernel.keep_queries(CLASS, sample.numbers, -sample.signs, answers, ETA, GAMMA, records=table.people)
+    bits = player.kernel.keep_queries(CLASS, sample.numbers, -sample.signs, answers, ETA, GAMMA, records=player.people)
     assert frequency_p_value(drawn[bits], new) > FALSE_ALARM
     # how often a sample is kept is what the lemma says it is, within five standard errors
     assert bits.mean() == pytest.approx(float(old @ chances), abs=5 * 0.5 / draws**0.5)
     missing = int((~bits).sum())
-    again = [table.fresh(T, SparseAnswers.of_rows(CLASS, RECORDS)) for _ in range(-(-missing // 20))]
+    again = [player.fresh(T, SparseAnswers.of_rows(CLASS, RECORDS)) for _ in range(-(-missing // 20))]
     anew = np.concatenate([places(CLASS, part, negated=True) for part in again])[:missing]
     assert frequency_p_value(np.concatenate([drawn[bits], anew]), new) > FALSE_ALARM
 
 
 def test_too_few_samples_stand_in_for_those_that_are_missing() -> None:
-    table = table_of(ETA, T + 1, samples=40, gamma=np.full(T, 20.0), fresh=3)  # nearly nothing is kept at gamma = 20
+    player = player_of(ETA, T + 1, samples=40, gamma=np.full(T, 20.0), fresh=3)  # nearly nothing is kept at gamma = 20
     sample = signed(np.zeros(40, dtype=np.int64), negated=True)
-    found = recycle(table, T, sample, RECORDS[-1:], SparseAnswers.of_rows(CLASS, RECORDS))
+    found = Dqrs.resample(player, T, sample, RECORDS[-1:], SparseAnswers.of_rows(CLASS, RECORDS))
     assert len(found) == 40
     assert len(np.unique(places(CLASS, found, negated=True))) <= 3
 
@@ -89,15 +89,14 @@ def test_above_a_quarter_it_is_dualquery() -> None:
 @pytest.mark.parametrize("rho", [1e-6, 1e-3, 0.05, 1.0])
 @pytest.mark.parametrize("eta", [0.05, 2.0])
 def test_it_has_at_least_as_many_rounds_as_dualquery_and_spends_the_same(rho: float, eta: float) -> None:
-    given = {"eta": eta, "rounds": 3000}
-    ours = plan(lambda rounds, rate: recycling(rounds, rate, 50), 5000.0, rho, given)
-    theirs = plan(lambda rounds, _: all_fresh(rounds, 50), 5000.0, rho, given)
+    ours = plan(lambda rounds, rate: recycling(rounds, rate, 50), 5000.0, rho, eta, 3000)
+    theirs = plan(lambda rounds, _: all_fresh(rounds, 50), 5000.0, rho, eta, 3000)
     assert ours.rounds >= theirs.rounds
     assert price(ours.schedule, ours.eta / 5000.0) == pytest.approx(rho)
     assert price(theirs.schedule, theirs.eta / 5000.0) == pytest.approx(rho)
 
 
-def price(schedule: Schedule, rate: float) -> float:
+def price(schedule: SampleSchedule, rate: float) -> float:
     """What rounds 1 .. T-1 cost, written out; rate: eta m / N."""
     total = 0.0
     for i, (fresh, gamma) in enumerate(zip(schedule.fresh, schedule.gamma, strict=True)):

@@ -9,7 +9,7 @@ from dpsynth_core.mechanisms.games import dual_game
 from dpsynth_core.mechanisms.games.dual_game import plan
 from dpsynth_core.mechanisms.games.dualquery import DualQuery, all_fresh
 from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE, Signed
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -17,7 +17,7 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway
-from tests.mechanisms.dual_tables import PEOPLE, SMALL, distribution, payoffs, places, table_of
+from tests.mechanisms.dual_tables import PEOPLE, SMALL, distribution, payoffs, places, player_of
 from tests.mechanisms.game_doubles import PlainKernel, every_record
 from tests.mechanisms.runs import DOMAIN, people, run
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
@@ -47,7 +47,7 @@ def test_the_plan_has_as_many_rounds_as_the_budget_affords(rho: float, eta: floa
     def price(rounds: int, rate: float) -> float:
         return 10 * rate**2 * (rounds - 1) * rounds * (2 * rounds - 1) / (12 * 5000.0**2)
 
-    made = plan(lambda rounds, _: all_fresh(rounds, 10), 5000.0, rho, {"eta": eta, "rounds": 10_000})
+    made = plan(lambda rounds, _: all_fresh(rounds, 10), 5000.0, rho, eta, 10_000)
     assert price(made.rounds, made.eta) == pytest.approx(rho)
     assert made.rounds == 2 or price(made.rounds, eta) <= rho
     assert made.rounds == 10_000 or price(made.rounds + 1, eta) > rho
@@ -56,10 +56,10 @@ def test_the_plan_has_as_many_rounds_as_the_budget_affords(rho: float, eta: floa
 def test_fresh_samples_follow_the_multiplicative_weights() -> None:
     """Q^{t+1} proportional to exp(-eta sum A(x, q)), computed without the kernel."""
     records = np.array([[0, 0], [2, 1], [1, 1], [0, 1]], dtype=np.int32)
-    table = table_of(plan_eta=1.5, rounds=10)
-    hits = SparseAnswers.of_rows(table.queries, records)
-    draws = [table.fresh(4, hits) for _ in range(500)]  # 20 samples each
-    sampled = np.concatenate([places(table.queries, wanted, negated=True) for wanted in draws])
+    player = player_of(plan_eta=1.5, rounds=10)
+    hits = SparseAnswers.of_rows(player.queries, records)
+    draws = [player.fresh(4, hits) for _ in range(500)]  # 20 samples each
+    sampled = np.concatenate([places(player.queries, wanted, negated=True) for wanted in draws])
     assert frequency_p_value(sampled, distribution(1.5, records)) > FALSE_ALARM
 
 
@@ -67,7 +67,7 @@ def test_a_record_is_a_best_reply_to_the_samples() -> None:
     """x^t maximises A(x, .) averaged over the samples, ties apart; A as the paper has it."""
     kernel = PlainKernel(SMALL, PEOPLE, 0.4, 5, np.random.default_rng(6))
     mechanism = DualQuery()
-    *_, finished = mechanism.steps(kernel, all_kway(SMALL, 2), settings(mechanism, {"samples": 6, "rounds": 8, "eta": 0.1}))
+    *_, finished = configured(mechanism, {"samples": 6, "rounds": 8, "eta": 0.1}).steps(kernel, all_kway(SMALL, 2))
     queries = QueryClass.of(all_kway(SMALL, 2))
     rng = np.random.default_rng(5)
     wanted = Signed.uniform(queries, 6, rng)
@@ -111,7 +111,7 @@ def test_with_a_large_budget_every_answer_is_close() -> None:
 
 def test_it_stops_where_it_is_not_driven_on() -> None:
     kernel = PrivacyKernel(people(), Unit(), 0.1, SeededNoise(1))
-    steps = get("dualquery").steps(kernel, PAIRS, settings(get("dualquery"), {}))
+    steps = configured(get("dualquery"), {}).steps(kernel, PAIRS)
     while not isinstance(next(steps), Fitted):
         pass
     spent = kernel.rho_spent
@@ -120,4 +120,4 @@ def test_it_stops_where_it_is_not_driven_on() -> None:
 
 
 def test_a_plan_for_one_person_has_two_rounds() -> None:
-    assert plan(lambda rounds, _: all_fresh(rounds, 3), 1.0, 1e-6, {"eta": 2.0, "rounds": 100}).rounds == 2
+    assert plan(lambda rounds, _: all_fresh(rounds, 3), 1.0, 1e-6, 2.0, 100).rounds == 2

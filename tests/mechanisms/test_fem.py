@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import signal
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.games import primal_game, query_game
-from dpsynth_core.mechanisms.games.fem import Fem, exponential_costs
-from dpsynth_core.mechanisms.games.sepfem import SepFem, laplace_costs
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.games import query_game
+from dpsynth_core.mechanisms.games.fem import Fem
+from dpsynth_core.mechanisms.games.sepfem import SepFem
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Fitted
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records import exhaustion
@@ -84,7 +85,7 @@ def test_choices_and_records_are_those_of_the_algorithm_word_by_word(mechanism: 
     rows = np.random.default_rng(seed).integers(0, SMALL.sizes(SMALL.names), (200, 3)) // np.array([1, 1, 2])
     workload, given = all_kway(SMALL, 2), {"rounds": 12, "records": 4, "choice_error": 10.0, "eta": 0.3, "skip": 0.0}
     kernel = PlainKernel(SMALL, rows.astype(np.int32), 0.5, seed + 10, np.random.default_rng(seed + 20))
-    *_, finished = mechanism.steps(kernel, workload, settings(mechanism, given))
+    *_, finished = configured(mechanism, given).steps(kernel, workload)
 
     eps0, eta = math.sqrt(8 * 0.5 / 12), 0.3 * math.sqrt(12)
     table = [tuple(map(int, row)) for row in rows]
@@ -107,7 +108,7 @@ def test_the_score_is_the_error_of_the_round_in_people(name: str) -> None:
             return super().select_signed_query(queries, answers, eps, count)
 
     kernel = Watched(source, Unit("replace"), 0.1, SeededNoise(1))
-    list(get(name).steps(kernel, PAIRS, settings(get(name), {"rounds": 3, "records": 7})))
+    list(configured(get(name), {"rounds": 3, "records": 7}).steps(kernel, PAIRS))
     assert len(seen) == 3
     for queries, answers in seen:
         assert queries.size == QueryClass.of(PAIRS).size
@@ -136,12 +137,12 @@ def test_the_charge_is_the_closed_form(name: str, relation: str, rows: int) -> N
 @pytest.mark.parametrize("rho", [1e-7, 1e-4, 0.01, 3.0])
 @pytest.mark.parametrize("size", [10, 10_000_000])
 def test_the_budget_buys_as_many_choices_as_stay_accurate(rho: float, size: int) -> None:
-    given = {"choice_error": 0.1, "rounds": 10**9}
-    count = primal_game.choices(size, 5000.0, rho, given)
+    game = Fem(choice_error=0.1, rounds=10**9)
+    count = game.choices(size, 5000.0, rho)
     off = [2 * math.log(2 * size) / (math.sqrt(8 * rho / number) * 5000) for number in (count, count + 1)]
     assert count == 1 or off[0] <= 0.1 * (1 + 1e-9)
     assert off[1] > 0.1
-    assert primal_game.choices(size, 5000.0, rho, given | {"rounds": 2}) == min(count, 2)
+    assert replace(game, rounds=2).choices(size, 5000.0, rho) == min(count, 2)
 
 
 @BOTH
@@ -174,8 +175,8 @@ def test_leaving_out_the_first_rounds_changes_the_output_only(name: str) -> None
 
 def test_perturbations_have_the_papers_laws() -> None:
     rng = np.random.default_rng(3)
-    costs = np.concatenate(exponential_costs(rng, (60_000, 40_000), 2.0))
-    weights = np.concatenate(laplace_costs(rng, (60_000, 40_000), 2.0))
+    costs = np.concatenate(Fem.perturb(rng, (60_000, 40_000), 2.0))
+    weights = np.concatenate(SepFem.perturb(rng, (60_000, 40_000), 2.0))
     assert costs.min() >= 0
     assert costs.mean() == pytest.approx(2.0, rel=0.02)  # 5 standard errors are 1.6 %
     assert abs(np.median(weights)) < 0.05
@@ -214,7 +215,7 @@ def test_the_solver_and_trying_all_records_play_the_same_game(solver: list[Any],
 
 def test_a_run_that_is_not_driven_on_ends_its_processes(solver: list[Any]) -> None:
     kernel = PrivacyKernel(people(), Unit(), 0.05, SeededNoise(2))
-    steps = get("fem").steps(kernel, PAIRS, settings(get("fem"), {}))
+    steps = configured(get("fem"), {}).steps(kernel, PAIRS)
     next(steps)
     assert isinstance(next(steps), Fitted)
     assert solver
@@ -233,7 +234,7 @@ def test_a_signal_in_the_middle_of_a_search_ends_the_run_and_its_processes(solve
         raise Stopped
 
     kernel = PrivacyKernel(people(), Unit(), 10.0, SeededNoise(2))
-    steps = get("fem").steps(kernel, PAIRS, settings(get("fem"), {"rounds": 5000, "records": 1000, "choice_error": 10.0}))
+    steps = configured(get("fem"), {"rounds": 5000, "records": 1000, "choice_error": 10.0}).steps(kernel, PAIRS)
     next(steps)  # the processes have started
     before = signal.signal(signal.SIGALRM, stop)
     started = time.monotonic()

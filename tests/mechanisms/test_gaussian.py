@@ -76,7 +76,7 @@ def test_what_was_not_measured_cannot_be_answered() -> None:
 def test_it_writes_no_rows_and_says_so() -> None:
     finished = run("gaussian", WORKLOAD, 0.02).finished
     assert isinstance(finished, Finished)
-    assert not get("gaussian").makes_rows
+    assert not get("gaussian").card.makes_rows
     assert not hasattr(finished.model, "rows")
 
 
@@ -88,6 +88,6 @@ def test_the_total_is_estimated_when_secret_and_exact_when_public() -> None:
 
 def test_a_workload_of_too_many_cells_is_refused_with_the_reason() -> None:
     wide = type(DOMAIN).from_json({f"c{i}": 200 for i in range(12)})
-    forecast = get("gaussian").forecast(wide, all_kway(wide, 3), 0.01, {})
+    forecast = get("gaussian").forecast(all_kway(wide, 3), 0.01)
     assert not forecast.fits
     assert "1,760,000,000 cells" in forecast.reason

@@ -11,7 +11,8 @@ from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.mechanisms.mechanism import UsesPublic
-from dpsynth_core.mechanisms.registry import MECHANISMS, get, settings
+from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Selection
@@ -23,7 +24,7 @@ PAIRS = all_kway(DOMAIN, 2)
 NAMES = [
     name
     for name, mechanism in MECHANISMS.items()
-    if any(p.name == "max_size_mb" for p in mechanism.parameters) and not isinstance(mechanism, UsesPublic)
+    if any(p.name == "max_size_mb" for p in parameters(mechanism)) and not isinstance(mechanism, UsesPublic)
 ]
 ADAPTIVE = pytest.mark.parametrize("name", NAMES)
 RELATIONS = pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -98,8 +99,7 @@ def test_the_model_never_outgrows_its_capacity(name: str, cells: int) -> None:
 @ADAPTIVE
 def test_columns_that_do_not_fit_are_refused_before_anything_is_spent(name: str) -> None:
     wide = Domain.from_json({"a": 200_000, "b": 3})
-    given = settings(get(name), {"max_size_mb": 0.1})
-    forecast = get(name).forecast(wide, all_kway(wide, 1), 0.01, given)
+    forecast = configured(get(name), {"max_size_mb": 0.1}).forecast(all_kway(wide, 1), 0.01)
     assert not forecast.fits
     assert "max_size_mb" in forecast.reason
 
@@ -107,7 +107,7 @@ def test_columns_that_do_not_fit_are_refused_before_anything_is_spent(name: str)
 @ADAPTIVE
 def test_a_column_of_one_value_does_no_harm(name: str) -> None:
     domain = Domain.from_json({"a": 4, "one": 1, "b": 3})
-    assert get(name).forecast(domain, all_kway(domain, 2), 0.01, settings(get(name), {})).fits
+    assert get(name).forecast(all_kway(domain, 2), 0.01).fits
 
 
 def test_a_larger_capacity_is_never_less_willing() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
@@ -26,7 +27,7 @@ DOMAIN = binary_domain(6)
 
 def run(rho: float = 0.5, unit: Unit | None = None, delta: float = 0.0, seed: int = 60, **given: Any) -> tuple[PrivacyKernel, list[Step]]:
     kernel = PrivacyKernel(binary_people(), unit or Unit(), rho, SeededNoise(seed), delta)
-    return kernel, list(LEARN.steps(kernel, all_kway(DOMAIN, 2), settings(LEARN, given)))
+    return kernel, list(configured(LEARN, given).steps(kernel, all_kway(DOMAIN, 2)))
 
 
 def learnt(events: list[Step]) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def learnt(events: list[Step]) -> dict[str, Any]:
 
 
 def refusal(domain: Domain, **given: Any) -> str:
-    return LEARN.forecast(domain, all_kway(domain, 1), 0.1, settings(LEARN, given)).reason
+    return configured(LEARN, given).forecast(all_kway(domain, 1), 0.1).reason
 
 
 @pytest.mark.parametrize("learner", ["laplace", "exponential", "gaussian"])
@@ -98,8 +99,8 @@ def test_prsma_says_so_when_its_test_does_not_pass_and_measures_no_rule(monkeypa
 
 def test_an_oracle_that_cannot_prove_its_answer_ends_in_no_rule_which_is_charged() -> None:
     kernel = PrivacyKernel(binary_people(columns=16), Unit(), 1.0, SeededNoise(1))
-    chosen = settings(LEARN, {"rule": "parity", "learner": "laplace", "oracle": "cp-sat", "oracle_work": 0.002})
-    first, *rest = LEARN.steps(kernel, all_kway(binary_domain(16), 1), chosen)
+    hurried = configured(LEARN, {"rule": "parity", "learner": "laplace", "oracle": "cp-sat", "oracle_work": 0.002})
+    first, *rest = hurried.steps(kernel, all_kway(binary_domain(16), 1))
     assert isinstance(first, Fitted)
     assert first.message == "No rule: the oracle did not prove its answer within its limit."
     assert first.rho_spent == pytest.approx(0.8, rel=1e-6)
@@ -116,7 +117,7 @@ def test_the_default_learner_is_chosen_by_the_class_alone_and_recorded() -> None
 
 def test_a_condition_is_stated_where_an_oracle_may_fail_and_nowhere_else() -> None:
     def condition(columns: int, **given: Any) -> str:
-        return LEARN.condition(binary_domain(columns), settings(LEARN, given))
+        return configured(LEARN, given).condition(binary_domain(columns))
 
     assert condition(20) == condition(20, rule="decision_list") == condition(20, learner="laplace") == ""
     assert condition(20, learner="prsma", oracle="cp-sat") == condition(6, learner="exponential", oracle="cp-sat") == ""
@@ -137,16 +138,16 @@ def test_tables_that_rules_cannot_be_learnt_over_are_refused_with_the_reason() -
 
 
 def test_prsma_states_its_oracle_calls_first_and_refuses_what_cannot_finish() -> None:
-    chosen = settings(LEARN, {"learner": "prsma", "check_share": 0.2})
+    prsma = Learn(learner="prsma", check_share=0.2)
     eps = math.sqrt(2 * 0.8 * 0.5)
-    assert f"{Prsma(eps, 1e-6).calls:,} oracle calls" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, REPLACE, 1, chosen)
-    assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, ADD_REMOVE, 1, chosen)
-    assert "one replaced record" in LEARN.obstacle(DOMAIN, 0.5, 1e-6, REPLACE, 2, chosen)
-    assert "up to 31" in LEARN.obstacle(DOMAIN, 1000.0, 0.5, REPLACE, 1, chosen)
-    assert LEARN.obstacle(DOMAIN, 200.0, 5e-4, REPLACE, 1, chosen) == ""  # the largest delta that a spec can have, almost
-    assert LEARN.obstacle(DOMAIN, 200.0, 5e-4, REPLACE, 1, chosen | {"oracle": "cp-sat"}) != ""
-    assert LEARN.obstacle(DOMAIN, 0.5, 0.0, ADD_REMOVE, 3, settings(LEARN, {})) == ""
+    assert f"{Prsma(eps, 1e-6).calls:,} oracle calls" in prsma.obstacle(DOMAIN, 0.5, 1e-6, Unit(REPLACE))
+    assert "one replaced record" in prsma.obstacle(DOMAIN, 0.5, 1e-6, Unit(ADD_REMOVE))
+    assert "one replaced record" in prsma.obstacle(DOMAIN, 0.5, 1e-6, Unit(REPLACE, 2))
+    assert "up to 31" in prsma.obstacle(DOMAIN, 1000.0, 0.5, Unit(REPLACE))
+    assert prsma.obstacle(DOMAIN, 200.0, 5e-4, Unit(REPLACE)) == ""  # the largest delta that a spec can have, almost
+    assert replace(prsma, oracle="cp-sat").obstacle(DOMAIN, 200.0, 5e-4, Unit(REPLACE)) != ""
+    assert LEARN.obstacle(DOMAIN, 0.5, 0.0, Unit(ADD_REMOVE, 3)) == ""
 
 
 def test_a_delta_is_needed_by_two_of_the_learners() -> None:
-    assert [LEARN.needs_delta({"learner": name}) for name in ("laplace", "gaussian", "prsma", "exponential")] == [False, True, True, False]
+    assert [Learn(learner=name).needs_delta() for name in ("laplace", "gaussian", "prsma", "exponential")] == [False, True, True, False]

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
@@ -72,6 +72,6 @@ def test_edges_that_do_not_fit_are_not_offered_and_the_rest_gets_the_whole_third
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(sizes: dict[str, int], megabytes: float, said: str) -> None:
     domain = Domain.from_json(sizes)
-    forecast = get("mst").forecast(domain, all_kway(domain, 1), 0.01, settings(get("mst"), {"max_size_mb": megabytes}))
+    forecast = configured(get("mst"), {"max_size_mb": megabytes}).forecast(all_kway(domain, 1), 0.01)
     assert not forecast.fits
     assert said in forecast.reason

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.graphical.mwem_pgm import TOTAL_SHARE
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.vocabulary.domain import Domain
@@ -59,7 +59,7 @@ def test_there_are_as_many_rounds_as_asked_for_and_at_least_one() -> None:
 def test_a_workload_of_which_nothing_fits_is_refused() -> None:
     domain = Domain.from_json({"a": 1000, "b": 1000})
     mechanism = get("mwem_pgm")
-    forecast = mechanism.forecast(domain, all_kway(domain, 2), 0.01, settings(mechanism, {"max_size_mb": 1.0}))
+    forecast = configured(mechanism, {"max_size_mb": 1.0}).forecast(all_kway(domain, 2), 0.01)
     assert not forecast.fits
     assert "max_size_mb" in forecast.reason
 
@@ -67,6 +67,6 @@ def test_a_workload_of_which_nothing_fits_is_refused() -> None:
 def test_a_workload_of_too_many_cells_is_refused_with_the_number() -> None:
     wide = Domain.from_json({f"c{i}": 100 for i in range(12)})
     mechanism = get("mwem_pgm")
-    forecast = mechanism.forecast(wide, all_kway(wide, 3), 0.01, settings(mechanism, {}))
+    forecast = configured(mechanism, {}).forecast(all_kway(wide, 3), 0.01)
     assert not forecast.fits
     assert "220,000,000 cells" in forecast.reason

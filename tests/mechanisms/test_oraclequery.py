@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.games.query_game import TOTAL_SHARE
-from dpsynth_core.mechanisms.registry import settings
+from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE
@@ -27,7 +27,7 @@ SMALL = {"rounds": 12, "records": 20}
 
 def run(rho: float, relation: str = ADD_REMOVE, delta: float = 0.0, **given: Any) -> tuple[PrivacyKernel, list[Step]]:
     kernel = PrivacyKernel(binary_people(), Unit(relation), rho, SeededNoise(61), delta)
-    return kernel, list(QUERY.steps(kernel, WORKLOAD, settings(QUERY, SMALL | given)))
+    return kernel, list(configured(QUERY, SMALL | given).steps(kernel, WORKLOAD))
 
 
 def finished(events: list[Step]) -> Finished:
@@ -86,14 +86,14 @@ def test_progress_tells_how_searches_went() -> None:
 
 def test_what_cannot_be_played_is_refused() -> None:
     def reason(domain: Domain, **given: Any) -> str:
-        return QUERY.forecast(domain, all_kway(domain, 1), 0.1, settings(QUERY, given)).reason
+        return configured(QUERY, given).forecast(all_kway(domain, 1), 0.1).reason
 
     assert "it has 3 values" in reason(Domain.from_json({"a": 2, "b": 3}))
     assert "21 columns" in reason(binary_domain(21))
     assert reason(binary_domain(20)) == ""
     assert "too many" in reason(binary_domain(20), rule="halfspace")
-    assert "oracle calls" in QUERY.obstacle(binary_domain(6), 0.5, 1e-6, REPLACE, 1, settings(QUERY, {"learner": "prsma"}))
+    assert "oracle calls" in OracleQuery(learner="prsma").obstacle(binary_domain(6), 0.5, 1e-6, Unit(REPLACE))
 
 
 def test_the_forecast_at_defaults_is_below_five_minutes_for_twenty_columns() -> None:
-    assert QUERY.forecast(binary_domain(20), all_kway(binary_domain(20), 2), 0.1, settings(QUERY, {})).seconds < 300
+    assert configured(QUERY, {}).forecast(all_kway(binary_domain(20), 2), 0.1).seconds < 300

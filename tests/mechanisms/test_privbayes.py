@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.mechanisms.graphical.privbayes import MOST_CELLS, MOST_SETS, _Offers
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -93,6 +93,6 @@ def test_many_columns_and_large_tables_stay_within_time_and_memory() -> None:
 
 def test_a_single_column_is_refused() -> None:
     domain = Domain.from_json({"a": 5})
-    forecast = get("privbayes").forecast(domain, all_kway(domain, 1), 0.01, settings(get("privbayes"), {}))
+    forecast = configured(get("privbayes"), {}).forecast(all_kway(domain, 1), 0.01)
     assert not forecast.fits
     assert "two columns" in forecast.reason

@@ -13,7 +13,7 @@ import pytest
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Searches, Signed, together
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.oracles.records.exhaustion import Exhaustion
@@ -43,7 +43,7 @@ def kernel_of(source: ArraySource, rho: float = 0.05) -> PrivacyKernel:
 def test_no_record_is_impossible_however_many_people_are(name: str, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exhaustion, "MAX_RECORDS", largest)
     few = {"records": 3, "rounds": 6} if name.endswith("fem") else {"samples": 5, "rounds": 8}
-    *_, finished = get(name).steps(kernel_of(IMPOSSIBLE), all_kway(LIMITED, 2), settings(get(name), few))
+    *_, finished = configured(get(name), few).steps(kernel_of(IMPOSSIBLE), all_kway(LIMITED, 2))
     assert Records.of(LIMITED).possible(finished.model.codes).all()
     rows = finished.model.rows(300, {}, np.random.default_rng(1))
     assert rows.shape == (300, 4)
@@ -74,7 +74,7 @@ def failing(searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_searches_that_find_nothing_cost_accuracy_only(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     failing(3, monkeypatch)
     kernel = kernel_of(people())
-    *_, finished = get(name).steps(kernel, all_kway(DOMAIN, 2), settings(get(name), {}))
+    *_, finished = configured(get(name), {}).steps(kernel, all_kway(DOMAIN, 2))
     assert len(finished.model.codes) <= 3
     assert kernel.rho_spent == pytest.approx(0.05, rel=1e-8)
     assert finished.details["certified"] < finished.details["searches"]
@@ -87,7 +87,7 @@ def test_that_no_record_is_found_is_said_before_anything_is_spent(name: str, mon
     source = people()
     kernel = kernel_of(source)
     with pytest.raises(OracleError, match="no row was found that the impossible combinations allow; allow a search more time"):
-        next(get(name).steps(kernel, all_kway(DOMAIN, 2), settings(get(name), {})))
+        next(configured(get(name), {}).steps(kernel, all_kway(DOMAIN, 2)))
     assert (kernel.rho_spent, source.passes) == (0, [])
 
 
@@ -102,7 +102,7 @@ def test_a_solver_that_dies_ends_the_run_with_a_message_and_what_was_spent_stays
     monkeypatch.setattr(exhaustion, "MAX_RECORDS", 0)
     monkeypatch.setattr(query_game, "Pool", Watched)
     kernel = kernel_of(people())
-    steps = get("dualquery").steps(kernel, all_kway(DOMAIN, 2), settings(get("dualquery"), {}))
+    steps = configured(get("dualquery"), {}).steps(kernel, all_kway(DOMAIN, 2))
     next(steps), next(steps)
     spent = kernel.rho_spent
     for solver in pools[0]._solvers:

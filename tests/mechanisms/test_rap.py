@@ -10,8 +10,8 @@ import pytest
 from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms.projection import rap
-from dpsynth_core.mechanisms.projection.rap import Schedule
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.projection.rap import Rap, RoundPlan
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted, Measured
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -132,7 +132,7 @@ def test_the_table_keeps_away_from_what_is_impossible() -> None:
     mass = []
     for domain in (DOMAIN, limited):
         kernel = PrivacyKernel(ArraySource(domain, people().rows), Unit(), 0.02, SeededNoise(2))
-        *_, finished = get("rap").steps(kernel, hand_picked(domain, {("c", "d"): 1.0}), settings(get("rap"), {"relaxed_rows": 200}))
+        *_, finished = Rap(relaxed_rows=200).steps(kernel, hand_picked(domain, {("c", "d"): 1.0}))
         mass.append(float(finished.model.marginal(("a", "b"))[limited.zeros["a", "b"]].sum()) / finished.total)
     assert mass[0] > 0.1
     assert mass[1] < 0.1 * mass[0]
@@ -140,7 +140,7 @@ def test_the_table_keeps_away_from_what_is_impossible() -> None:
 
 def test_progress_is_told_during_every_fit_and_a_run_can_be_left_there() -> None:
     kernel = PrivacyKernel(people(), Unit(), 0.05, SeededNoise(1))
-    steps = get("rap").steps(kernel, PAIRS, settings(get("rap"), {"rounds": 5, "queries": 2}))
+    steps = configured(get("rap"), {"rounds": 5, "queries": 2}).steps(kernel, PAIRS)
     fitted = [next(event for event in steps if isinstance(event, Fitted)) for _ in range(2)]
     assert 0 < fitted[0].done < fitted[1].done < 0.2
     spent = kernel.rho_spent
@@ -149,22 +149,22 @@ def test_progress_is_told_during_every_fit_and_a_run_can_be_left_there() -> None
 
 
 def test_the_schedule_grows_with_budget_and_people() -> None:
-    chosen = settings(get("rap"), {})
-    plans = [Schedule.suiting(10**6, total, rho, chosen) for total, rho in ((50_000, 1.5e-4), (50_000, 0.0143), (50_000, 1.0))]
-    assert [plan.rounds * plan.queries for plan in plans] == [36, 168, 672]
-    assert Schedule.suiting(10**6, 100_000, 1.5e-4, chosen) == Schedule.suiting(10**6, 50_000, 6e-4, chosen)
-    assert Schedule.suiting(10**6, 10.0**9, 1.0, chosen).rounds * Schedule.suiting(10**6, 10.0**9, 1.0, chosen).queries <= rap.MOST_ASKED
-    assert Schedule.suiting(3, 50_000, 1.0, chosen) == Schedule(3, 1)
-    assert Schedule.suiting(10**6, 1.0, 1e-8, {**chosen, "rounds": 4, "queries": 7}) == Schedule(4, 7)
+    plan = Rap().plan
+    plans = [plan(10**6, total, rho) for total, rho in ((50_000, 1.5e-4), (50_000, 0.0143), (50_000, 1.0))]
+    assert [one.rounds * one.queries for one in plans] == [36, 168, 672]
+    assert plan(10**6, 100_000, 1.5e-4) == plan(10**6, 50_000, 6e-4)
+    assert plan(10**6, 10.0**9, 1.0).rounds * plan(10**6, 10.0**9, 1.0).queries <= rap.MOST_ASKED
+    assert plan(3, 50_000, 1.0) == RoundPlan(3, 1)
+    assert Rap(rounds=4, queries=7).plan(10**6, 1.0, 1e-8) == RoundPlan(4, 7)
 
 
 def test_what_cannot_be_done_is_refused_before_the_run() -> None:
     wide = Domain.from_json({f"c{i}": 100 for i in range(12)})
-    forecast = get("rap").forecast(wide, all_kway(wide, 3), 0.01, settings(get("rap"), {}))
+    forecast = configured(get("rap"), {}).forecast(all_kway(wide, 3), 0.01)
     assert not forecast.fits
     assert "220,000,000 cells" in forecast.reason
     long = Domain.from_json({"a": 1_000_000, "b": 2})
-    forecast = get("rap").forecast(long, all_kway(long, 1), 0.01, settings(get("rap"), {"relaxed_rows": 5000}))
+    forecast = configured(get("rap"), {"relaxed_rows": 5000}).forecast(all_kway(long, 1), 0.01)
     assert not forecast.fits
     assert "relaxed_rows" in forecast.reason
 

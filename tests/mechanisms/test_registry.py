@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE
-from dpsynth_core.mechanisms.parameters import Parameter
-from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, RECOMMENDED, describe, get, purpose, settings
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card
+from dpsynth_core.mechanisms.parameters import choice, column, parameters, real, switch, whole
+from dpsynth_core.mechanisms.registry import MECHANISMS, PURPOSES, RECOMMENDED, configured, describe, get, purpose, settings
 from dpsynth_core.mechanisms.steps import Fitted, Measured
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, people, ready, run
@@ -29,16 +31,15 @@ COUNT_BY_COUNT = ("mwem", "pmwpub", "rap")
 
 @dataclass(frozen=True)
 class Knobs:
-    """A mechanism with one parameter of each kind."""
+    """A mechanism with one parameter of each kind, and a field that is none."""
 
-    title = "Knobs"
-    parameters = (
-        Parameter("share", "float", 0.9, 0.1, 0.99, "a share"),
-        Parameter("rounds", "int", 16, 2, 100, "a number"),
-        Parameter("careful", "bool", True, 0, 1, "a switch"),
-        Parameter.choice("how", ("quick", "exact"), "a word"),
-        Parameter.column("about", "a column"),
-    )
+    card = Card("knobs", "Knobs", "", "", "", ZCDP)
+    share: float = real(0.9, least=0.1, most=0.99, text="a share")
+    rounds: int = whole(16, least=2, most=100, text="a number")
+    careful: bool = switch(True, text="a switch")
+    how: str = choice(("quick", "exact"), text="a word")
+    about: str = column(text="a column")
+    public: PublicTable | None = None
 
 
 KNOBS: Any = Knobs()
@@ -46,14 +47,14 @@ KNOBS: Any = Knobs()
 
 def test_all_mechanisms_are_there_and_the_recommended_one_is_first() -> None:
     assert next(iter(MECHANISMS)) == RECOMMENDED == "aim"
-    assert all(get(name).name == name for name in MECHANISMS)
+    assert all(get(name).card.name == name for name in MECHANISMS)
 
 
 def test_every_mechanism_is_wanted_for_one_purpose() -> None:
     assert sum(len(one.mechanisms) for one in PURPOSES) == len(MECHANISMS)
     assert len({one.name for one in PURPOSES}) == len(PURPOSES)
     assert [entry["purpose"] for entry in describe()] == [purpose(name).name for name in MECHANISMS]
-    rows = {one.name: {mechanism.makes_rows for mechanism in one.mechanisms} for one in PURPOSES}
+    rows = {one.name: {mechanism.card.makes_rows for mechanism in one.mechanisms} for one in PURPOSES}
     assert rows["answers"] == {False}
     assert rows["default"] == rows["large"] == rows["small"] == {True}
 
@@ -76,14 +77,15 @@ def test_the_description_is_json_and_says_everything() -> None:
 def test_defaults_are_within_their_own_limits_and_a_complete_setting(name: str) -> None:
     mechanism = get(name)
     filled = settings(mechanism, {})
-    assert list(filled) == [parameter.name for parameter in mechanism.parameters]
+    assert list(filled) == [parameter.name for parameter in parameters(mechanism)]
     assert settings(mechanism, filled) == filled
-    assert all(parameter.help for parameter in mechanism.parameters)
+    assert all(parameter.help for parameter in parameters(mechanism))
+    assert configured(mechanism, {}) == mechanism
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
-    forecast = ready(name).forecast(DOMAIN, all_kway(DOMAIN, 2), 0.01, settings(get(name), {}))
+    forecast = ready(name).forecast(all_kway(DOMAIN, 2), 0.01)
     assert forecast.fits
     assert 0 < forecast.seconds < 60
     assert 0 < forecast.memory_mb < 1000
@@ -115,7 +117,7 @@ def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(na
 def test_a_mechanism_that_is_not_driven_on_spends_nothing_on(name: str) -> None:
     source = people()
     kernel = PrivacyKernel(source, Unit(), 0.05, SeededNoise(42))
-    steps = ready(name).steps(kernel, all_kway(DOMAIN, 2), settings(get(name), {}))
+    steps = ready(name).steps(kernel, all_kway(DOMAIN, 2))
     assert source.passes == []
     next(steps)
     spent = kernel.rho_spent
@@ -168,7 +170,7 @@ def test_unknown_parameters_are_refused_with_the_known_ones() -> None:
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_the_planned_split_is_a_whole_budget(name: str, relation: str) -> None:
-    shares = [share for _, share in get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), Unit(relation).total_is_public)]
+    shares = [share for _, share in get(name).split(all_kway(DOMAIN, 2), Unit(relation).total_is_public)]
     assert all(share > 0 for share in shares)
     assert math.fsum(shares) == pytest.approx(1)
 
@@ -177,7 +179,7 @@ def test_the_planned_split_is_a_whole_budget(name: str, relation: str) -> None:
 @pytest.mark.parametrize("name", ["mst", "mwem_pgm", "independent", "gaussian"])
 def test_the_planned_split_is_what_a_run_is_charged(name: str, relation: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 1.0, relation)
-    planned = dict(get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), done.kernel.total_is_public))
+    planned = dict(get(name).split(all_kway(DOMAIN, 2), done.kernel.total_is_public))
     selected = sum(event.rho for event in done.kernel.events if isinstance(event, Selection))
     assert selected == pytest.approx(planned.get(CHOOSING, 0.0), rel=1e-6)
     measured = sum(event.rho for event in done.kernel.events if not isinstance(event, Selection))
@@ -187,6 +189,6 @@ def test_the_planned_split_is_what_a_run_is_charged(name: str, relation: str) ->
 @pytest.mark.parametrize("name", ["aim", "mst"])
 def test_single_columns_are_paid_as_planned(name: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 1.0)
-    planned = dict(get(name).split(all_kway(DOMAIN, 2), settings(get(name), {}), total_is_public=False))
+    planned = dict(get(name).split(all_kway(DOMAIN, 2), False))
     first = sum(event.rho for event in done.kernel.events[: len(DOMAIN)])
     assert first == pytest.approx(planned[SINGLE], rel=1e-6)

@@ -171,7 +171,7 @@ def test_the_error_is_the_one_that_was_planned() -> None:
 def test_it_is_exact_without_noise() -> None:
     source = table(DOMAIN, [(0, 1, 2, 0), (3, 2, 5, 1), (0, 1, 5, 1)])
     kernel = PrivacyKernel(source, Unit(), 0.05, GlassNoise())
-    *_, last = get("residual_planner").steps(kernel, WORKLOAD, {})
+    *_, last = get("residual_planner").steps(kernel, WORKLOAD)
     assert isinstance(last, Finished)
     for clique, counts in source.counts(WORKLOAD.closure()).items():
         assert np.allclose(last.model.marginal(clique), counts, atol=1e-6)
@@ -180,7 +180,7 @@ def test_it_is_exact_without_noise() -> None:
 def test_columns_of_one_value_need_no_noise_of_their_own() -> None:
     domain = Domain.from_json({"a": 4, "one": 1, "b": 3})
     kernel = PrivacyKernel(table(domain, [(1, 0, 2)] * 10), Unit(), 0.05, SeededNoise(3))
-    *_, last = get("residual_planner").steps(kernel, all_kway(domain, 2), {})
+    *_, last = get("residual_planner").steps(kernel, all_kway(domain, 2))
     assert isinstance(last, Finished)
     assert {event.l2 < 1 for event in kernel.events[1:]} == {True}
     assert len(kernel.events) == 1 + 3  # rows, a, b, a x b
@@ -202,13 +202,13 @@ def test_a_public_number_of_rows_costs_nothing_and_is_exact() -> None:
 
 def test_the_planned_split_is_what_a_run_is_charged() -> None:
     done = run("residual_planner", PAIRS, 1.0)
-    planned = dict(get("residual_planner").split(PAIRS, {}, False))
+    planned = dict(get("residual_planner").split(PAIRS, False))
     assert done.kernel.events[0].rho == pytest.approx(planned[COUNTING], rel=1e-3)  # the lattice rounds prices by up to 1e-4
     assert sum(event.rho for event in done.kernel.events[1 : 1 + len(DOMAIN)]) == pytest.approx(planned[SINGLE], rel=1e-3)
 
 
 def test_tables_of_too_many_cells_are_refused_with_the_reason() -> None:
     wide = Domain.from_json({f"c{i}": 100 for i in range(12)})
-    forecast = get("residual_planner").forecast(wide, all_kway(wide, 3), 0.01, {})
+    forecast = get("residual_planner").forecast(all_kway(wide, 3), 0.01)
     assert not forecast.fits
     assert "220,661,200 cells" in forecast.reason

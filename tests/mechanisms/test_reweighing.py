@@ -11,7 +11,7 @@ import pytest
 
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.inference.support import RowWeights
-from dpsynth_core.mechanisms.registry import get, settings
+from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.mechanisms.weights.mixture import POOR, Mixture, Reading, refusal
@@ -80,8 +80,8 @@ def test_the_output_is_the_average_of_the_iterates_of_algorithm_1(
     public = people(30, seed=5).rows
     source = people()
     kernel = PrivacyKernel(source, Unit("replace"), 0.05, SeededNoise(8))
-    mechanism = PmwPub(PublicTable(DOMAIN, public, "public", ""))
-    *_, finished = mechanism.steps(kernel, workload, settings(mechanism, {"rounds": 12, "skip": skip}))
+    mechanism = PmwPub(public=PublicTable(DOMAIN, public, "public", ""))
+    *_, finished = configured(mechanism, {"rounds": 12, "skip": skip}).steps(kernel, workload)
     rows, counts = np.unique(public, axis=0, return_counts=True)
     weights = {tuple(row): count / 30 for row, count in zip(rows.tolist(), counts, strict=True)}
     total = dict.fromkeys(weights, 0.0)
@@ -95,7 +95,7 @@ def test_the_output_is_the_average_of_the_iterates_of_algorithm_1(
     assert ours == pytest.approx(total, abs=1e-12)
 
 
-def newest_only(weights: Any, asked: list[reweighing.Asked], rng: np.random.Generator) -> None:  # noqa: ARG001
+def newest_only(weights: Any, asked: list[reweighing.MeasuredQuery], rng: np.random.Generator) -> None:  # noqa: ARG001
     weights.reweigh(asked[-1].query, (asked[-1].answer - weights.answer(asked[-1].query)) / 2)
 
 
@@ -103,7 +103,7 @@ def test_replay_applies_what_is_at_least_half_as_wrong_as_the_newest() -> None:
     cells, _ = both(PAIRS)
     queries = QueryClass.of(PAIRS)
     answers = {0: 0.5, 1: cells.answer(queries.query(1)) + 0.01, 7: 0.4}
-    asked = [reweighing.Asked(queries.query(number), answer, 1.0) for number, answer in answers.items()]
+    asked = [reweighing.MeasuredQuery(queries.query(number), answer, 1.0) for number, answer in answers.items()]
     before = [abs(cells.answer(one.query) - one.answer) for one in asked]
     alone = both(PAIRS)[0]
     reweighing._replay(cells, asked, np.random.default_rng(0))
@@ -155,7 +155,7 @@ def test_the_check_inside_a_run_is_paid_from_its_share_and_comes_first() -> None
 def test_a_good_table_is_told_from_one_that_cannot_do() -> None:
     def reading(codes: np.ndarray) -> dict[str, Any]:
         kernel = PrivacyKernel(people(), Unit(), 0.05, SeededNoise(9))
-        *_, finished = Mixture(PublicTable(DOMAIN, codes, "", "")).steps(kernel, PAIRS, {})
+        *_, finished = Mixture(public=PublicTable(DOMAIN, codes, "", "")).steps(kernel, PAIRS)
         return finished.details["best_mixture"]
 
     good, poor = reading(people(400, seed=6).rows), reading(np.array([[3, 2, 5, 1], [3, 2, 4, 1]], dtype=np.int32))
@@ -177,10 +177,10 @@ def test_a_check_without_an_answer_says_so_and_the_run_goes_on(monkeypatch: pyte
 
 
 def test_the_condition_of_the_check_is_stated_where_there_is_one() -> None:
-    checked, plain = (settings(PmwPub(), given) for given in ({"check_share": 0.1}, {}))
-    assert "bounds on the best-mixture error would meet" in PmwPub().condition(DOMAIN, checked)
-    assert PmwPub().condition(DOMAIN, checked) == Mixture().condition(DOMAIN, {})
-    assert PmwPub().condition(DOMAIN, plain) == ""
+    checked = PmwPub(check_share=0.1).condition(DOMAIN)
+    assert "bounds on the best-mixture error would meet" in checked
+    assert checked == Mixture().condition(DOMAIN)
+    assert PmwPub().condition(DOMAIN) == ""
 
 
 def test_a_reading_is_poor_only_when_noise_cannot_explain_it() -> None:
@@ -194,9 +194,9 @@ def test_structural_zeros_have_no_mass_in_either() -> None:
     kernel = PrivacyKernel(ArraySource(domain, people().rows), Unit(), 0.05, SeededNoise(2))
     public = PublicTable(domain, EVERYONE, "", "")
     assert len(public.support()[0]) == len(EVERYONE) * 10 // 12
-    for mechanism in (Mwem(), PmwPub(public)):
+    for mechanism in (Mwem(), PmwPub(public=public)):
         stage = kernel.part(0.02)
-        *_, finished = mechanism.steps(stage, workload, settings(mechanism, {"rounds": 5}))
+        *_, finished = configured(mechanism, {"rounds": 5}).steps(stage, workload)
         assert finished.model.marginal(("a", "b"))[0, :2].tolist() == [0.0, 0.0]
 
 
@@ -216,28 +216,27 @@ def test_more_budget_answers_better() -> None:
 
 def test_domains_that_are_too_large_are_refused_with_a_remedy() -> None:
     wide = Domain.from_json({f"c{i}": 10 for i in range(8)})
-    forecast = get("mwem").forecast(wide, all_kway(wide, 2), 0.01, settings(get("mwem"), {}))
+    forecast = get("mwem").forecast(all_kway(wide, 2), 0.01)
     assert not forecast.fits
     assert f"{MAX_CELLS:,}" in forecast.reason
     assert "use fewer columns" in forecast.reason
     least = wide.keep(wide.names[:7])
-    assert get("mwem").forecast(least, all_kway(least, 2), 0.01, settings(get("mwem"), {})).fits
+    assert get("mwem").forecast(all_kway(least, 2), 0.01).fits
 
 
 @pytest.mark.parametrize("name", ["pmwpub", "mixture"])
 def test_without_a_public_table_or_with_too_large_a_one_a_run_is_refused(name: str) -> None:
-    assert "it needs a public table" in get(name).forecast(DOMAIN, PAIRS, 0.01, settings(get(name), {})).reason
+    assert "it needs a public table" in get(name).forecast(PAIRS, 0.01).reason
     large = PublicTable(DOMAIN, np.zeros((1, 4), dtype=np.int32), "", "")
     object.__setattr__(large, "codes", np.broadcast_to(large.codes, (20_000_000, 4)))
     assert "use a sample of it" in refusal(large, PAIRS)
 
 
 def test_more_people_and_more_budget_mean_more_rounds_unless_they_are_set() -> None:
-    free = {"rounds": 0}
-    counts = [reweighing.round_count(free, rho, n, 1.0) for rho, n in ((1e-4, 1e4), (1e-2, 1e4), (1e-2, 1e6))]
+    counts = [PmwPub().round_count(rho, n) for rho, n in ((1e-4, 1e4), (1e-2, 1e4), (1e-2, 1e6))]
     assert counts == sorted(counts)
     assert counts[0] < counts[2]
-    assert reweighing.round_count({"rounds": 7}, 1.0, 1e6, 1.0) == 7
+    assert PmwPub(rounds=7).round_count(1.0, 1e6) == 7
 
 
 def test_rows_are_rounded_shares_and_not_samples() -> None:

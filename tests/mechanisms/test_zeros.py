@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.rounds import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.mechanisms.steps import Finished, Measured
@@ -26,7 +26,7 @@ from tests.mechanisms.offered import TABLES
 from tests.mechanisms.runs import DOMAIN, ready
 from tests.privacy.tables import ArraySource
 
-WRITERS = [name for name in TABLES if get(name).makes_rows]
+WRITERS = [name for name in TABLES if get(name).card.makes_rows]
 CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
 
 
@@ -53,10 +53,9 @@ def finished(name: str, domain: Domain, seed: int, relation: str, workload, **gi
     rng = np.random.default_rng(seed)
     source = ArraySource(domain, rng.integers(0, domain.sizes(domain.names), (2000, len(domain))).astype(np.int32))
     kernel = PrivacyKernel(source, Unit(relation), 0.05, SeededNoise(seed))
-    mechanism = ready(name, domain)
-    settled = registry.settings(mechanism, {}) | given_settings
-    assert mechanism.forecast(domain, workload, 0.05, settled).fits
-    last = list(mechanism.steps(kernel, workload, settled))[-1]
+    mechanism = replace(ready(name, domain), **given_settings)
+    assert mechanism.forecast(workload, 0.05).fits
+    last = list(mechanism.steps(kernel, workload))[-1]
     assert isinstance(last, Finished)
     return last
 
@@ -92,11 +91,10 @@ def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain
 def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: str) -> None:
     everywhere = Domain(DOMAIN.attributes, (StructuralZeros(DOMAIN.names, (((0,), (0,), (0,), (0,)),)),))
     needed = DOMAIN.cells(DOMAIN.names) * BYTES_PER_CELL / MEGABYTE
-    chosen = registry.settings(get(name), {}) | {"max_size_mb": 0.99 * needed}
-    forecast = get(name).forecast(everywhere, all_kway(everywhere, 2), 0.05, chosen)
+    forecast = replace(get(name), max_size_mb=0.99 * needed).forecast(all_kway(everywhere, 2), 0.05)
     assert not forecast.fits
     assert "impossible combinations" in forecast.reason
-    assert get(name).forecast(everywhere, all_kway(everywhere, 2), 0.05, chosen | {"max_size_mb": needed}).fits
+    assert replace(get(name), max_size_mb=needed).forecast(all_kway(everywhere, 2), 0.05).fits
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -109,10 +107,10 @@ def test_records_that_contradict_the_domain_are_counted_where_they_are(name: str
     for domain in (DOMAIN, limited):
         kernel = PrivacyKernel(ArraySource(domain, records), Unit(relation), 0.05, SeededNoise(3))
         mechanism = ready(name, domain)
-        events = list(mechanism.steps(kernel, all_kway(domain, 2), registry.settings(mechanism, {})))
+        events = list(mechanism.steps(kernel, all_kway(domain, 2)))
         first = [(m.clique, m.values.tolist()) for m in (event.measurement for event in events if isinstance(event, Measured))][:1]
         taken[domain] = (first, kernel.rho_spent)
-        if mechanism.makes_rows and domain is limited:
+        if mechanism.card.makes_rows and domain is limited:
             assert violations(domain, events[-1].model.rows(200, {("a", "b"): 1.0}, np.random.default_rng(0))) == 0
     if name != "mwem_pgm":  # its first measurement is chosen with the model's answers, which know the zeros
         assert taken[DOMAIN][0] == taken[limited][0]
@@ -124,7 +122,7 @@ def test_answers_are_zero_in_impossible_cells_and_what_was_measured_elsewhere(na
     limited = Domain(DOMAIN.attributes, (StructuralZeros(("a", "b"), (((0, 1), (0, 1)),)),))
     workload = hand_picked(limited, {("a", "b"): 1.0, ("a", "b", "c"): 1.0, ("c", "d"): 1.0})
     kernel = PrivacyKernel(ArraySource(limited, np.zeros((500, 4), dtype=np.int32)), Unit(), 0.05, SeededNoise(4))
-    events = list(get(name).steps(kernel, workload, {}))
+    events = list(get(name).steps(kernel, workload))
     taken = {m.clique: m.values for m in (event.measurement for event in events if isinstance(event, Measured))}
     for clique in (("a", "b", "c"), ("c", "d")):  # none contains them
         answer, impossible = events[-1].model.marginal(clique), limited.impossible_cells(clique)

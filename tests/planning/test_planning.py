@@ -79,7 +79,7 @@ def test_rounding_an_epsilon_never_asks_for_less(epsilon: float) -> None:
 
 def split(name: str, given: dict[str, Any], rho: float, certificate: float = 0.0) -> pd.DataFrame:
     mechanism, shares = registry.get(name), Shares(rho, (1 - certificate) * rho, certificate * rho, 0.0, ZCDP)
-    return precision.budget_split(mechanism, registry.settings(mechanism, given), PAIRS, shares).value
+    return precision.budget_split(registry.configured(mechanism, given), PAIRS, shares).value
 
 
 @pytest.mark.parametrize("share", [0.9, -0.1, 1e-6])

@@ -82,7 +82,7 @@ def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("measure", recommendation.MEASURES)
 def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) -> None:
     found = recommend(situation(), fitting(*registry.MECHANISMS), measure=measure).value
-    known = {name: recommendation.expected(name, situation(), measure) for name, one in registry.MECHANISMS.items() if one.makes_rows}
+    known = {name: recommendation.expected(name, situation(), measure) for name, one in registry.MECHANISMS.items() if one.card.makes_rows}
     assert found[0].expected.error <= min(one.error for one in known.values() if one) * recommendation.CLOSE
     assert found[0].expected == recommendation.expected(found[0].name, situation(), measure)
 

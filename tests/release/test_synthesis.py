@@ -279,7 +279,7 @@ def truth(spec: Spec) -> dict[tuple[str, ...], Any]:
 def test_what_runs_is_the_split_that_is_shown(make_spec: Make, mechanism: str, relation: str) -> None:
     spec = make_spec(**certified(0.2), mechanism={"name": mechanism}, unit={"relation": relation})
     plan, made = synthesis.plan(spec), run(spec)
-    shown = precision.budget_split(plan.mechanism, plan.settings, plan.workload, plan.shares).value.set_index("stage")["rho"]
+    shown = precision.budget_split(plan.mechanism, plan.workload, plan.shares).value.set_index("stage")["rho"]
     assert made.certificate.rho == pytest.approx(shown["certificate"], rel=1e-6)
     assert made.rho_spent - made.certificate.rho <= shown.drop("certificate").sum()
     assert made.rho_spent <= made.rho
@@ -408,7 +408,7 @@ def test_a_mechanism_that_cannot_run_the_plan_refuses_it_with_its_reason(make_sp
         synthesis.plan(make_spec(domain={"a": 200_000, "b": 3}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}))
 
 
-@pytest.mark.parametrize("mechanism", [name for name, one in registry.MECHANISMS.items() if not one.takes_thresholds])
+@pytest.mark.parametrize("mechanism", [name for name, one in registry.MECHANISMS.items() if not one.card.takes_thresholds])
 def test_a_mechanism_that_asks_for_whole_tables_refuses_thresholds(make_spec: Make, mechanism: str) -> None:
     with pytest.raises(CapacityError, match="cannot ask who matches at least 1 of the columns"):
         synthesis.plan(make_spec(mechanism={"name": mechanism}, workload={"kind": "all", "k": 2, "threshold": 1}))

@@ -71,7 +71,7 @@ def replayed(made: Release, plan_of: Spec) -> Release:
     ("mechanism", "relation"), [*((name, "add-remove") for name in TABLES), ("aim", "replace"), ("residual_planner", "replace")]
 )
 def test_every_mechanism_is_reproduced_to_the_last_row_and_bound(mechanism: str, relation: str, tmp_path: Path) -> None:
-    rows = 500 if registry.get(mechanism).makes_rows else None
+    rows = 500 if registry.get(mechanism).card.makes_rows else None
     wanted = spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}, public=public_table(tmp_path))
     made = run(wanted)
     again = replayed(made, wanted)

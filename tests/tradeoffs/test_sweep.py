@@ -56,7 +56,7 @@ def test_a_public_table_that_informs_the_plan_says_nothing_of_another_one() -> N
 def test_errors_on_the_private_table_are_curator_only_and_all_trials_are_paid_for() -> None:
     private = sweep(plan(data={"path": "people.csv"}), table="private", epsilons=(0.5, 1.0), repeats=3)
     assert private.zone is Zone.CURATOR
-    counted = [registry.get(name).accountant for name in private.mechanisms]
+    counted = [registry.get(name).card.accountant for name in private.mechanisms]
     assert private.rho == pytest.approx(3 * sum(a.rho_from(0.5, 1e-9) + a.rho_from(1.0, 1e-9) for a in counted))
     assert sweep().zone is sweep(plan(data={"kind": "demo"}), table="public").zone is Zone.PUBLIC
 

@@ -84,7 +84,7 @@ def test_a_mechanism_that_does_not_use_it_says_nothing_of_it() -> None:
 @pytest.mark.parametrize("mechanism", ["rap", "mwem", "aim_public", "pmwpub", "mixture"])
 def test_the_ledger_is_charged_the_budget_and_the_run_spends_it(mechanism: str) -> None:
     assert synthesize(mechanism, "--public", "census.csv", "--population", "town") == 0
-    made, rho = json.loads(OUT.read_text()), registry.get(mechanism).accountant.rho_from(1.0, 1e-9)
+    made, rho = json.loads(OUT.read_text()), registry.get(mechanism).card.accountant.rho_from(1.0, 1e-9)
     assert ledger.spent("town").rho == pytest.approx(rho, rel=1e-12)
     assert sum(charge["rho"] for charge in made["charges"]) == pytest.approx(rho, rel=1e-8)
 

@@ -7,20 +7,19 @@ the kernel.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.privacy.accountant import GDP, Accountant
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -49,31 +48,32 @@ class NoisyAnswers:
         return self.domain.cleared(clique, mean.values)
 
 
+@dataclass(frozen=True)
 class Gaussian:
-    name: ClassVar[str] = "gaussian"
-    title: ClassVar[str] = "Gaussian answers"
-    summary: ClassVar[str] = "Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables."
-    paper: ClassVar[str] = "Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)"
-    privacy: ClassVar[str] = (
-        "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
-        "under Gaussian differential privacy. How the budget is split depends on the workload and the domain alone."
+    card: ClassVar[Card] = Card(
+        name="gaussian",
+        title="Gaussian answers",
+        summary="Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables.",
+        paper="Gaussian mechanism with an optimal split, a baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022)",
+        privacy=(
+            "Measures each marginal of the workload with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up "
+            "under Gaussian differential privacy. How the budget is split depends on the workload and the domain alone."
+        ),
+        accountant=GDP,
+        makes_rows=False,
     )
-    makes_rows: ClassVar[bool] = False
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = GDP
-    parameters: ClassVar[Sequence[Parameter]] = ()
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """One noise draw per cell of the workload, and all answers in memory."""
         cells = workload.cells
         reason = f"the workload has {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """All of it measures the workload."""
         return ((ASKED, 1.0),)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the workload, then Finished."""
         shares = least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []

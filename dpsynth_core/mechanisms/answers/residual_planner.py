@@ -10,20 +10,19 @@ residuals save less, each is charged for its own worst case: valid, and close to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, COUNTING, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import ASKED, COUNTING, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.privacy.accountant import GDP, Accountant
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
@@ -73,31 +72,32 @@ class ResidualAnswers:
         return Measurement(clique, self._combined(clique), cell_sigma(self.domain, clique, self.sigmas), math.sqrt(max(variance.values())))
 
 
+@dataclass(frozen=True)
 class ResidualPlanner:
-    name: ClassVar[str] = "residual_planner"
-    title: ClassVar[str] = "ResidualPlanner"
-    summary: ClassVar[str] = "The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows."
-    paper: ClassVar[str] = "Xiao, He, Zhang, Kifer: An Optimal and Scalable Matrix Mechanism for Noisy Marginals (NeurIPS 2023)"
-    privacy: ClassVar[str] = (
-        "Measures, for each table of the workload and each smaller table inside one, only what it says beyond the tables inside it, with "
-        "rounded Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a whole "
-        "table's). The costs add up under Gaussian differential privacy. How the budget is split depends on the workload and the "
-        "domain alone."
+    card: ClassVar[Card] = Card(
+        name="residual_planner",
+        title="ResidualPlanner",
+        summary="The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows.",
+        paper="Xiao, He, Zhang, Kifer: An Optimal and Scalable Matrix Mechanism for Noisy Marginals (NeurIPS 2023)",
+        privacy=(
+            "Measures, for each table of the workload and each smaller table inside one, only what it says beyond the tables inside it, "
+            "with rounded Gaussian noise on a fine lattice (rho = sensitivity^2 / (2 sigma^2), of a sensitivity that is smaller than a "
+            "whole table's). The costs add up under Gaussian differential privacy. How the budget is split depends on the workload and the "
+            "domain alone."
+        ),
+        accountant=GDP,
+        makes_rows=False,
     )
-    makes_rows: ClassVar[bool] = False
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = GDP
-    parameters: ClassVar[Sequence[Parameter]] = ()
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """One noise draw per cell of the workload's closure, and all residuals and answers in memory."""
         closure = workload.closure()
-        cells = sum(map(domain.cells, closure))
+        cells = sum(map(workload.domain.cells, closure))
         reason = f"the tables have {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
         seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * len(closure)
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, workload: Workload, total_is_public: bool) -> Split:
         """As planned for add-remove."""
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
@@ -106,7 +106,7 @@ class ResidualPlanner:
         shares = ((stage, math.fsum(rho for part, rho in spent.items() if len(part) in sizes)) for stage, sizes in stages.items())
         return tuple((stage, share) for stage, share in shares if share > 0)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
         sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)

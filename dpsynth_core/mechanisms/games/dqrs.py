@@ -20,78 +20,61 @@ Where this is not the algorithm to the letter:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import dual_game, query_game
-from dpsynth_core.mechanisms.games.dual_game import Schedule, Table
+from dpsynth_core.mechanisms.games.dual_game import DualGame, QueryPlayer, SampleSchedule
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
-from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
-from dpsynth_core.mechanisms.steps import Step
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.mechanisms.mechanism import Card
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.queries import SparseAnswers
-from dpsynth_core.vocabulary.workload import Workload
 
 
-class Dqrs:
-    name: ClassVar[str] = "dqrs"
-    title: ClassVar[str] = "DQRS"
-    summary: ClassVar[str] = (
-        "DualQuery that uses its samples again where that is cheaper and so affords more rounds: with eta well below a quarter. At its "
-        "default it plays like DualQuery."
+@dataclass(frozen=True)
+class Dqrs(DualGame):
+    card: ClassVar[Card] = Card(
+        name="dqrs",
+        title="DQRS",
+        summary=(
+            "DualQuery that uses its samples again where that is cheaper and so affords more rounds: with eta well below a quarter. At its "
+            "default it plays like DualQuery."
+        ),
+        paper=f"{query_game.PAPER}, Algorithm 4",
+        privacy=(
+            "As DualQuery, but a sample of an earlier round may be kept: whether it is, is one random bit whose probability depends so "
+            "little on the table that it costs less than a new sample (rho = an eighth of the squared range of its privacy loss). What "
+            "each round costs is fixed before the first one."
+        ),
+        accountant=ZCDP,
+        takes_thresholds=True,
     )
-    paper: ClassVar[str] = f"{query_game.PAPER}, Algorithm 4"
-    privacy: ClassVar[str] = (
-        "As DualQuery, but a sample of an earlier round may be kept: whether it is, is one random bit whose probability depends so little "
-        "on the table that it costs less than a new sample (rho = an eighth of the squared range of its privacy loss). What each round "
-        "costs is fixed before the first one."
-    )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = True
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = dual_game.parameters(eta=2.0, samples=5)
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
-        """As for all rounds that the settings allow; a small budget needs fewer."""
-        return dual_game.forecast(workload, settings)
+    def schedule(self, rounds: int, eta: float) -> SampleSchedule:
+        return recycling(rounds, eta, self.samples)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
-        """All but the number of people chooses."""
-        return query_game.split(total_is_public)
-
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
-        """See `dual_game.play`."""
-
-        def scheduled(rounds: int, eta: float) -> Schedule:
-            return recycling(rounds, eta, settings["samples"])
-
-        return dual_game.play(kernel, workload, settings, scheduled, recycle)
+    @staticmethod
+    def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
+        """S_{t+1}: what is kept of S_t, and fresh samples; s of them."""
+        samples, gamma = player.plan.schedule.samples, float(player.plan.schedule.gamma[t - 1])
+        fresh = player.fresh(t, hits)
+        if np.isnan(gamma):
+            return fresh
+        satisfied = SparseAnswers.of_rows(player.queries, record).at(sample.numbers)
+        bits = player.kernel.keep_queries(
+            player.queries, sample.numbers, -sample.signs, satisfied, player.plan.eta, gamma, records=player.people
+        )
+        united = fresh.plus(sample.at(bits))
+        order = player.rng.permutation(len(united))
+        return united.at(order[np.arange(samples) % len(order)])
 
 
-def recycling(rounds: int, eta: float, samples: int) -> Schedule:
+def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
     """Fresh samples and bits of Algorithm 4 in the rounds where the two are cheaper than s fresh samples."""
     t = np.arange(1, rounds, dtype=np.float64)
     gamma = 1 / (2 * t ** (2 / 3))
     fresh = np.ceil((2 * gamma + 4 * eta) * samples)
     cheaper = fresh * t**2 / 2 + samples * dual_game.keep_price(gamma) < samples * t**2 / 2
-    return Schedule(samples, np.where(cheaper, fresh, samples).astype(np.int64), np.where(cheaper, gamma, np.nan))
-
-
-def recycle(table: Table, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
-    """S_{t+1}: what is kept of S_t, and fresh samples; s of them."""
-    samples, gamma = table.plan.schedule.samples, float(table.plan.schedule.gamma[t - 1])
-    fresh = table.fresh(t, hits)
-    if np.isnan(gamma):
-        return fresh
-    satisfied = SparseAnswers.of_rows(table.queries, record).at(sample.numbers)
-    bits = table.kernel.keep_queries(
-        table.queries, sample.numbers, -sample.signs, satisfied, table.plan.eta, gamma, records=table.people
-    )
-    united = fresh.plus(sample.at(bits))
-    order = table.rng.permutation(len(united))
-    return united.at(order[np.arange(samples) % len(order)])
+    return SampleSchedule(samples, np.where(cheaper, fresh, samples).astype(np.int64), np.where(cheaper, gamma, np.nan))

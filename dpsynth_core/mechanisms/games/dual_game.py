@@ -21,9 +21,9 @@ budget is used. Differences from the papers, none at a price in privacy:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import done
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.records.problem import Linear
@@ -43,7 +43,7 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule:
+class SampleSchedule:
     """What follows the rounds 1 .. T - 1.
 
     fresh: samples drawn from Q^{t+1}.  gamma: of the bits by which the old samples are kept; nan where none is kept.
@@ -59,17 +59,17 @@ class Schedule:
         return self.fresh * t**2 / 2 + np.nan_to_num(self.samples * keep_price(self.gamma))
 
 
-Scheduled = Callable[[int, float], Schedule]
+Scheduled = Callable[[int, float], SampleSchedule]
 """The schedule of T rounds at some eta."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class GamePlan:
     """Made before the first private answer but N."""
 
     rounds: int
     eta: float
-    schedule: Schedule
+    schedule: SampleSchedule
 
 
 def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -77,14 +77,13 @@ def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
 
 
-def plan(scheduled: Scheduled, people: float, rho: float, settings: Mapping[str, Any]) -> Plan:
-    """The most rounds that rho affords at the eta asked for, and the eta at which they cost all of it. people: N / m."""
+def plan(scheduled: Scheduled, people: float, rho: float, eta: float, most: int) -> GamePlan:
+    """The rounds that rho affords at this eta, `most` at most, and the eta at which they cost all of it. people: N / m."""
 
     def price(rounds: int, eta: float) -> float:
         return float(scheduled(rounds, eta).prices().sum()) * (eta / people) ** 2
 
-    eta = float(settings["eta"])
-    every = scheduled(settings["rounds"], eta).prices().cumsum() * (eta / people) ** 2
+    every = scheduled(most, eta).prices().cumsum() * (eta / people) ** 2
     rounds = max(2, 1 + int(np.searchsorted(every, rho, side="right")))
     low, high = 0.0, eta
     while price(rounds, high) <= rho:
@@ -94,16 +93,16 @@ def plan(scheduled: Scheduled, people: float, rho: float, settings: Mapping[str,
         low, high = (middle, high) if price(rounds, middle) <= rho else (low, middle)
     schedule = scheduled(rounds, low)
     eta = people * math.sqrt(rho / float(schedule.prices().sum()))
-    return Plan(rounds, eta, schedule)
+    return GamePlan(rounds, eta, schedule)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class QueryPlayer:
     """The game as the query player sees it after round t: the kernel, the class, N, m, and the randomness that protects nobody."""
 
     kernel: Kernel
     queries: QueryClass
-    plan: Plan
+    plan: GamePlan
     people: float
     rows: float
     rng: np.random.Generator
@@ -115,51 +114,60 @@ class Table:
         return Signed(*self.kernel.select_signed_query(self.queries, answers, 2 * self.plan.eta * t * self.rows / self.people, count))
 
 
-Resample = Callable[[Table, int, Signed, Codes, SparseAnswers], Signed]
-"""S_{t+1} from S_t, the record x^t and the hits of all records so far."""
+@dataclass(frozen=True)
+class DualGame(ABC):
+    """The parameters of the game, and the game itself but for where a round's samples come from."""
 
+    eta: float = real(2.0, least=0.001, most=1000.0, text="How fast counts that are answered well lose weight. Less: more rounds.")
+    samples: int = whole(5, least=1, most=10_000, text="Queries s that a record has to answer. More: fewer rounds.")
+    rounds: int = whole(1000, least=2, most=100_000, text="The most rounds T, and records; a small budget buys fewer.")
+    solve_seconds: float = query_game.solve_seconds()
+    gap: float = query_game.gap()
+    skip: float = query_game.skip()
 
-def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], scheduled: Scheduled, resample: Resample) -> Iterator[Step]:
-    """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
-    queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
-    rng = np.random.default_rng(kernel.seed())
-    with query_game.data_player(queries, settings, draws=1) as player:
-        counted = query_game.count_people(kernel)
-        if not kernel.total_is_public:
-            yield Measured(0, counted, kernel.rho_spent, done(kernel))
-        total, rows = max(1.0, float(counted.values)), query_game.rows_per_person(kernel)
-        planned = plan(scheduled, total / rows, kernel.rho_left, settings)
-        table = Table(kernel, queries, planned, total, rows, rng)
+    @abstractmethod
+    def schedule(self, rounds: int, eta: float) -> SampleSchedule:
+        """The samples of a game of so many rounds at this eta."""
 
-        sample = Signed.uniform(queries, settings["samples"], rng)
-        hits, rounds = SparseAnswers.of_rows(queries, np.zeros((0, len(sizes)), dtype=np.int32)), []
-        for t in range(1, planned.rounds + 1):
-            found, searches = player.records(sample, [tie_breaker(rng, sizes)])
-            rounds.append(found)
-            hits = hits.plus(SparseAnswers.of_rows(queries, found))
-            if t < planned.rounds:
-                sample = resample(table, t, sample, found, hits)
-            yield query_game.played(kernel, t, searches)
-    fresh = int(planned.schedule.fresh.sum())
-    details = {"rounds": planned.rounds, "eta": planned.eta, "fresh_samples": fresh, **player.searches.to_json()}
-    yield Finished(query_game.together(kernel.domain, rounds, settings["skip"], total), total, details)
+    @staticmethod
+    @abstractmethod
+    def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
+        """S_{t+1} from S_t, the record x^t and the hits of all records so far."""
+
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """As for all rounds that the parameters allow; a small budget needs fewer."""
+        return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
+
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """All but the number of people chooses."""
+        return query_game.split(total_is_public)
+
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
+        """The game. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
+        rng = np.random.default_rng(kernel.seed())
+        with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
+            counted = query_game.count_people(kernel)
+            if not kernel.total_is_public:
+                yield Measured(0, counted, kernel.rho_spent, done(kernel))
+            total, rows = max(1.0, float(counted.values)), kernel.query_l1
+            game = plan(self.schedule, total / rows, kernel.rho_left, self.eta, self.rounds)
+            query_player = QueryPlayer(kernel, queries, game, total, rows, rng)
+
+            sample = Signed.uniform(queries, self.samples, rng)
+            hits, rounds = SparseAnswers.of_rows(queries, np.zeros((0, len(sizes)), dtype=np.int32)), []
+            for t in range(1, game.rounds + 1):
+                record, searches = data_player.records(sample, [tie_breaker(rng, sizes)])
+                rounds.append(record)
+                hits = hits.plus(SparseAnswers.of_rows(queries, record))
+                if t < game.rounds:
+                    sample = self.resample(query_player, t, sample, record, hits)
+                yield query_game.played(kernel, t, searches)
+        fresh = int(game.schedule.fresh.sum())
+        details = {"rounds": game.rounds, "eta": game.eta, "fresh_samples": fresh, **data_player.searches.to_json()}
+        yield Finished(query_game.together(kernel.domain, rounds, self.skip, total), total, details)
 
 
 def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
     """Costs that add up to less than half a query, so that they decide between equally good records and nothing else."""
     return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
-
-
-def parameters(eta: float, samples: int) -> tuple[Parameter, ...]:
-    return (
-        Parameter("eta", "float", eta, 0.001, 1000.0, "How fast counts that are answered well lose weight. Less: more rounds."),
-        Parameter("samples", "int", samples, 1, 10_000, "Queries s that a record has to answer. More: fewer rounds."),
-        Parameter("rounds", "int", 1000, 2, 100_000, "The most rounds T, and records; a small budget buys fewer."),
-        query_game.SOLVE_SECONDS,
-        query_game.GAP,
-        query_game.SKIP,
-    )
-
-
-def forecast(workload: Workload, settings: Mapping[str, Any]) -> Forecast:
-    return query_game.forecast(workload, settings["rounds"], 1, settings["samples"], settings["solve_seconds"])

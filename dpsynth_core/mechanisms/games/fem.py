@@ -6,20 +6,17 @@ record) costs its own exponentially distributed amount with mean eta; fresh cost
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import primal_game, query_game
-from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
-from dpsynth_core.mechanisms.steps import Step
+from dpsynth_core.mechanisms.games.primal_game import PrimalGame
+from dpsynth_core.mechanisms.mechanism import Card
 from dpsynth_core.oracles.records.problem import Linear
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.privacy.accountant import ZCDP
 
 PRIVACY = (
     "Measures the number of people, where it is secret, with rounded Gaussian noise; then every round chooses one counting query or its "
@@ -28,35 +25,23 @@ PRIVACY = (
 )
 
 
-class Fem:
-    name: ClassVar[str] = "fem"
-    title: ClassVar[str] = "FEM"
-    summary: ClassVar[str] = (
-        "Keeps the largest error of any single count small: asks which count is worst, finds rows that mend it, and again. For many "
-        "large tables and a small epsilon."
+@dataclass(frozen=True)
+class Fem(PrimalGame):
+    card: ClassVar[Card] = Card(
+        name="fem",
+        title="FEM",
+        summary=(
+            "Keeps the largest error of any single count small: asks which count is worst, finds rows that mend it, and again. For many "
+            "large tables and a small epsilon."
+        ),
+        paper=f"{query_game.PAPER}, Algorithm 2",
+        privacy=PRIVACY,
+        accountant=ZCDP,
+        takes_thresholds=True,
     )
-    paper: ClassVar[str] = f"{query_game.PAPER}, Algorithm 2"
-    privacy: ClassVar[str] = PRIVACY
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = True
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = primal_game.parameters(
-        0.25, "Mean of the random costs that vary the rows, eta, as a multiple of the square root of the number of rounds."
-    )
+    eta: float = primal_game.scale(0.25, "Mean of the random costs that vary the rows")
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
-        """As for all rounds that the settings allow; a small budget needs fewer."""
-        return primal_game.forecast(workload, settings)
-
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
-        """All but the number of people chooses."""
-        return query_game.split(total_is_public)
-
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
-        """See `primal_game.play`."""
-        return primal_game.play(kernel, workload, settings, exponential_costs)
-
-
-def exponential_costs(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
-    """Algorithm 2's sigma_j."""
-    return tuple(rng.exponential(eta, size) for size in sizes)
+    @staticmethod
+    def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
+        """Algorithm 2's sigma_j."""
+        return tuple(rng.exponential(eta, size) for size in sizes)

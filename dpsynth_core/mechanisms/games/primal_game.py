@@ -18,70 +18,81 @@ Where this differs from the paper, none of it at a price in privacy:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Signed
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import done, eps_for
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
 
-Perturb = Callable[[np.random.Generator, Sequence[int], float], Linear]
-"""Draws what each value of each column costs, from the sizes of the columns and the scale eta."""
+
+def scale(default: float, subject: str) -> float:
+    """The parameter eta. subject: what it is the scale of."""
+    return real(default, least=0.001, most=100.0, text=f"{subject}, eta, as a multiple of the square root of the number of rounds.")
 
 
-def parameters(eta: float, eta_help: str) -> tuple[Parameter, ...]:
-    """eta: the default of the perturbation's scale, as a multiple of the square root of the number of rounds."""
-    return (
-        Parameter("choice_error", "float", 0.12, 0.001, 10.0, "How far from the worst count a choice may be, as a share of the people."),
-        Parameter("rounds", "int", 100, 1, 5000, "The most rounds T; a small budget buys fewer."),
-        Parameter("records", "int", 60, 1, 1000, "Records s that are looked for in each round."),
-        Parameter("eta", "float", eta, 0.001, 100.0, eta_help),
-        query_game.SOLVE_SECONDS,
-        query_game.GAP,
-        replace(query_game.SKIP, default=0.25),
+@dataclass(frozen=True)
+class PrimalGame(ABC):
+    """The parameters of the game, and the game itself but for the perturbation."""
+
+    choice_error: float = real(
+        0.12, least=0.001, most=10.0, text="How far from the worst count a choice may be, as a share of the people."
     )
+    rounds: int = whole(100, least=1, most=5000, text="The most rounds T; a small budget buys fewer.")
+    records: int = whole(60, least=1, most=1000, text="Records s that are looked for in each round.")
+    eta: float = scale(0.25, "Scale of the perturbation")
+    solve_seconds: float = query_game.solve_seconds()
+    gap: float = query_game.gap()
+    skip: float = query_game.skip(0.25)
 
+    @staticmethod
+    @abstractmethod
+    def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
+        """Draw what each value of each column costs, from the sizes of the columns and the scale eta."""
 
-def choices(size: int, people: float, rho: float, settings: Mapping[str, Any]) -> int:
-    """T. size: |Q|, without negations; people: N, or with several rows per person N divided by them; rho: for all choices."""
-    eps = 2 * math.log(2 * size) / (settings["choice_error"] * people)
-    return int(min(settings["rounds"], max(1.0, 8 * rho / eps**2)))
+    def choices(self, size: int, people: float, rho: float) -> int:
+        """T. size: |Q|, without negations; people: N, or with several rows per person N divided by them; rho: for all choices."""
+        eps = 2 * math.log(2 * size) / (self.choice_error * people)
+        return int(min(self.rounds, max(1.0, 8 * rho / eps**2)))
 
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
+        """As for all rounds that the parameters allow; a small budget needs fewer."""
+        return query_game.forecast(workload, self.rounds + 1, self.records, self.rounds, self.solve_seconds)
 
-def forecast(workload: Workload, settings: Mapping[str, Any]) -> Forecast:
-    return query_game.forecast(workload, settings["rounds"] + 1, settings["records"], settings["rounds"], settings["solve_seconds"])
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """All but the number of people chooses."""
+        return query_game.split(total_is_public)
 
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
+        """Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
+        queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
+        rng = np.random.default_rng(kernel.seed())
+        with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=self.records) as player:
+            counted = query_game.count_people(kernel)
+            if not kernel.total_is_public:
+                yield Measured(0, counted, kernel.rho_spent, done(kernel))
+            total = max(1.0, float(counted.values))
+            count = self.choices(queries.size, total / kernel.query_l1, kernel.rho_left)
+            eps, eta = eps_for(kernel.rho_left / count, kernel.selection_price), self.eta * math.sqrt(count)
 
-def play(kernel: Kernel, workload: Workload, settings: Mapping[str, Any], perturb: Perturb) -> Iterator[Step]:
-    """Algorithm 1. Yields Measured for the number of people where it is secret, Fitted in every round, then Finished."""
-    queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
-    rng = np.random.default_rng(kernel.seed())
-    with query_game.data_player(queries, settings, draws=settings["records"]) as player:
-        counted = query_game.count_people(kernel)
-        if not kernel.total_is_public:
-            yield Measured(0, counted, kernel.rho_spent, done(kernel))
-        total = max(1.0, float(counted.values))
-        count = choices(queries.size, total / query_game.rows_per_person(kernel), kernel.rho_left, settings)
-        eps, eta = eps_for(kernel.rho_left / count, kernel.selection_price), settings["eta"] * math.sqrt(count)
-
-        chosen, rounds = Signed.uniform(queries, 1, rng), []
-        for number in range(1, count + 2):
-            perturbations = [perturb(rng, sizes, eta) for _ in range(settings["records"])]
-            found, searches = player.records(chosen, perturbations)
-            rounds.append(found)
-            if number <= count:
-                answers = SparseAnswers.of_rows(queries, found, total / len(found))
-                chosen = chosen.plus(Signed(*kernel.select_signed_query(queries, answers, eps)))
-            yield query_game.played(kernel, number, searches)
-    details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}
-    yield Finished(query_game.together(kernel.domain, rounds, settings["skip"], total), total, details)
+            chosen, rounds = Signed.uniform(queries, 1, rng), []
+            for number in range(1, count + 2):
+                perturbations = [self.perturb(rng, sizes, eta) for _ in range(self.records)]
+                found, searches = player.records(chosen, perturbations)
+                rounds.append(found)
+                if number <= count:
+                    answers = SparseAnswers.of_rows(queries, found, total / len(found))
+                    chosen = chosen.plus(Signed(*kernel.select_signed_query(queries, answers, eps)))
+                yield query_game.played(kernel, number, searches)
+        details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}
+        yield Finished(query_game.together(kernel.domain, rounds, self.skip, total), total, details)

@@ -11,7 +11,7 @@ Where the number N of people is secret, a small share of the budget pays for a n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.pool import Pool
@@ -40,14 +40,6 @@ PAPER = "Vietri, Tian, Bun, Steinke, Wu: New Oracle-Efficient Algorithms for Pri
 
 TOTAL_SHARE = 0.02
 """Share of rho for the number of people, which the papers take as known. At eps = 0.1 and delta = 1e-9 its noise has sigma = 375."""
-
-SOLVE_SECONDS = Parameter(
-    "solve_seconds", "float", 0.5, 0.001, 600.0, "How long one search for a record may take on an idle machine. Matters for accuracy only."
-)
-GAP = Parameter("gap", "float", 0.0, 0.0, 1.0, "A search may end once no record can be better by more than this; 0 asks for a proof.")
-SKIP = Parameter(
-    "skip", "float", 0.0, 0.0, 0.9, "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
-)
 
 _ROUNDING = 1e-6
 """Gaps up to here come from perturbations being rounded for the solver, and are told as none."""
@@ -109,7 +101,7 @@ class Searches:
         return f"{records}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
 
 
-class Oracle(Protocol):
+class RecordOracle(Protocol):
     """What finds records."""
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Answer]: ...
@@ -120,7 +112,7 @@ class DataPlayer:
     """Finds records. Where a search finds nothing in its time, the record that was found last stands in."""
 
     queries: QueryClass
-    oracle: Oracle
+    oracle: RecordOracle
     limit: Limit
     last: Codes
     searches: Searches
@@ -142,12 +134,11 @@ class DataPlayer:
 
 
 @contextmanager
-def data_player(queries: QueryClass, settings: Mapping[str, Any], draws: int) -> Iterator[DataPlayer]:
+def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
     """A data player for as long as this is open; `draws` searches at a time. Closing ends them, also in the middle.
 
     Nothing is spent yet when it opens. Raises OracleError where not even one possible record is found.
     """
-    limit = search_limit(settings["solve_seconds"], settings["gap"])
     with _oracle(queries.domain, draws) as oracle:
         yield DataPlayer(queries, oracle, limit, _any_record(queries, oracle, limit), Searches())
 
@@ -158,7 +149,7 @@ def search_limit(seconds: float, gap: float = 0.0) -> Limit:
 
 
 @contextmanager
-def _oracle(domain: Domain, draws: int) -> Iterator[Oracle]:
+def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
     records = Records.of(domain)
     if exhaustion.fits(records):
         yield Exhaustion.of(records)
@@ -167,7 +158,7 @@ def _oracle(domain: Domain, draws: int) -> Iterator[Oracle]:
         yield pool
 
 
-def _any_record(queries: QueryClass, oracle: Oracle, limit: Limit) -> Codes:
+def _any_record(queries: QueryClass, oracle: RecordOracle, limit: Limit) -> Codes:
     nothing = np.zeros(0, dtype=np.int64)
     asked = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
     (answer,) = oracle.solve_many([asked], limit)
@@ -175,6 +166,23 @@ def _any_record(queries: QueryClass, oracle: Oracle, limit: Limit) -> Codes:
         problem = "no row was found that the impossible combinations allow"
         raise OracleError(problem, "allow a search more time, or remove rules")
     return answer.codes
+
+
+def solve_seconds() -> float:
+    """The parameter."""
+    text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
+    return real(0.5, least=0.001, most=600.0, text=text)
+
+
+def gap() -> float:
+    """The parameter."""
+    return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
+
+
+def skip(default: float = 0.0) -> float:
+    """The parameter."""
+    text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
+    return real(default, least=0.0, most=0.9, text=text)
 
 
 def count_people(kernel: Kernel) -> Measurement:

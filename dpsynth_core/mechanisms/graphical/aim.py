@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.public_prior import Beside, Nothing
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import (
     BETWEEN,
     BYTES_PER_CELL,
     FINAL,
-    MAX_SIZE,
     MEGABYTE,
     Capacity,
     Choice,
     Record,
     RoundBudget,
+    capacity_mb,
     choose,
     columns_too_large,
     fit,
@@ -38,12 +38,12 @@ from dpsynth_core.mechanisms.rounds import (
 )
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 
+@dataclass(frozen=True)
 class Aim:
     """Algorithm 4 as published but for four data-independent choices. Six rounds per column are planned instead of sixteen, since early
     rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size is ever
@@ -57,49 +57,46 @@ class Aim:
     The paper's all-Gaussian variant, which would select by noisy errors, costs more: with as much noise as the exponential mechanism's, the
     errors of k candidates cost k / 2.6 times what one selection does, 6 times for the 16 most promising."""
 
-    name: ClassVar[str] = "aim"
-    title: ClassVar[str] = "AIM"
-    summary: ClassVar[str] = (
-        "Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default."
+    card: ClassVar[Card] = Card(
+        name="aim",
+        title="AIM",
+        summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
+        paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4",
+        privacy=(
+            "Every round selects one marginal with the exponential mechanism (rho = pi eps^2/16) and measures it with rounded Gaussian "
+            "noise (rho = mu^2/2 = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under Gaussian differential privacy; a "
+            "filter refuses any operation that would exceed the total. Beyond epsilon 20 or so the accountant is zCDP, and a selection "
+            "costs eps^2/8."
+        ),
+        accountant=GDP,
     )
-    paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 4"
-    privacy: ClassVar[str] = (
-        "Every round selects one marginal with the exponential mechanism (rho = pi eps^2/16) and measures it with rounded Gaussian noise "
-        "(rho = mu^2/2 = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under Gaussian differential privacy; a filter refuses "
-        "any operation that would exceed the total. Beyond epsilon 20 or so the accountant is zCDP, and a selection costs eps^2/8."
-    )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = GDP
-    parameters: ClassVar[Sequence[Parameter]] = (
-        replace(MAX_SIZE, default=256.0),
-        Parameter("rounds_per_attribute", "int", 6, 2, 100, "The first rounds are paid as if there were this many per column."),
-        Parameter("reserve_rounds", "int", 8, 1, 100, "Later rounds may cost more, but at least this many must stay affordable."),
-        Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
-    )
+    max_size_mb: float = capacity_mb(256.0)
+    rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
+    reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
+    measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Rough time and memory: one-way marginals must fit the capacity; rounds grow with rho, work with the capacity."""
-        reason = columns_too_large(domain, settings["max_size_mb"])
+        reason = columns_too_large(workload.domain, self.max_size_mb)
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
-        closure_cells = sum(domain.cells(c) for c in workload.closure())
-        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * settings["max_size_mb"] * min(1.0, 2 * rho)
-        rounds = min(settings["rounds_per_attribute"] * len(domain), 3 * len(domain))
-        seconds = rounds * (0.15 + 6e-8 * closure_cells + settings["max_size_mb"] / 256.0 * min(1.0, rho))
+        closure_cells = sum(workload.domain.cells(c) for c in workload.closure())
+        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * self.max_size_mb * min(1.0, 2 * rho)
+        rounds = min(self.rounds_per_attribute * len(workload.domain), 3 * len(workload.domain))
+        seconds = rounds * (0.15 + 6e-8 * closure_cells + self.max_size_mb / 256.0 * min(1.0, rho))
         return Forecast(True, seconds, memory)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise."""
-        share, columns = settings["measure_share"], len({name for clique in workload.cliques for name in clique})
-        first = share * columns / (settings["rounds_per_attribute"] * len(workload.domain))
+        share, columns = self.measure_share, len({name for clique in workload.cliques for name in clique})
+        first = share * columns / (self.rounds_per_attribute * len(workload.domain))
         return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""
-        share, weights = settings["measure_share"], workload.aim_weights()
-        capacity = Capacity(kernel.domain, settings["max_size_mb"])
-        first_rho = kernel.rho_total / (settings["rounds_per_attribute"] * len(kernel.domain))
+        share, weights = self.measure_share, workload.aim_weights()
+        capacity = Capacity(kernel.domain, self.max_size_mb)
+        first_rho = kernel.rho_total / (self.rounds_per_attribute * len(kernel.domain))
         budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2, kernel.selection_price)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
         beside = self.known(kernel, capacity, weights, measurements)
@@ -117,13 +114,13 @@ class Aim:
             model = fit(kernel, measurements, model if stands else None, FINAL if last else BETWEEN, beside=beside.measurements)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
             if _taught_little(model, choice):
-                budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, settings["reserve_rounds"]))
+                budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
         size = capacity.used_mb(m.clique for m in (*measurements, *beside.measurements))
         details = {"rounds": number, "model_size_mb": size, **beside.details()}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
     def known(
-        self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]  # noqa: ARG002
+        self, _kernel: Kernel, _capacity: Capacity, _weights: Mapping[Clique, float], _columns: Sequence[Measurement], /
     ) -> Beside:
         """What is known besides what is measured, once the columns are. weights: of all candidates."""
         return Nothing()

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.public_prior import Beside, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.weights import mixture
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -23,22 +22,25 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class AimPublic(Aim):
+    card: ClassVar[Card] = replace(
+        Aim.card,
+        name="aim_public",
+        title="AIM from a public table",
+        summary=(
+            "AIM, but its model starts from a public table of the same columns, which counts for less the more your own noisy tables "
+            "contradict it. Better than AIM where the public people resemble yours, at times a little worse where they do not."
+        ),
+        privacy="The public table is used as it is: nothing protects the people in it. " + Aim.card.privacy,
+    )
+
     public: PublicTable | None = None
 
-    name: ClassVar[str] = "aim_public"
-    title: ClassVar[str] = "AIM from a public table"
-    summary: ClassVar[str] = (
-        "AIM, but its model starts from a public table of the same columns, which counts for less the more your own noisy tables "
-        "contradict it. Better than AIM where the public people resemble yours, at times a little worse where they do not."
-    )
-    privacy: ClassVar[str] = "The public table is used as it is: nothing protects the people in it. " + Aim.privacy
-
     def informed_by(self, public: PublicTable) -> Mechanism:
-        return AimPublic(public)
+        return replace(self, public=public)
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
         """As AIM's, and the public marginals; refuses to run without a public table, or with one that is too large to keep ready."""
-        alone, reason = super().forecast(domain, workload, rho, settings), mixture.refusal(self.public, workload)
+        alone, reason = super().forecast(workload, rho), mixture.refusal(self.public, workload)
         if not alone.fits or reason:
             return replace(alone, fits=False, reason=alone.reason or reason)
         places = self.public.rows * len(workload.closure()) if self.public else 0

@@ -6,43 +6,42 @@ the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.workload import Workload
 
 
+@dataclass(frozen=True)
 class Independent:
-    name: ClassVar[str] = "independent"
-    title: ClassVar[str] = "Independent"
-    summary: ClassVar[str] = "Gets every single column right and no dependence between columns. Fast; the baseline for the others."
-    paper: ClassVar[str] = "Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6"
-    privacy: ClassVar[str] = (
-        "Measures one marginal per column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
-        "Gaussian differential privacy."
+    card: ClassVar[Card] = Card(
+        name="independent",
+        title="Independent",
+        summary="Gets every single column right and no dependence between columns. Fast; the baseline for the others.",
+        paper="Product of one-way marginals, the baseline of McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), section 6",
+        privacy=(
+            "Measures one marginal per column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2) each); the costs add up under "
+            "Gaussian differential privacy."
+        ),
+        accountant=GDP,
     )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = GDP
-    parameters: ClassVar[Sequence[Parameter]] = ()
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Work grows with the number of cells of the one-way marginals only."""
-        cells = sum(domain.sizes(domain.names))
+        cells = sum(workload.domain.sizes(workload.domain.names))
         return Forecast(fits=True, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """All of it measures the columns."""
         return ((SINGLE, 1.0),)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """One Measured event per column, one Fitted, then Finished."""
         columns = rounds.columns_of(kernel.domain)
         sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)

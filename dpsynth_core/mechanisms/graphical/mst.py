@@ -8,18 +8,18 @@ before the second measurement; that is not done here, so every pair is measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import Capacity, Choice
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -27,38 +27,40 @@ from dpsynth_core.vocabulary.workload import Workload
 THIRD = 1 / 3
 
 
+@dataclass(frozen=True)
 class Mst:
-    name: ClassVar[str] = "mst"
-    title: ClassVar[str] = "MST"
-    summary: ClassVar[str] = "Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload."
-    paper: ClassVar[str] = "McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3"
-    privacy: ClassVar[str] = (
-        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
-        "exponential mechanism (rho = eps^2/8), and measures each edge with rounded Gaussian noise; a third of rho for each of the three. "
-        "The costs add up under zero-concentrated differential privacy."
+    card: ClassVar[Card] = Card(
+        name="mst",
+        title="MST",
+        summary="Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload.",
+        paper="McKenna, Miklau, Sheldon: Winning the NIST Contest (Journal of Privacy and Confidentiality 2021), section 3",
+        privacy=(
+            "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)), selects each edge of the tree with the "
+            "exponential mechanism (rho = eps^2/8), and measures each edge with rounded Gaussian noise; a third of rho for each of the "
+            "three. The costs add up under zero-concentrated differential privacy."
+        ),
+        accountant=ZCDP,
     )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = (rounds.MAX_SIZE,)
+    max_size_mb: float = rounds.capacity_mb()
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Each selection compares the model with every pair that fits its capacity."""
-        pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, settings["max_size_mb"]))]
+        domain = workload.domain
+        pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
         cells, edges = sum(pairs), len(domain) - 1
-        reason = rounds.columns_too_large(domain, settings["max_size_mb"])
+        reason = rounds.columns_too_large(domain, self.max_size_mb)
         if not reason and not pairs:
             reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
         if not reason and cells > rounds.MAX_CELLS:
             reason = f"the pairs of columns have {cells:,} cells, more than {rounds.MAX_CELLS:,}; merge values or drop columns"
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
-        return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * settings["max_size_mb"], reason)
+        return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """A third each for the columns, the choice of the tree and its pairs."""
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
         domain = kernel.domain
         columns = rounds.columns_of(domain)
@@ -67,7 +69,7 @@ class Mst:
         model = rounds.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
-        capacity = Capacity(domain, settings["max_size_mb"])
+        capacity = Capacity(domain, self.max_size_mb)
         choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
         sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)

@@ -8,17 +8,18 @@ that adapts. The algorithm as printed has no bound on the model's size; here can
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel, uniform
 from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import Capacity, Choice, RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload
@@ -27,46 +28,46 @@ TOTAL_SHARE = 0.01
 """Share of rho for the number of rows, which the paper takes as known. At eps = 1, delta = 1e-9 its noise has sigma = 58."""
 
 
+@dataclass(frozen=True)
 class MwemPgm:
-    name: ClassVar[str] = "mwem_pgm"
-    title: ClassVar[str] = "MWEM+PGM"
-    summary: ClassVar[str] = "Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. Precedes AIM."
-    paper: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)"
-    privacy: ClassVar[str] = (
-        "Measures the number of rows, where it is secret, with rounded Gaussian noise; then every round selects one marginal with the "
-        "exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
-        "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
+    card: ClassVar[Card] = Card(
+        name="mwem_pgm",
+        title="MWEM+PGM",
+        summary="Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. Precedes AIM.",
+        paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)",
+        privacy=(
+            "Measures the number of rows, where it is secret, with rounded Gaussian noise; then every round selects one marginal with the "
+            "exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)). The "
+            "rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what would exceed the total."
+        ),
+        accountant=ZCDP,
     )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = (
-        graphical.MAX_SIZE,
-        Parameter("rounds_per_attribute", "float", 1.0, 0.1, 20.0, "Number of rounds T, as a multiple of the number of columns."),
-        Parameter("measure_share", "float", 0.9, 0.1, 0.99, "Share of each round's budget that measures; the rest selects."),
-    )
+    max_size_mb: float = graphical.capacity_mb()
+    rounds_per_attribute: float = real(1.0, least=0.1, most=20.0, text="Number of rounds T, as a multiple of the number of columns.")
+    measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
-        capacity = Capacity(domain, settings["max_size_mb"])
-        reason = graphical.columns_too_large(domain, settings["max_size_mb"])
+        domain = workload.domain
+        capacity = Capacity(domain, self.max_size_mb)
+        reason = graphical.columns_too_large(domain, self.max_size_mb)
         if not reason and workload.cells > graphical.MAX_CELLS:
             reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
         if not reason and not any(capacity.allows((), clique) for clique in sorted(workload.cliques, key=domain.cells)):
             reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
-        seconds = 2.0 + _rounds(domain, settings) * (0.2 + 4e-8 * workload.cells + settings["max_size_mb"] / 80.0)
-        return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * settings["max_size_mb"], reason)
+        seconds = 2.0 + self._rounds(domain) * (0.2 + 4e-8 * workload.cells + self.max_size_mb / 80.0)
+        return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
         """Where the number of rows is public, the rounds have all of it."""
-        share, rest = settings["measure_share"], 1.0 if total_is_public else 1 - TOTAL_SHARE
+        share, rest = self.measure_share, 1.0 if total_is_public else 1 - TOTAL_SHARE
         rounds = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
-        capacity = Capacity(kernel.domain, settings["max_size_mb"])
-        rounds = _rounds(kernel.domain, settings)
+        capacity = Capacity(kernel.domain, self.max_size_mb)
+        rounds = self._rounds(kernel.domain)
         counted = _count(kernel)
         if not kernel.total_is_public:
             yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
@@ -76,7 +77,7 @@ class MwemPgm:
         measurements: list[Measurement] = []
         record = graphical.Record()
         for number in range(1, rounds + 1):
-            share, rho = settings["measure_share"], kernel.rho_left / (rounds + 1 - number)
+            share, rho = self.measure_share, kernel.rho_left / (rounds + 1 - number)
             budget = RoundBudget.spending(rho, share, kernel.marginal_l2, kernel.selection_price)
             choice = _select(kernel, workload, capacity, measurements, model, number / rounds, budget)
             measurements += yield from graphical.measure(kernel, number, [choice.clique], budget.sigma)
@@ -87,10 +88,9 @@ class MwemPgm:
         details = {"rounds": rounds, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
-
-def _rounds(domain: Domain, settings: Mapping[str, Any]) -> int:
-    """T. The authors' program has as many rounds as there are columns."""
-    return max(1, round(settings["rounds_per_attribute"] * len(domain)))
+    def _rounds(self, domain: Domain) -> int:
+        """T. The authors' program has as many rounds as there are columns."""
+        return max(1, round(self.rounds_per_attribute * len(domain)))
 
 
 def _count(kernel: Kernel) -> Measurement:

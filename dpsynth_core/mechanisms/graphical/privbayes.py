@@ -14,18 +14,18 @@ against released answers, at sensitivity 1 instead of 3. The first pair is selec
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -37,57 +37,59 @@ MOST_CELLS = 40_000_000
 """Cells of all tables compared in all rounds together: bounds memory."""
 
 
+@dataclass(frozen=True)
 class PrivBayes:
-    name: ClassVar[str] = "privbayes"
-    title: ClassVar[str] = "PrivBayes+PGM"
-    summary: ClassVar[str] = "Grows a Bayesian network column by column, with more parents where the budget allows. Ignores the workload."
-    paper: ClassVar[str] = (
-        "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes (TODS 2017), with the estimate of McKenna, Sheldon, Miklau (ICML 2019)"
+    card: ClassVar[Card] = Card(
+        name="privbayes",
+        title="PrivBayes+PGM",
+        summary="Grows a Bayesian network column by column, with more parents where the budget allows. Ignores the workload.",
+        paper=(
+            "Zhang, Cormode, Procopiuc, Srivastava, Xiao: PrivBayes (TODS 2017), with the estimate of McKenna, Sheldon, Miklau (ICML 2019)"
+        ),
+        privacy=(
+            "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)); then every round selects a column and "
+            "its parents with the exponential mechanism (rho = eps^2/8) and measures their table with rounded Gaussian noise. Which tables "
+            "are offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
+        ),
+        accountant=ZCDP,
     )
-    privacy: ClassVar[str] = (
-        "Measures each column with rounded Gaussian noise (rho = sensitivity^2 / (2 sigma^2)); then every round selects a column and its "
-        "parents with the exponential mechanism (rho = eps^2/8) and measures their table with rounded Gaussian noise. Which tables are "
-        "offered depends on released values alone. The rounds compose adaptively under zero-concentrated differential privacy."
+    max_size_mb: float = graphical.capacity_mb()
+    usefulness: float = real(
+        4.0, least=0.1, most=100.0, text="Tables are considered while their average count is this many times the noise."
     )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = (
-        graphical.MAX_SIZE,
-        Parameter("usefulness", "float", 4.0, 0.1, 100.0, "Tables are considered while their average count is this many times the noise."),
-        Parameter("max_parents", "int", 3, 1, 6, "Most parents of a column."),
-        Parameter("measure_share", "float", 0.7, 0.1, 0.99, "Share of the budget that measures; the rest selects."),
-    )
+    max_parents: int = whole(3, least=1, most=6, text="Most parents of a column.")
+    measure_share: float = real(0.7, least=0.1, most=0.99, text="Share of the budget that measures; the rest selects.")
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Bounded by construction: the sets looked at per round, the cells compared, the model's capacity."""
-        reason = graphical.columns_too_large(domain, settings["max_size_mb"])
+        domain = workload.domain
+        reason = graphical.columns_too_large(domain, self.max_size_mb)
         if not reason and len(domain) < 2:
             reason = "a network needs two columns; use Independent"
-        seconds = 2.0 + len(domain) * (0.5 + settings["max_size_mb"] / 80.0 * min(1.0, 4 * rho))
-        cells = min(MOST_CELLS, _table_cells(domain, settings["max_parents"] + 1))
-        return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * settings["max_size_mb"], reason)
+        seconds = 2.0 + len(domain) * (0.5 + self.max_size_mb / 80.0 * min(1.0, 4 * rho))
+        cells = min(MOST_CELLS, _table_cells(domain, self.max_parents + 1))
+        return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """Every column and every table of the network gets the same; a network that cannot grow leaves its part to the columns."""
-        share, columns = settings["measure_share"], len(workload.domain)
+        share, columns = self.measure_share, len(workload.domain)
         each = share / (2 * columns - 1)
         return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """A Measured event per column, a Measured and a Fitted event per round, then Finished."""
         domain, columns = kernel.domain, graphical.columns_of(kernel.domain)
-        rounds, share = len(columns) - 1, settings["measure_share"]
+        rounds, share = len(columns) - 1, self.measure_share
         sigma = graphical.sigma_for(share * kernel.rho_total / (len(columns) + rounds), kernel.marginal_l2)
         eps = graphical.eps_for((1 - share) * kernel.rho_total / rounds, kernel.selection_price)
         measurements = yield from graphical.measure(kernel, 0, columns, sigma)
         model = graphical.fit(kernel, measurements)
         yield graphical.fitted(kernel, 0, "product of the one-way marginals")
 
-        offers = _Offers(domain, Capacity(domain, settings["max_size_mb"]), settings["max_parents"])
+        offers = _Offers(domain, Capacity(domain, self.max_size_mb), self.max_parents)
         record = graphical.Record()
         network: set[str] = set()
-        useful = model.total / (settings["usefulness"] * HALF_NORMAL * sigma)
+        useful = model.total / (self.usefulness * HALF_NORMAL * sigma)
         for number in range(1, rounds + 1):
             candidates = offers.tables(network, [m.clique for m in measurements], useful)
             if not candidates:

@@ -56,7 +56,7 @@ class Beside(Protocol):
     @property
     def measurements(self) -> Sequence[Measurement]: ...
 
-    def learn(self, measurement: Measurement) -> bool:
+    def learn(self, measurement: Measurement, /) -> bool:
         """Hear of a new private measurement. Whether what was said before still stands; if not, an earlier model is no start for a fit."""
 
     def details(self) -> Mapping[str, float]:
@@ -69,7 +69,7 @@ class Nothing:
     room: float = 0.0
     measurements: Sequence[Measurement] = ()
 
-    def learn(self, measurement: Measurement) -> bool:  # noqa: ARG002
+    def learn(self, _measurement: Measurement, /) -> bool:
         """Nothing to compare it with."""
         return True
 
@@ -125,7 +125,7 @@ class PublicPrior:
         """
         return max(1.0, _average(self._heard))
 
-    def learn(self, measurement: Measurement) -> bool:
+    def learn(self, measurement: Measurement, /) -> bool:
         """Compare a private measurement with the table, and with the table's columns as if they were independent. False when that drops it.
 
         Dropped where what was measured so far is 20 times as likely under the columns alone. A table that were exact would be dropped one

@@ -13,7 +13,7 @@ of a selection has a slip, sqrt(2 rho n) for n sqrt(2 rho); here, as for all mec
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -29,10 +29,10 @@ from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.queries import QueryClass, merged
@@ -58,38 +58,38 @@ _BYTES_PER_QUERY = 90
 _MOST_MB = 8_000
 
 
+@dataclass(frozen=True)
 class Rap:
-    name: ClassVar[str] = "rap"
-    title: ClassVar[str] = "RAP"
-    summary: ClassVar[str] = (
-        "Keeps the largest error of any single count small: asks for the counts it still gets most wrong, and adjusts a table of "
-        "half-decided rows to all answers. For many large tables, or for counts of “at least so many of these”."
+    card: ClassVar[Card] = Card(
+        name="rap",
+        title="RAP",
+        summary=(
+            "Keeps the largest error of any single count small: asks for the counts it still gets most wrong, and adjusts a table of "
+            "half-decided rows to all answers. For many large tables, or for counts of “at least so many of these”."
+        ),
+        paper="Aydore et al.: Differentially Private Query Release Through Adaptive Projection (ICML 2021), Algorithm 2",
+        privacy=(
+            "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
+            "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). The table "
+            "is fitted to released answers only. The rounds compose adaptively under zero-concentrated differential privacy."
+        ),
+        accountant=ZCDP,
+        takes_thresholds=True,
     )
-    paper: ClassVar[str] = "Aydore et al.: Differentially Private Query Release Through Adaptive Projection (ICML 2021), Algorithm 2"
-    privacy: ClassVar[str] = (
-        "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
-        "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). The table is "
-        "fitted to released answers only. The rounds compose adaptively under zero-concentrated differential privacy."
-    )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = True
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter("rounds", "int", 0, 0, 200, "Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once."),
-        Parameter("queries", "int", 0, 0, 10_000, "Counts that each round selects and measures, K; 0: what suits the budget."),
-        Parameter("relaxed_rows", "int", 1000, LEAST_ROWS, 20_000, "Rows of the relaxed table, n'. More: more accurate, slower."),
-        Parameter("start_share", "float", 0.1, 0.01, 0.9, "Share of the budget that measures single columns first."),
-        Parameter("measure_share", "float", 0.3, 0.05, 0.95, "Share of each round's budget that measures; the rest selects."),
-    )
+    rounds: int = whole(0, least=0, most=200, text="Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once.")
+    queries: int = whole(0, least=0, most=10_000, text="Counts that each round selects and measures, K; 0: what suits the budget.")
+    relaxed_rows: int = whole(1000, least=LEAST_ROWS, most=20_000, text="Rows of the relaxed table, n'. More: more accurate, slower.")
+    start_share: float = real(0.1, least=0.01, most=0.9, text="Share of the budget that measures single columns first.")
+    measure_share: float = real(0.3, least=0.05, most=0.95, text="Share of each round's budget that measures; the rest selects.")
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
-        queries, space, rows = QueryClass.of(workload), OneHot(domain), settings["relaxed_rows"]
+        queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
-        if settings["rounds"] == 1:
+        if self.rounds == 1:
             seconds = 2 * STOPPING.steps * (step + 3 * answering)
         else:
-            plan = Schedule.suiting(queries.size, _USUAL_TOTAL, rho, settings)
+            plan = self.plan(queries.size, _USUAL_TOTAL, rho)
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
             seconds = (plan.rounds + 1) * (answering + STOPPING.steps * (step + asking))
         widest = max(_half(space, clique) for clique in workload.cliques)
@@ -101,52 +101,53 @@ class Rap:
             reason = f"it needs about {memory:,.0f} MB; use fewer relaxed_rows, merge values, or use smaller tables"
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """The columns, then the rounds; or the columns, then everything."""
-        start, measuring = settings["start_share"], settings["measure_share"]
-        if settings["rounds"] == 1:
+        start, measuring = self.start_share, self.measure_share
+        if self.rounds == 1:
             return (SINGLE, start), (ASKED, 1 - start)
         return (SINGLE, start), (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
         projection, then Finished."""
-        run = _Run(kernel, QueryClass.of(workload))
-        yield from run.start(settings)
-        if settings["rounds"] == 1:
+        run = _Run(self, kernel, QueryClass.of(workload))
+        yield from run.start()
+        if self.rounds == 1:
             yield from run.measure_all()
         else:
             for number in range(1, run.plan.rounds + 1):
-                yield from run.round(number, settings["measure_share"])
+                yield from run.round(number, self.measure_share)
         yield Finished(run.table, run.total, run.details())
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """T rounds of K queries each."""
-
-    rounds: int
-    queries: int
-
-    @classmethod
-    def suiting(cls, size: int, total: float, rho: float, settings: Mapping[str, Any]) -> Schedule:
-        """What the settings say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
+    def plan(self, size: int, total: float, rho: float) -> RoundPlan:
+        """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
 
         size: of the class, which is never asked for more.  total: people, in units of what one person changes a query by; noisy or public.
         On simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`benchmarks.rap_defaults`).
         """
-        asked = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
-        rounds = min(settings["rounds"] or max(2, round(math.sqrt(asked / 2.5))), size)
-        return cls(rounds, min(settings["queries"] or max(1, round(asked / rounds)), size // rounds))
+        queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
+        rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
+        return RoundPlan(rounds, min(self.queries or max(1, round(queries / rounds)), size // rounds))
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """T rounds of K queries each."""
+
+    rounds: int
+    queries: int
 
 
 @dataclass
 class _Run:
     """The state of a run: the relaxed table's parameters, and what it is fitted to."""
 
+    mechanism: Rap
     kernel: Kernel
     queries: QueryClass
-    plan: Schedule = Schedule(1, 0)
+    plan: RoundPlan = RoundPlan(1, 0)
     columns: Sequence[Measurement] = ()
     total: float = 1.0
     free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
@@ -164,15 +165,15 @@ class _Run:
     def table(self) -> RelaxedTable:
         return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
 
-    def start(self, settings: Mapping[str, Any]) -> Iterator[Step]:
+    def start(self) -> Iterator[Step]:
         """Measure every column, learn from them how many people there are, and project random parameters to them."""
         kernel = self.kernel
-        sigma = graphical.sigma_for(settings["start_share"] * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
+        sigma = graphical.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
         self.columns = yield from self._measure(0, graphical.columns_of(kernel.domain), sigma)
         self.total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(self.columns)
-        if settings["rounds"] != 1:
-            self.plan = Schedule.suiting(self.queries.size, self.total / kernel.query_l1, kernel.rho_total, settings)
-        rows = max(LEAST_ROWS, min(settings["relaxed_rows"], int(self.total / OVERSAMPLING)))
+        if self.mechanism.rounds != 1:
+            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.query_l1, kernel.rho_total)
+        rows = max(LEAST_ROWS, min(self.mechanism.relaxed_rows, int(self.total / OVERSAMPLING)))
         self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
         shares = np.concatenate([m.values for m in self.columns]) / self.total
         every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores

@@ -10,21 +10,23 @@ paper's minimisation over a class with the same separators (`oracles.rules`, `or
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.rules.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import Task
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload
@@ -32,68 +34,71 @@ from dpsynth_core.vocabulary.workload import Workload
 PREDICT, FEWEST = "predict", "fewest"
 
 
+@dataclass(frozen=True)
 class Learn:
-    name: ClassVar[str] = "learn"
-    title: ClassVar[str] = "Certified learning"
-    summary: ClassVar[str] = (
-        "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
-        "under noise. "
-        f"For tables of two-valued columns, {MAX_COLUMNS} at most. A rule only, no rows."
+    card: ClassVar[Card] = Card(
+        name="learn",
+        title="Certified learning",
+        summary=(
+            "Learns one rule, such as “income is high if married and a graduate”, by the exponential mechanism, or as the proved best one "
+            "under noise. "
+            f"For tables of two-valued columns, {MAX_COLUMNS} at most. A rule only, no rows."
+        ),
+        paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA",
+        privacy=(
+            "The exponential mechanism over all rules of the class, by how often each is wrong (rho = eps^2/8). Or RSPM: discrete Laplace "
+            "noise on a few invented records that tell all rules of the class apart, and the exact minimum (rho = eps^2/2, for it is "
+            "eps-DP on condition that the oracle proves its answer). Gaussian noise and PRSMA are (eps, delta)-DP, PRSMA even if its "
+            "oracle fails. How good the rule is, is measured with rounded Gaussian noise."
+        ),
+        accountant=ZCDP,
+        makes_rows=False,
+        publishes_tables=False,
     )
-    paper: ClassVar[str] = "Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), RSPM and PRSMA"
-    privacy: ClassVar[str] = (
-        "The exponential mechanism over all rules of the class, by how often each is wrong (rho = eps^2/8). Or RSPM: discrete Laplace "
-        "noise on a few invented records that tell all rules of the class apart, and the exact minimum (rho = eps^2/2, for it is eps-DP on "
-        "condition that the oracle proves its answer). Gaussian noise and PRSMA are (eps, delta)-DP, PRSMA even if its oracle fails. How "
-        "good the rule is, is measured with rounded Gaussian noise."
-    )
-    makes_rows: ClassVar[bool] = False
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = ZCDP
-    publishes_tables: ClassVar[bool] = False
-    parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter.choice("rule", KINDS, "All of some columns, any of them, an odd number, more of them than of the others, a list."),
-        Parameter.column("target", "The column to predict, from all others. None: the last column."),
-        Parameter.choice("goal", (PREDICT, FEWEST), "predict: the rule that is wrong least often. fewest: the one that holds least often."),
-        Parameter("negations", "bool", False, 0, 1, "Rules may also say that a column has its first value. Twice the noise, or more."),
-        learners.learner(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA),
-        learners.ORACLE,
-        learners.ORACLE_WORK,
-        Parameter("check_share", "float", 0.2, 0.01, 0.9, "Share of the budget that measures how good the rule is; the rest learns it."),
+    rule: str = choice(KINDS, text="All of some columns, any of them, an odd number, more of them than of the others, a list.")
+    target: str = column(text="The column to predict, from all others. None: the last column.")
+    goal: str = choice((PREDICT, FEWEST), text="predict: the rule that is wrong least often. fewest: the one that holds least often.")
+    negations: bool = switch(False, text="Rules may also say that a column has its first value. Twice the noise, or more.")
+    learner: str = learners.learner_choice(AUTO, EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    oracle: str = learners.oracle_choice()
+    oracle_work: float = learners.oracle_work()
+    check_share: float = real(
+        0.2, least=0.01, most=0.9, text="Share of the budget that measures how good the rule is; the rest learns it."
     )
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Whether there is such a class over this domain."""
+        domain = workload.domain
         try:
-            rules = _task(domain, settings).rules
+            rules = self._task(domain).rules
         except InputError as error:
             return Forecast(False, 0.0, 0.0, f"{error.field}: {error.problem}; {error.remedy}")
-        reason = learners.why_not(domain, rules, settings)
-        seconds = 3.0 + (settings["oracle_work"] / 10 if learners.oracle(settings).may_fail(rules) else 0.0)
+        reason = learners.why_not(domain, rules, self)
+        seconds = 3.0 + (self.oracle_work / 10 if learners.oracle(self).may_fail(rules) else 0.0)
         return Forecast(not reason, seconds, 150.0 + 40e-6 * 2 ** min(len(domain), MAX_COLUMNS), reason)
 
-    def needs_delta(self, settings: Mapping[str, Any]) -> bool:
+    def needs_delta(self) -> bool:
         """For Gaussian noise and PRSMA."""
-        return learners.needs_delta(settings["learner"])
+        return learners.needs_delta(self.learner)
 
-    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
+    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
         """PRSMA's: its relation, and the number of its oracle calls."""
-        rules = _task(domain, settings).rules
-        return learners.obstacle(rules, settings, (1 - settings["check_share"]) * rho, delta, 1, relation, rows_per_person)
+        rules = self._task(domain).rules
+        return learners.obstacle(rules, self, (1 - self.check_share) * rho, delta, 1, unit)
 
-    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
+    def condition(self, domain: Domain) -> str:
         """RSPM's, where its oracle may fail."""
-        return learners.condition(settings, _task(domain, settings).rules)
+        return learners.condition(self, self._task(domain).rules)
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
         """The check measures after the rule was chosen."""
-        return ((CHOOSING, 1 - settings["check_share"]), (SINGLE, settings["check_share"]))
+        return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
-        task = _task(kernel.domain, settings)
-        learner, oracle = learners.chosen(settings, task.rules), learners.oracle(settings)
-        ask = Ask.spending(learner, (1 - settings["check_share"]) * kernel.rho_total, kernel.delta_total)
+        task = self._task(kernel.domain)
+        learner, oracle = learners.chosen(self, task.rules), learners.oracle(self)
+        ask = Ask.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
         rule = ask.put(kernel, task, oracle)
         found = ask.no_rule if rule is None else sentence(kernel.domain, task, rule)
         yield rounds.fitted(kernel, 1, found)
@@ -107,18 +112,17 @@ class Learn:
         model = NoisyAnswers(kernel.domain, (counted,) if counted.clique else ())
         yield Finished(model, total, {"rule": details})
 
-
-def _task(domain: Domain, settings: Mapping[str, Any]) -> Task:
-    """Raises InputError for a target that is not there, and for columns that no rule can be learnt over."""
-    target = (settings["target"] or domain.names[-1]) if settings["goal"] == PREDICT else None
-    if target is not None and target not in domain:
-        raise InputError("mechanism.target", f"the domain has no column {target!r}", "choose one of its columns")
-    others = [name for name in domain.names if name != target]
-    if not others:
-        raise InputError("mechanism.target", "there is no other column to predict it from", "add columns to the domain")
-    if target is not None:
-        features(domain, (target,))  # that it has two values
-    return Task.of(domain, RuleClass(settings["rule"], features(domain, others, settings["negations"])), target)
+    def _task(self, domain: Domain) -> Task:
+        """Raises InputError for a target that is not there, and for columns that no rule can be learnt over."""
+        target = (self.target or domain.names[-1]) if self.goal == PREDICT else None
+        if target is not None and target not in domain:
+            raise InputError("mechanism.target", f"the domain has no column {target!r}", "choose one of its columns")
+        others = [name for name in domain.names if name != target]
+        if not others:
+            raise InputError("mechanism.target", "there is no other column to predict it from", "add columns to the domain")
+        if target is not None:
+            features(domain, (target,))  # that it has two values
+        return Task.of(domain, RuleClass(self.rule, features(domain, others, self.negations)), target)
 
 
 def sentence(domain: Domain, task: Task, rule: Rule) -> str:

@@ -13,39 +13,23 @@ public arithmetic alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, enumerable, exhaustible
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.learning.prsma import Prsma
+from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 
 AUTO, LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "auto", "laplace", "gaussian", "prsma", "exponential"
-
-ORACLE = Parameter.choice(
-    "oracle",
-    ORACLES,
-    "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which cannot "
-    "fail, and uses CP-SAT elsewhere.",
-)
-ORACLE_WORK = Parameter(
-    "oracle_work",
-    "float",
-    60.0,
-    0.001,
-    3600.0,
-    "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. Without a proof the "
-    "answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning.",
-)
 
 MAX_SECONDS = 3600.0
 """Of all oracle calls of PRSMA, as far as they can be foreseen."""
@@ -54,15 +38,45 @@ _SECONDS_PER_DRAW, _SECONDS_PER_PRODUCT, _SECONDS_PER_LIST, _SECONDS_PER_SET, _S
 small search by CP-SAT."""
 
 
-def learner(*names: str) -> Parameter:
-    """Which private learner; the first is the default."""
-    return Parameter.choice(
-        "learner",
-        names,
+class Learning(Protocol):
+    """The parameters of every mechanism that learns rules."""
+
+    @property
+    def learner(self) -> str: ...
+
+    @property
+    def oracle(self) -> str: ...
+
+    @property
+    def oracle_work(self) -> float: ...
+
+
+def learner_choice(*names: str) -> str:
+    """The parameter `learner`: which private learner; the first is the default."""
+    text = (
         "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
         "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it very "
-        "often, and hardly ever within reach." + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""),
+        "often, and hardly ever within reach."
     )
+    return choice(names, text=text + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""))
+
+
+def oracle_choice() -> str:
+    """The parameter `oracle`."""
+    text = (
+        "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which "
+        "cannot fail, and uses CP-SAT elsewhere."
+    )
+    return choice(ORACLES, text=text)
+
+
+def oracle_work() -> float:
+    """The parameter `oracle_work`."""
+    text = (
+        "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. Without a proof "
+        "the answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning."
+    )
+    return real(60.0, least=0.001, most=3600.0, text=text)
 
 
 @dataclass(frozen=True)
@@ -110,19 +124,19 @@ class Ask:
         return "No rule: the oracle did not prove its answer within its limit."
 
 
-def oracle(settings: Mapping[str, Any]) -> Oracle:
+def oracle(settings: Learning) -> Oracle:
     """The oracle that the settings ask for."""
-    return Oracle(settings["oracle"], settings["oracle_work"])
+    return Oracle(settings.oracle, settings.oracle_work)
 
 
-def chosen(settings: Mapping[str, Any], rules: RuleClass) -> str:
+def chosen(settings: Learning, rules: RuleClass) -> str:
     """The learner that the settings ask for; where they leave it to us, the class decides."""
-    if settings["learner"] != AUTO:
-        return str(settings["learner"])
+    if settings.learner != AUTO:
+        return settings.learner
     return EXPONENTIAL if enumerable(rules) else LAPLACE
 
 
-def condition(settings: Mapping[str, Any], rules: RuleClass) -> str:
+def condition(settings: Learning, rules: RuleClass) -> str:
     """What the promise of the learner hangs on, as full sentences; "" where it hangs on nothing."""
     if chosen(settings, rules) not in (LAPLACE, GAUSSIAN) or not oracle(settings).may_fail(rules):
         return ""
@@ -138,7 +152,7 @@ def needs_delta(name: str) -> bool:
     return name in (GAUSSIAN, PRSMA)
 
 
-def why_not(domain: Domain, rules: RuleClass, settings: Mapping[str, Any]) -> str:
+def why_not(domain: Domain, rules: RuleClass, settings: Learning) -> str:
     """Why a class cannot be learnt in this domain at all, or with this oracle; "" if it can."""
     try:
         check_binary(domain, domain.names)
@@ -148,18 +162,18 @@ def why_not(domain: Domain, rules: RuleClass, settings: Mapping[str, Any]) -> st
     size = f"a {rules.kind} over {len(rules.features)} features is one of too many"
     if name == EXPONENTIAL and not enumerable(rules):
         return f"the exponential mechanism goes through all rules, and {size}; use laplace"
-    if settings["oracle"] == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
+    if settings.oracle == EXHAUSTIVE and name != EXPONENTIAL and not exhaustible(rules):
         return f"this oracle goes through all sets of features, and {size}; use auto"
     return ""
 
 
 def obstacle(
-    rules: RuleClass, settings: Mapping[str, Any], rho: float, delta: float, questions: int, relation: str, rows_per_person: int
+    rules: RuleClass, settings: Learning, rho: float, delta: float, questions: int, unit: Unit
 ) -> str:
     """Why the learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
-    if settings["learner"] != PRSMA:
+    if settings.learner != PRSMA:
         return ""
-    if relation != "replace" or rows_per_person != 1:
+    if unit.relation != REPLACE or unit.max_rows_per_person != 1:
         return "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person, or another learner"
     ask = Ask.spending(PRSMA, rho / questions, delta / questions)
     if ask.eps > 31:
@@ -174,7 +188,7 @@ def obstacle(
     return ""
 
 
-def _call_seconds(rules: RuleClass, settings: Mapping[str, Any]) -> float:
+def _call_seconds(rules: RuleClass, settings: Learning) -> float:
     """Of one oracle call with its noise."""
     drawing = _SECONDS_PER_DRAW * len(rules.separators)
     if oracle(settings).may_fail(rules):

@@ -15,19 +15,19 @@ people (`benchmarks/oraclequery_defaults.py`); with more rounds, 20 columns woul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.games import query_game
-from dpsynth_core.mechanisms.games.query_game import SKIP, SOLVE_SECONDS, Codes, Searches
+from dpsynth_core.mechanisms.games.query_game import Codes, Searches
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Forecast, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
@@ -35,87 +35,88 @@ from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.oracles.rules.rules import MAX_COLUMNS, Rule, RuleClass, check_binary, features
 from dpsynth_core.oracles.rules.task import Rivals, Task
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
 
 
+@dataclass(frozen=True)
 class OracleQuery:
-    name: ClassVar[str] = "oraclequery"
-    title: ClassVar[str] = "OracleQuery"
-    summary: ClassVar[str] = (
-        "Rows that answer a whole class of rules, such as every combination of any number of columns, by naming the worst answered rule "
-        f"again and again. For tables of two-valued columns, {MAX_COLUMNS} at most."
+    card: ClassVar[Card] = Card(
+        name="oraclequery",
+        title="OracleQuery",
+        summary=(
+            "Rows that answer a whole class of rules, such as every combination of any number of columns, by naming the worst answered "
+            f"rule again and again. For tables of two-valued columns, {MAX_COLUMNS} at most."
+        ),
+        paper="Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), OracleQuery",
+        privacy=(
+            "Measures the number of people, where it is secret; then every round learns one rule in private: by the exponential mechanism "
+            "(rho = eps^2/8), or by RSPM with Laplace noise (rho = eps^2/2), Gaussian RSPM or PRSMA (rho = eps^2/2 and a delta). The "
+            "records are found from the named rules alone. Rounds compose adaptively."
+        ),
+        accountant=ZCDP,
     )
-    paper: ClassVar[str] = "Neel, Roth, Wu: How to Use Heuristics for Differential Privacy (FOCS 2019), OracleQuery"
-    privacy: ClassVar[str] = (
-        "Measures the number of people, where it is secret; then every round learns one rule in private: by the exponential mechanism "
-        "(rho = eps^2/8), or by RSPM with Laplace noise (rho = eps^2/2), Gaussian RSPM or PRSMA (rho = eps^2/2 and a delta). The "
-        "records are found from the named rules alone. Rounds compose adaptively."
+    rule: str = choice(DUALLY_SEPARABLE, text="Queries: all of some columns, any of them, an odd number, more than of the others.")
+    learner: str = learners.learner_choice(EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)
+    rounds: int = whole(160, least=1, most=1000, text="Number of rounds T; each names one rule.")
+    records: int = whole(50, least=1, most=1000, text="Records that are drawn in each round, s.")
+    perturbation: float = real(
+        0.25, least=0.0, most=100.0, text="Scale of the noise on each column, as a multiple of the square root of T."
     )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = False
-    accountant: ClassVar[Accountant] = ZCDP
-    publishes_tables: ClassVar[bool] = True
-    parameters: ClassVar[Sequence[Parameter]] = (
-        Parameter.choice("rule", DUALLY_SEPARABLE, "Queries: all of some columns, any of them, an odd number, more than of the others."),
-        learners.learner(EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA),
-        Parameter("rounds", "int", 160, 1, 1000, "Number of rounds T; each names one rule."),
-        Parameter("records", "int", 50, 1, 1000, "Records that are drawn in each round, s."),
-        Parameter("perturbation", "float", 0.25, 0.0, 100.0, "Scale of the noise on each column, as a multiple of the square root of T."),
-        learners.ORACLE,
-        learners.ORACLE_WORK,
-        SOLVE_SECONDS,
-        replace(SKIP, default=0.5),
-    )
+    oracle: str = learners.oracle_choice()
+    oracle_work: float = learners.oracle_work()
+    solve_seconds: float = query_game.solve_seconds()
+    skip: float = query_game.skip(0.5)
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Whether there is such a class over this domain, and how long its rounds take."""
+        domain = workload.domain
         try:
-            rules = _rules(domain, settings)
-            reason = learners.why_not(domain, rules, settings)
+            reason = learners.why_not(domain, self._rules(domain), self)
         except InputError as error:
             reason = f"{error.field}: {error.problem}; {error.remedy}"
         if not reason and domain.impossible:
             reason = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
-        rounds, columns = settings["rounds"], min(len(domain), MAX_COLUMNS)
-        seconds = 2.0 + rounds * (0.04 + 2**columns * (1.3e-8 * settings["records"] + 8e-7))
+        rounds, columns = self.rounds, min(len(domain), MAX_COLUMNS)
+        seconds = 2.0 + rounds * (0.04 + 2**columns * (1.3e-8 * self.records + 8e-7))
         return Forecast(not reason, seconds, 200.0 + 150e-6 * 2**columns, reason)
 
-    def needs_delta(self, settings: Mapping[str, Any]) -> bool:
+    def needs_delta(self) -> bool:
         """For Gaussian noise and PRSMA."""
-        return learners.needs_delta(settings["learner"])
+        return learners.needs_delta(self.learner)
 
-    def obstacle(self, domain: Domain, rho: float, delta: float, relation: str, rows_per_person: int, settings: Mapping[str, Any]) -> str:
+    def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit) -> str:
         """PRSMA's: its relation, and the number of its oracle calls in all rounds."""
-        return learners.obstacle(_rules(domain, settings), settings, rho, delta, settings["rounds"], relation, rows_per_person)
+        return learners.obstacle(self._rules(domain), self, rho, delta, self.rounds, unit)
 
-    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:
+    def condition(self, domain: Domain) -> str:
         """RSPM's, where its oracle may fail."""
-        return learners.condition(settings, _rules(domain, settings))
+        return learners.condition(self, self._rules(domain))
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
         """All but the number of people names rules."""
         return query_game.split(total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """T rounds. Yields Measured (the number of people, where it is secret), a Fitted event per round, then Finished."""
-        rules, rounds = _rules(kernel.domain, settings), settings["rounds"]
+        rules, rounds = self._rules(kernel.domain), self.rounds
         with ExitStack() as closing:
             pool = None if exhausts(rules) else closing.enter_context(Pool())
-            finder = RecordFinder(rules, query_game.search_limit(settings["solve_seconds"]), pool)
+            finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
             counted = query_game.count_people(kernel)
             total = max(1.0, float(counted.values))
             if not kernel.total_is_public:
                 yield Measured(0, counted, kernel.rho_spent, 0.0)
-            ask = Ask.spending(settings["learner"], kernel.rho_left / rounds, kernel.delta_total / rounds)
-            asked_of, scale = learners.oracle(settings), settings["perturbation"] * rounds**0.5
+            ask = Ask.spending(self.learner, kernel.rho_left / rounds, kernel.delta_total / rounds)
+            asked_of, scale = learners.oracle(self), self.perturbation * rounds**0.5
             named: list[Rule] = []
             drawn: list[Codes] = []
             searches = Searches()
             for number in range(1, rounds + 1):
-                answers = finder.best(named, rng.laplace(0.0, scale, (settings["records"], len(rules.features))))
+                answers = finder.best(named, rng.laplace(0.0, scale, (self.records, len(rules.features))))
                 drawn.append(_codes(answers, drawn, rng))
                 found = ask.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), asked_of)
                 named += [] if found is None else [found.negation()]
@@ -125,13 +126,12 @@ class OracleQuery:
                 yield query_game.played(kernel, number, this_round)
         details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {ask.guarantee(asked_of.may_fail(rules))}"}
         details |= searches.to_json()
-        yield Finished(query_game.together(kernel.domain, drawn, settings["skip"], total), total, details)
+        yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
-
-def _rules(domain: Domain, settings: Mapping[str, Any]) -> RuleClass:
-    """All rules of the class over all columns, closed under negation. Raises InputError."""
-    check_binary(domain, domain.names)
-    return RuleClass(settings["rule"], features(domain, domain.names), closed=True)
+    def _rules(self, domain: Domain) -> RuleClass:
+        """All rules of the class over all columns, closed under negation. Raises InputError."""
+        check_binary(domain, domain.names)
+        return RuleClass(self.rule, features(domain, domain.names), closed=True)
 
 
 def _codes(answers: Sequence[Any], drawn: Sequence[Codes], rng: np.random.Generator) -> Codes:

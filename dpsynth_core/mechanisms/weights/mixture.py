@@ -9,8 +9,8 @@ It publishes the public table's own answers besides, which cost nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Forecast, Mechanism, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Card, Forecast, Mechanism, Split
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.mechanisms.weights import reweighing
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.queries import QueryClass
@@ -107,40 +106,41 @@ def memory_mb(public: PublicTable | None, workload: Workload) -> float:
 
 @dataclass(frozen=True)
 class Mixture:
+    card: ClassVar[Card] = Card(
+        name="mixture",
+        title="Check of a public table",
+        summary=(
+            "Says how well weights on the rows of your public table could represent the private one, at best. Run it with a small epsilon "
+            "before you spend more on PMW^Pub. Makes no rows."
+        ),
+        paper="Liu et al.: Leveraging Public Data for Practical Private Query Release (ICML 2021), Definition 4.1",
+        privacy=(
+            "The least largest error that any weights on the public rows can have moves by at most the rows that one person owns (Lemma "
+            "4.2). It is found up to a stated tolerance, which is added to the sensitivity, and released with discrete Laplace noise (rho "
+            "= (sensitivity / scale)^2 / 2). Where the number of people is secret, it is measured with rounded Gaussian noise."
+        ),
+        accountant=ZCDP,
+        makes_rows=False,
+        takes_thresholds=True,
+    )
+
     public: PublicTable | None = None
 
-    name: ClassVar[str] = "mixture"
-    title: ClassVar[str] = "Check of a public table"
-    summary: ClassVar[str] = (
-        "Says how well weights on the rows of your public table could represent the private one, at best. Run it with a small epsilon "
-        "before you spend more on PMW^Pub. Makes no rows."
-    )
-    paper: ClassVar[str] = "Liu et al.: Leveraging Public Data for Practical Private Query Release (ICML 2021), Definition 4.1"
-    privacy: ClassVar[str] = (
-        "The least largest error that any weights on the public rows can have moves by at most the rows that one person owns (Lemma 4.2). "
-        "It is found up to a stated tolerance, which is added to the sensitivity, and released with discrete Laplace noise "
-        "(rho = (sensitivity / scale)^2 / 2). Where the number of people is secret, it is measured with rounded Gaussian noise."
-    )
-    makes_rows: ClassVar[bool] = False
-    takes_thresholds: ClassVar[bool] = True
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = ()
-
     def informed_by(self, public: PublicTable) -> Mechanism:
-        return Mixture(public)
+        return replace(self, public=public)
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, _rho: float) -> Forecast:
         reason = refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
 
-    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+    def condition(self, _domain: Domain) -> str:
         return CONDITION
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, _TOTAL_SHARE), (CHECKING, 1 - _TOTAL_SHARE))
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:  # noqa: ARG002
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; the reading as a Fitted event; Finished with public answers."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

@@ -12,98 +12,91 @@ paper's).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHECKING, Forecast, Mechanism, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.mechanism import CHECKING, Card, Forecast, Mechanism, Split
+from dpsynth_core.mechanisms.parameters import choice, real
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
 from dpsynth_core.mechanisms.weights import mixture, reweighing
-from dpsynth_core.mechanisms.weights.reweighing import Asked, Select
-from dpsynth_core.privacy.accountant import ZCDP, Accountant
+from dpsynth_core.mechanisms.weights.reweighing import Reweighing, Select
+from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import Workload
 
-ROUNDS = 1.0
-"""See `reweighing.round_count`."""
 SELECTIONS: Mapping[str, Select] = {"exponential": reweighing.exponentially, "permute-and-flip": reweighing.by_permute_and_flip}
 
 
 @dataclass(frozen=True)
-class PmwPub:
+class PmwPub(Reweighing):
+    card: ClassVar[Card] = Card(
+        name="pmwpub",
+        title="PMW^Pub",
+        summary=(
+            "Starts from a public table of the same columns and gives its rows other weights, count by count, where they are most wrong. "
+            "Best at a small epsilon, if the public people resemble yours."
+        ),
+        paper="Liu, Vietri, Steinke, Ullman, Wu: Leveraging Public Data for Practical Private Query Release (ICML 2021), Algorithm 1",
+        privacy=(
+            "The public table is used as it is: nothing protects the people in it. Of the private one, the number of people is measured "
+            "where it is secret; then every round selects one counting query with the exponential mechanism (rho = eps^2/8), or where so "
+            "set with permute-and-flip (rho = eps^2/2), and measures it with rounded Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the "
+            "most that one person owns). The rounds compose adaptively under zero-concentrated differential privacy; a filter refuses what "
+            "would exceed the total."
+        ),
+        accountant=ZCDP,
+        takes_thresholds=True,
+    )
+    scale: ClassVar[float] = 1.0
+    selection: str = choice(tuple(SELECTIONS), text="How each round selects, at the same cost; permute-and-flip is the paper's.")
+    check_share: float = real(
+        0.0, least=0.0, most=0.5, text="Share of the budget that first measures how well the public table could do. 0: none."
+    )
+
     public: PublicTable | None = None
 
-    name: ClassVar[str] = "pmwpub"
-    title: ClassVar[str] = "PMW^Pub"
-    summary: ClassVar[str] = (
-        "Starts from a public table of the same columns and gives its rows other weights, count by count, where they are most wrong. "
-        "Best at a small epsilon, if the public people resemble yours."
-    )
-    paper: ClassVar[str] = (
-        "Liu, Vietri, Steinke, Ullman, Wu: Leveraging Public Data for Practical Private Query Release (ICML 2021), Algorithm 1"
-    )
-    privacy: ClassVar[str] = (
-        "The public table is used as it is: nothing protects the people in it. Of the private one, the number of people is measured where "
-        "it is secret; then every round selects one counting query with the exponential mechanism (rho = eps^2/8), or where so set with "
-        "permute-and-flip (rho = eps^2/2), and measures it with rounded Gaussian noise (rho = rows^2 / (2 sigma^2), rows: the most that "
-        "one person owns). The rounds compose adaptively under "
-        "zero-concentrated differential privacy; a filter refuses what would exceed the total."
-    )
-    makes_rows: ClassVar[bool] = True
-    takes_thresholds: ClassVar[bool] = True
-    accountant: ClassVar[Accountant] = ZCDP
-    parameters: ClassVar[Sequence[Parameter]] = (
-        reweighing.ROUNDS,
-        reweighing.MEASURE_SHARE,
-        reweighing.SKIP,
-        Parameter.choice("selection", tuple(SELECTIONS), "How each round selects, at the same cost; permute-and-flip is the paper's."),
-        Parameter(
-            "check_share", "float", 0.0, 0.0, 0.5, "Share of the budget that first measures how well the public table could do. 0: none."
-        ),
-    )
-
     def informed_by(self, public: PublicTable) -> Mechanism:
-        return PmwPub(public)
+        return replace(self, public=public)
 
-    def forecast(self, domain: Domain, workload: Workload, rho: float, settings: Mapping[str, Any]) -> Forecast:  # noqa: ARG002
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Refuses to run without a public table, or with one that is too large to keep ready."""
         reason = mixture.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
-        checking = 2e-6 * places if settings["check_share"] else 0.0
-        rounds = reweighing.round_count(settings, rho, reweighing.SUPPOSED_PEOPLE, ROUNDS)
+        checking = 2e-6 * places if self.check_share else 0.0
+        rounds = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
         seconds = 2.0 + checking + 1e-7 * places + rounds * (0.05 + 1e-7 * places)
         return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
 
-    def condition(self, domain: Domain, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+    def condition(self, _domain: Domain) -> str:
         """That of the check, where it is part of the run."""
-        return mixture.CONDITION if settings["check_share"] else ""
+        return mixture.CONDITION if self.check_share else ""
 
-    def split(self, workload: Workload, settings: Mapping[str, Any], total_is_public: bool) -> Split:  # noqa: ARG002
-        checking: Split = ((CHECKING, settings["check_share"]),) if settings["check_share"] else ()
-        return reweighing.split(settings, total_is_public, checking)
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
+        return self.split_after(checking, total_is_public)
 
-    def steps(self, kernel: Kernel, workload: Workload, settings: Mapping[str, Any]) -> Iterator[Step]:
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; the check, if asked for; a Fitted event each round; Finished."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
-        queries, asked, details = QueryClass.of(workload), list[Asked](), dict[str, Any]()
+        queries, details = QueryClass.of(workload), dict[str, Any]()
         counted = reweighing.count_people(kernel)
         if not kernel.total_is_public:
             yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
         total, start = reweighing.people(counted), counts / counts.sum()
-        if settings["check_share"]:
-            reading = mixture.check(kernel, queries, support, start, total, settings["check_share"] * kernel.rho_total)
+        if self.check_share:
+            reading = mixture.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
             details["best_mixture"] = reading.to_json()
             yield Fitted(0, reading.sentence, kernel.rho_spent, graphical.done(kernel))
         weights = RowWeights(Incidence(queries, support), start)
-        rounds = reweighing.round_count(settings, kernel.rho_total, total, ROUNDS)
-        yield from reweighing.reweigh(kernel, queries, weights, total, rounds, settings, asked, SELECTIONS[settings["selection"]])
-        details |= {"rounds": rounds, "distinct_rows": len(support), "queries": reweighing.told(kernel.domain, asked)}
+        rounds = self.round_count(kernel.rho_total, total)
+        measured = yield from self.reweigh(kernel, queries, weights, total, rounds, SELECTIONS[self.selection])
+        details |= {"rounds": rounds, "distinct_rows": len(support), "queries": reweighing.described(kernel.domain, measured)}
         yield Finished(weights.average(total), total, details)

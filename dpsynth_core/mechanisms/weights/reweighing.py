@@ -9,16 +9,16 @@ the mechanisms, the set of records that carry weights and where the weights star
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Split
-from dpsynth_core.mechanisms.parameters import Parameter
+from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.vocabulary.domain import Domain
@@ -33,16 +33,6 @@ REPLAYED = 0.5
 MOST_ROUNDS = 2_000
 SUPPOSED_PEOPLE = 100_000
 """For how long a run may take, before anything is known about their number."""
-
-ROUNDS = Parameter(
-    "rounds", "int", 0, 0, MOST_ROUNDS, "Number of rounds T. Each asks one count. 0: by the budget and the (noisy) number of people."
-)
-MEASURE_SHARE = Parameter(
-    "measure_share", "float", 0.5, 0.05, 0.95, "Share of each round's budget that measures; the rest selects. The paper halves it."
-)
-SKIP = Parameter(
-    "skip", "float", 0.9, 0.0, 0.99, "Share of the rounds, the first ones, that the average leaves out. The paper has 0 and errs more."
-)
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -60,22 +50,12 @@ class Weights(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasuredQuery:
     """A query that was measured. answer: a fraction of the people, from 0 to 1; sigma: of its noise, in people."""
 
     query: Query
     answer: float
     sigma: float
-
-
-def round_count(settings: Mapping[str, Any], rho: float, total: float, scale: float) -> int:
-    """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise.
-
-    Theorem 4.4 of Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated people
-    (`benchmarks.pmwpub_defaults`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold.
-    """
-    chosen = settings["rounds"] or round(scale * math.sqrt(total * math.sqrt(2 * rho)))
-    return min(MOST_ROUNDS, max(1, chosen))
 
 
 Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
@@ -92,42 +72,68 @@ def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnsw
     return kernel.permute_and_flip(queries, answers, eps / 2)
 
 
-def reweigh(
-    kernel: Kernel,
-    queries: QueryClass,
-    weights: Weights,
-    total: float,
-    count: int,
-    settings: Mapping[str, Any],
-    asked: list[Asked],
-    select: Select = exponentially,
-) -> Iterator[Fitted]:
-    """`count` rounds with all that is left of the budget, equally. What is measured is appended to `asked`; one event a round.
+@dataclass(frozen=True)
+class Reweighing:
+    """The parameters of the rounds, and the rounds themselves. scale: see `round_count`."""
 
-    Before each round the weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1),
-    or of the last of these.
-    """
-    rng = np.random.default_rng(kernel.seed())
-    for number in range(1, count + 1):
-        share, rho = settings["measure_share"], kernel.rho_left / (count + 1 - number)
-        budget = RoundBudget.spending(rho, share, kernel.query_l1, kernel.selection_price)
-        if number > settings["skip"] * count:
-            weights.remember()
-        chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
-        noisy = float(kernel.measure_queries(queries, np.array([chosen]), budget.sigma)[0])
-        newest = Asked(queries.query(chosen), min(1.0, max(0.0, noisy / total)), budget.sigma)
-        before = weights.answer(newest.query)
-        asked.append(newest)
-        _replay(weights, asked, rng)
-        names = " x ".join(newest.query.clique)
-        yield rounds.fitted(kernel, number, f"a count of {names} is {newest.answer:.2%}, the model said {before:.2%}")
+    scale: ClassVar[float]
+
+    rounds: int = whole(
+        0, least=0, most=MOST_ROUNDS, text="Number of rounds T. Each asks one count. 0: by the budget and the (noisy) number of people."
+    )
+    measure_share: float = real(
+        0.5, least=0.05, most=0.95, text="Share of each round's budget that measures; the rest selects. The paper halves it."
+    )
+    skip: float = real(
+        0.9, least=0.0, most=0.99, text="Share of the rounds, the first ones, that the average leaves out. The paper has 0 and errs more."
+    )
+
+    def round_count(self, rho: float, total: float) -> int:
+        """T: as set, or scale * sqrt(N * sqrt(2 rho)), N sqrt(2 rho) being the number of people in units of a count's noise.
+
+        Theorem 4.4 of Liu et al. has the first power, and constants that are for theorems. Exponent and scales were found on simulated
+        people (`benchmarks.pmwpub_defaults`): from epsilon 0.1 to 1 the best T grows about threefold, as noise falls ninefold.
+        """
+        count = self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))
+        return min(MOST_ROUNDS, max(1, count))
+
+    def split_after(self, first: Split, total_is_public: bool) -> Split:
+        """`first`, then the number of people where it is secret, then the rounds."""
+        counting: Split = () if total_is_public else ((COUNTING, TOTAL_SHARE),)
+        rest = 1.0 - math.fsum(share for _, share in (*first, *counting))
+        return (*first, *counting, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest))
+
+    def reweigh(
+        self, kernel: Kernel, queries: QueryClass, weights: Weights, total: float, count: int, select: Select
+    ) -> Generator[Fitted, None, list[MeasuredQuery]]:
+        """`count` rounds with all that is left of the budget, equally. Yields a step each; returns what was measured.
+
+        Before each round the weights are remembered, but for the first `skip` of them: the output is the average of A_0 .. A_(count - 1),
+        or of the last of these.
+        """
+        rng = np.random.default_rng(kernel.seed())
+        measured: list[MeasuredQuery] = []
+        for round_number in range(1, count + 1):
+            rho = kernel.rho_left / (count + 1 - round_number)
+            budget = RoundBudget.spending(rho, self.measure_share, kernel.query_l1, kernel.selection_price)
+            if round_number > self.skip * count:
+                weights.remember()
+            chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)
+            noisy = float(kernel.measure_queries(queries, np.array([chosen]), budget.sigma)[0])
+            newest = MeasuredQuery(queries.query(chosen), min(1.0, max(0.0, noisy / total)), budget.sigma)
+            before = weights.answer(newest.query)
+            measured.append(newest)
+            _replay(weights, measured, rng)
+            names = " x ".join(newest.query.clique)
+            yield rounds.fitted(kernel, round_number, f"a count of {names} is {newest.answer:.2%}, the model said {before:.2%}")
+        return measured
 
 
-def _replay(weights: Weights, asked: Sequence[Asked], rng: np.random.Generator) -> None:
+def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.Generator) -> None:
     """A(x) becomes A(x) exp(q(x) (a - q(A)) / 2) for the newest query and the earlier ones that are as wrong, in random order."""
-    wrong = np.array([abs(weights.answer(one.query) - one.answer) for one in asked])
+    wrong = np.array([abs(weights.answer(one.query) - one.answer) for one in measured])
     for i in rng.permutation(np.flatnonzero(wrong >= REPLAYED * wrong[-1])):
-        weights.reweigh(asked[i].query, (asked[i].answer - weights.answer(asked[i].query)) / 2)
+        weights.reweigh(measured[i].query, (measured[i].answer - weights.answer(measured[i].query)) / 2)
 
 
 def count_people(kernel: Kernel, share: float = TOTAL_SHARE) -> Measurement:
@@ -140,15 +146,7 @@ def people(counted: Measurement) -> float:
     return max(1.0, float(counted.values))
 
 
-def split(settings: Mapping[str, Any], total_is_public: bool, first: Split = ()) -> Split:
-    """`first`, then the number of people where it is secret, then the rounds."""
-    counting: Split = () if total_is_public else ((COUNTING, TOTAL_SHARE),)
-    rest = 1.0 - math.fsum(share for _, share in (*first, *counting))
-    share = settings["measure_share"]
-    return (*first, *counting, (CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
-
-
-def told(domain: Domain, asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
     """The measured queries for the release, by the labels of their cells."""
     return [
         {
@@ -158,7 +156,7 @@ def told(domain: Domain, asked: Sequence[Asked]) -> list[dict[str, Any]]:
             "answer": one.answer,
             "sigma": one.sigma,
         }
-        for one in asked
+        for one in measured
     ]
 
 

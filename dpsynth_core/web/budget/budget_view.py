@@ -219,7 +219,7 @@ def account(here: Current, shares: Shares) -> InputError | None:
 
 def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
     """The attacker's trade-off, and how the budget is divided when this plan runs."""
-    mechanism, settings = document.mechanism(draft)
+    mechanism = document.mechanism(draft)
     show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
-    show(charts.split, precision.budget_split(mechanism, settings, workload, shares, unit.total_is_public))
-    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.title}.", help=RHO_HELP)
+    show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
+    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)

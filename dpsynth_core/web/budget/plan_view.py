@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.mechanisms import parameters as knobs
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
@@ -106,7 +107,7 @@ def _wanted(chosen: str) -> str:
 def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], chosen: str, *, titled: bool) -> None:
     if titled:
         st.markdown(f"#### {purpose.title}")
-    names = [mechanism.name for mechanism in purpose.mechanisms]
+    names = [mechanism.card.name for mechanism in purpose.mechanisms]
     fitting = sum(isinstance(found := forecasts[name], Forecast) and found.fits for name in names)
     st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
     if purpose.name == guide.LEARNING:
@@ -121,13 +122,13 @@ def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], cho
 
 def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"#### {mechanism.title}", width="content")
-        if mechanism.name == registry.RECOMMENDED:
+        st.markdown(f"#### {mechanism.card.title}", width="content")
+        if mechanism.card.name == registry.RECOMMENDED:
             st.badge("Recommended", icon=":material/star:", color="blue")
-        if not mechanism.makes_rows:
+        if not mechanism.card.makes_rows:
             st.badge("No rows", icon=":material/table_rows:", color="gray")
-    st.markdown(mechanism.summary)
-    st.caption(mechanism.paper)
+    st.markdown(mechanism.card.summary)
+    st.caption(mechanism.card.paper)
     fits = isinstance(forecast, Forecast) and forecast.fits
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
@@ -136,9 +137,10 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
         reason = forecast.reason if isinstance(forecast, Forecast) else f"{forecast.problem}; {forecast.remedy}"
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
     if chosen:
-        st.button("Chosen", icon=":material/check:", disabled=True, key=f"chosen_{mechanism.name}", width="stretch")
+        st.button("Chosen", icon=":material/check:", disabled=True, key=f"chosen_{mechanism.card.name}", width="stretch")
     else:
-        st.button("Choose", key=f"choose_{mechanism.name}", disabled=not fits, on_click=_choose, args=(mechanism.name,), width="stretch")
+        name = mechanism.card.name
+        st.button("Choose", key=f"choose_{name}", disabled=not fits, on_click=_choose, args=(name,), width="stretch")
 
 
 def _choose(name: str) -> None:
@@ -151,12 +153,12 @@ def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
         st.caption(
             "The defaults were found on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
         )
-        places = st.columns(3)
-        for index, parameter in enumerate(mechanism.parameters):
+        places, offered = st.columns(3), knobs.parameters(mechanism)
+        for index, parameter in enumerate(offered):
             with places[index % 3]:
                 _parameter(mechanism, parameter, columns)
-        if mechanism.makes_rows:
-            with places[len(mechanism.parameters) % 3]:
+        if mechanism.card.makes_rows:
+            with places[len(offered) % 3]:
                 fields.number(
                     "Rows to write",
                     "output.rows",

@@ -72,7 +72,8 @@ def _names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
 def run_name(run: Run) -> str:
     """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
     made = (run.finished or run.created)[:16].replace("T", " ")
-    return f"{registry.get(run.spec['mechanism']['name']).title} · ε {short(run.spec['budget']['epsilon'])} · {made} UTC · {run.digest[:8]}"
+    title = registry.get(run.spec["mechanism"]["name"]).card.title
+    return f"{title} · ε {short(run.spec['budget']['epsilon'])} · {made} UTC · {run.digest[:8]}"
 
 
 def compare(here: Current, chosen: Sequence[Run]) -> None:

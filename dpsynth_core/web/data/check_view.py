@@ -55,7 +55,7 @@ def _last(here: Current) -> dict[str, Any] | None:
 
 def was_check(run: runs.Run) -> bool:
     """Whether a run only checked the public table, so that the plan is still to be decided on."""
-    return bool(run.spec["mechanism"]["name"] == Mixture.name)
+    return bool(run.spec["mechanism"]["name"] == Mixture.card.name)
 
 
 @st.dialog("Spend this on a check?", width="medium")

@@ -92,8 +92,8 @@ def _forecasts_of(text: str) -> dict[str, Forecast | InputError]:
 
     def expected(mechanism: Mechanism) -> Forecast | InputError:
         try:
-            settings = registry.settings(mechanism, chosen["settings"] if mechanism.name == chosen["name"] else {})
-            return forecast(mechanism, settings, workload, unit, budgeted(mechanism, settings, budget))
+            configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
+            return forecast(configured, workload, unit, budgeted(configured, budget))
         except InputError as error:
             return error
 

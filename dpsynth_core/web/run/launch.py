@@ -25,7 +25,7 @@ def submit_check(here: Current, epsilon: float, seen: Collection[str]) -> str:
     """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
     spec = document.spec(here.draft, here.name)
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
-    changes = {"mechanism": MechanismSpec(name=Mixture.name), "budget": budget, "output": OutputSpec()}
+    changes = {"mechanism": MechanismSpec(name=Mixture.card.name), "budget": budget, "output": OutputSpec()}
     return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)
 
 

@@ -102,10 +102,9 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
 
 
-def mechanism(draft: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
-    """The chosen mechanism and its complete settings. Raises InputError for settings that cannot be used."""
-    chosen = registry.get(draft["mechanism"]["name"])
-    return chosen, registry.settings(chosen, draft["mechanism"]["settings"])
+def mechanism(draft: Mapping[str, Any]) -> Mechanism:
+    """The chosen mechanism with its settings. Raises InputError for settings that cannot be used."""
+    return registry.configured(registry.get(draft["mechanism"]["name"]), draft["mechanism"]["settings"])
 
 
 def budget(draft: Mapping[str, Any]) -> BudgetSpec:
@@ -117,7 +116,7 @@ def budget(draft: Mapping[str, Any]) -> BudgetSpec:
 
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
-    return budgeted(*mechanism(draft), budget(draft))
+    return budgeted(mechanism(draft), budget(draft))
 
 
 def plan(draft: Mapping[str, Any], name: str) -> Plan:

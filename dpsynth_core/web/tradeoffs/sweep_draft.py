@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
 from dpsynth_core.sources import standin
@@ -66,12 +66,11 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
     def can(mechanism: Mechanism) -> bool:
-        if isinstance(mechanism, Learner) and not mechanism.publishes_tables:
+        if not mechanism.card.publishes_tables:
             return False
         if informed or not isinstance(mechanism, UsesPublic):
             return True
-        settings = registry.settings(mechanism, {})
-        return registry.forecast(mechanism, workload.domain, workload, budgeted(mechanism, settings, budget).mechanism, settings).fits
+        return registry.forecast(mechanism, workload, budgeted(mechanism, budget).mechanism).fits
 
     return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
 

@@ -39,7 +39,7 @@ def form(here: Current) -> None:
     """Choose, see what it will take, and start."""
     with frame.card("Try it out", _zone(here), "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(here)
-        names = {name: literal(registry.get(name).title) for name in sweep_draft.offered(here.draft)}
+        names = {name: literal(registry.get(name).card.title) for name in sweep_draft.offered(here.draft)}
         about = "The cards on the Mechanism page say what each does."
         fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
         _grid()
@@ -119,7 +119,7 @@ def _start(here: Current) -> None:
         refused = _refusals(_text(sweep))
         if refused:
             for name, error in refused.items():
-                why = f"{literal(registry.get(name).title)}: {literal(error.problem)}; {literal(error.remedy)}."
+                why = f"{literal(registry.get(name).card.title)}: {literal(error.problem)}; {literal(error.remedy)}."
                 st.caption(f":orange[:material/block: {why}]")
             raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
         forecast = _forecast(_text(sweep))

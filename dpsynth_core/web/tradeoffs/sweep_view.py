@@ -76,7 +76,7 @@ def _panel(owner: str, sweep: str, was_active: bool) -> None:
 
 def _name(stored: Stored) -> str:
     sweep = stored.sweep
-    titles = ", ".join(registry.get(name).title for name in sweep.mechanisms)
+    titles = ", ".join(registry.get(name).card.title for name in sweep.mechanisms)
     return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {len(sweep.points):,} trials on {_ON.get(sweep.table, 'a stand-in')}"
 
 
@@ -160,9 +160,9 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
         titles = {metric.title: metric for metric in METRICS}
         told = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
         metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=told)
-    names = [registry.get(name).title for name in sweep.mechanisms]
+    names = [registry.get(name).card.title for name in sweep.mechanisms]
     mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
-    planned = registry.get(sweep.base.mechanism.name).title
+    planned = registry.get(sweep.base.mechanism.name).card.title
     mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
     epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
     near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon / sweep.base.budget.epsilon)))
@@ -229,7 +229,7 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
     if stored.sweep.zone is Zone.CURATOR:
         st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
         return
-    name = next(name for name in stored.sweep.mechanisms if registry.get(name).title == chosen.mechanism)
+    name = next(name for name in stored.sweep.mechanisms if registry.get(name).card.title == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
     if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
         _adopt(stored, name, chosen.epsilon)

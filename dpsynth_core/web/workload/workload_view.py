@@ -80,7 +80,8 @@ def _combinations(domain: Domain, kind: str) -> None:
 
 def _matching(here: Current, domain: Domain) -> None:
     """Whether a question is about all columns of a table or about some of them, where there are several columns and a mechanism for it."""
-    now, takers = here.draft["workload"], [m.title for m in registry.MECHANISMS.values() if m.takes_thresholds and m.makes_rows]
+    cards = [mechanism.card for mechanism in registry.MECHANISMS.values()]
+    now, takers = here.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
     sizes, columns = _sizes(now), _example(now, domain)
     if not takers or not columns or not _thresholds(sizes):
         return
