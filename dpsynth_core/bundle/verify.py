@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from hashlib import sha256
@@ -60,10 +60,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """sha256: of the ZIP, "" for a folder."""
+    """sha256: of the ZIP, "" for a folder. release: what was read, with the rows if they could be; None where release.json is damaged."""
 
     checks: tuple[Check, ...]
     sha256: str
+    release: Release | None
 
     @property
     def sound(self) -> bool:
@@ -90,7 +91,7 @@ def verify(bundle: Bundle) -> Report:
 
     first = [_judged("Are the files unchanged?", lambda: _files(bundle)), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
-    return Report((*first, *others), bundle.sha256)
+    return Report((*first, *others), bundle.sha256, opened[0].whole if opened else None)
 
 
 def _judged(question: str, check: Callable[[], str]) -> Check:
@@ -136,6 +137,14 @@ class _Opened:
         _expect(self.table.column_names == list(self.release.domain.names), "the columns of synthetic.csv are not those of the domain")
         found = encode(self.release.domain, self.table, frozenset())
         return np.column_stack([found[name] for name in self.release.domain.names])
+
+    @cached_property
+    def whole(self) -> Release:
+        """The release with its rows, if they can be read."""
+        try:
+            return replace(self.release, codes=self.codes, table=self.table)
+        except _Wrong:
+            return self.release
 
     @cached_property
     def published(self) -> dict[Clique, NDArray[np.float64]]:
@@ -344,8 +353,7 @@ def _statement(opened: _Opened) -> str:
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
     _same_version(opened)
-    whole = releases.from_json(opened.bundle.document, opened.codes, opened.table)
-    again = contents(whole)
+    again = contents(replace(opened.release, codes=opened.codes, table=opened.table))
     different = sorted(name for name, content in again.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
     _expect(not different, f"they do not say what release.json says: {_some(different)}")
     return f"{len(again):,} files say what release.json says"

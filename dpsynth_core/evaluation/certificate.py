@@ -142,6 +142,15 @@ def state(
     )
 
 
+def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.float64]]) -> float:
+    """The 95 % bound on the mean error of some of its marginals, those in `published` (fractions). It is below the mean of their bounds:
+    noise averages out. For all of them it is `Certificate.mean_bound95`."""
+    errors = [one.error * certificate.total.value for one in certificate.marginals if one.attributes in published]
+    mass = math.fsum(round(float(np.abs(fractions).sum()), 12) for fractions in published.values()) / len(errors)
+    k = len(errors)
+    return _bound(math.fsum(errors) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
+
+
 def _asked(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
     """The published answers to the queries of the workload, cells or thresholds."""
     return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}

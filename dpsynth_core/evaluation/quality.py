@@ -8,7 +8,7 @@ state the L1 distance itself, twice that.)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
-from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.evaluation.certificate import Certificate, mean_bound
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
 from dpsynth_core.evaluation.distances import largest_gap
 from dpsynth_core.evaluation.quantiles import normal
@@ -198,6 +198,22 @@ class Headline:
     largest: float
     largest_limit: float
     threshold: int | None
+
+
+def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
+    """The share of people in a wrong cell, on average over the tables with these labels: what it is at most, with 95 % confidence.
+
+    Measured where there is a certificate, else the mean of the bounds; NaN where nothing bounds them. For all tables of the workload it is
+    the headline's `mean_limit`.
+    """
+    return combine(lambda s: _mean_limit(s, [r for r in s.workload.cliques if label(r) in labels]), statements)
+
+
+def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
+    if statements.certificate and cliques:
+        return min(1.0, mean_bound(statements.certificate, statements.published(cliques)) / 2)
+    limits = [limit for r, limit in _marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
+    return math.fsum(limits) / len(limits) if limits else math.nan
 
 
 def headline(statements: Zoned[Statements], table: Zoned[pd.DataFrame]) -> Zoned[Headline]:

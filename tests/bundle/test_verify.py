@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from dpsynth_core import report
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError
@@ -54,6 +55,13 @@ def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_c
     assert report.sound
     skipped = {check.question for check in report.checks if check.verdict == SKIPPED}
     assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
+
+
+def test_what_is_said_of_a_bundle_knows_its_rows() -> None:
+    release = verified(pack.pack(made())).release
+    assert release is not None
+    assert release.rows == made().rows
+    assert dict(report.facts(release))["Synthetic rows"] == dict(report.facts(made()))["Synthetic rows"]
 
 
 def test_predictable_noise_is_not_sound() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import Bound
-from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified
+from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified, state
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.evaluation.totals import Total
@@ -79,6 +79,26 @@ def test_a_certificate_goes_before_what_was_known_beforehand() -> None:
     table = quality.marginal_table(released(statements(CERTIFIED, bounds))).value
     assert table["limit"].iloc[0] == pytest.approx(0.25)
     assert table["bound"].iloc[0] == pytest.approx(0.0005)
+
+
+def test_the_mean_of_all_tables_has_one_limit_wherever_it_is_shown() -> None:
+    labels = ["a × b", "a × c", "b × c"]
+    released_statements = released(statements(certified_by_the_program()))
+    table = quality.marginal_table(released_statements)
+    headline = quality.headline(released_statements, table).value
+    assert quality.mean_limit(released_statements, labels).value == pytest.approx(headline.mean_limit, rel=1e-12)
+    assert headline.mean_limit < table.value["limit"].mean()
+    some = quality.mean_limit(released_statements, labels[:2]).value
+    assert some < table.value.set_index("marginal").loc[labels[:2], "limit"].mean()
+    bounds = {r: bound("supported", 0.2) for r in PAIRS.cliques}
+    assert quality.mean_limit(released(statements(bounds=bounds)), labels).value == pytest.approx(0.1)
+    assert math.isnan(quality.mean_limit(released(statements()), labels).value)
+
+
+def certified_by_the_program() -> Certificate:
+    published = {r: t / 600 for r, t in counts(*PAIRS.cliques).items()}
+    noisy = {r: 60.0 + 30.0 * i for i, r in enumerate(published)}
+    return state(noisy, published, Total(600.0, 5.0), 20.0, 0.01, ROWS)
 
 
 def test_truth_makes_the_table_curator_only_and_sets_its_order() -> None:

@@ -99,7 +99,7 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
         if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
             st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
             return
-        _wins(both, opened, largest=measure == _LARGEST)
+        _wins(both, {} if exact else _mean_limits(opened, labels), largest=measure == _LARGEST)
         show(charts.contest, both, measure, _UNIT, name="contest")
         if both.zone is not Zone.CURATOR:
             _list(both)
@@ -162,12 +162,17 @@ def _judged(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.Data
     return tables
 
 
-def _wins(both: Zoned[pd.DataFrame], opened: Mapping[str, Shown], *, largest: bool) -> None:
-    found = side_by_side.wins(both)
+def _mean_limits(opened: Mapping[str, Shown], labels: Sequence[str]) -> dict[str, float]:
+    """By run, the bound on the mean error that Results states: noise averages out, so it is below the mean of the tables' bounds."""
+    return {letter: quality.mean_limit(report.statements(one.release), labels).value for letter, one in opened.items()}
+
+
+def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bool) -> None:
+    standings = side_by_side.wins(both).value
     exact = "true" in both.value
-    for place, one in zip(st.columns(len(opened)), found.value, strict=True):
+    for place, one in zip(st.columns(len(standings)), standings, strict=True):
         with place:
-            said = one.most if largest else one.mean
+            said = one.most if largest else limits.get(one.run, one.mean)
             of = "the largest" if largest else "on average"
             help = f"{_LARGEST}, of all people." if largest else f"{_MEAN}, over the tables that all runs have."
             st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(said) else percent(said), help=help)

@@ -12,7 +12,6 @@ from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.bundle.verify import CANNOT, FAILED, PASSED, SKIPPED, Check
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
@@ -33,7 +32,6 @@ class _Found:
 
     file: str
     report: verify.Report
-    release: Release
 
 
 def upload() -> None:
@@ -49,7 +47,8 @@ def upload() -> None:
         return
     _verdict(found)
     _checks(found.report.checks)
-    _says(found.release)
+    if found.report.release is not None:
+        _says(found.report.release)
 
 
 def _found(file: UploadedFile) -> _Found:
@@ -57,8 +56,7 @@ def _found(file: UploadedFile) -> _Found:
     if kept is not None and kept.file == file.file_id:
         return kept
     with st.spinner("Checking every file, sum and row …"):
-        bundle = unpack.read_bytes(file.getvalue(), MAX_BYTES)
-        made = _Found(file.file_id, verify.verify(bundle), releases.from_json(bundle.document))
+        made = _Found(file.file_id, verify.verify(unpack.read_bytes(file.getvalue(), MAX_BYTES)))
     st.session_state[_FOUND] = made
     return made
 
