@@ -39,7 +39,7 @@ def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
     assert not app.exception
     assert "This bundle is sound" in app.success[0].value
     lines = [element.value for element in app.markdown if "check_circle" in element.value]
-    assert len(lines) == 14
+    assert len(lines) == 15
 
 
 def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
