@@ -108,7 +108,7 @@ class Plan:
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
         domain = Domain.from_json(spec.domain)
         workload = workloads.from_json(domain, spec.workload)
-        return cls(spec, domain, workload, Unit(spec.unit.relation, rows), mechanism, settings, shares)
+        return cls(spec, domain, workload, spec.unit.unit(), mechanism, settings, shares)
 
     def with_public(self, public: PublicTable) -> Plan:
         """The same plan with a mechanism that knows this public table, if it can use one."""

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.sources import standin
 
 MAX_ROWS = 100_000_000
@@ -79,6 +79,10 @@ class UnitSpec(_Part):
     relation: Literal["add-remove", "replace"] = "add-remove"
     person_column: str | None = None
     max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
+
+    def unit(self) -> Unit:
+        """The same as sensitivities. Raises InputError."""
+        return Unit(self.relation, self.max_rows_per_person, self.person_column is not None)
 
     @property
     def words(self) -> str:

@@ -18,10 +18,15 @@ REPLACE = "replace"
 
 @dataclass(frozen=True)
 class Unit:
-    """Neighbours differ by one person added or removed, or by one person's rows replaced."""
+    """Neighbours differ by one person added or removed, or by one person's rows replaced.
+
+    by_column: whether a column says whose a row is. Then a row may name nobody and does not count (`sources.persons`), so that how many
+    rows count depends on what they say.
+    """
 
     relation: str = ADD_REMOVE
     max_rows_per_person: int = 1
+    by_column: bool = False
 
     def __post_init__(self) -> None:
         if self.relation not in (ADD_REMOVE, REPLACE):
@@ -64,13 +69,14 @@ class Unit:
 
     @property
     def total_l2(self) -> int:
-        """Sensitivity of the number of rows. With several rows per person a replaced person may own fewer."""
+        """Sensitivity of the number of rows. With a column of persons a replaced person may own fewer, or none that name them."""
         return 0 if self.total_is_public else self.max_rows_per_person
 
     @property
     def total_is_public(self) -> bool:
-        """True when neighbours have the same number of rows: replace, and one row per person."""
-        return self.relation == REPLACE and self.max_rows_per_person == 1
+        """True when neighbours have the same number of rows: replace, every row a person of its own. Every line of a file is a row,
+        whatever it holds (`sources.csv_file`), so nothing that is written in one can change their number."""
+        return self.relation == REPLACE and self.max_rows_per_person == 1 and not self.by_column
 
 
 def _root(squared: int | Fraction) -> float:

@@ -21,6 +21,11 @@ def test_sensitivities(relation: str, rows: int, l1: int, l2_squared: int, total
     assert unit.total_is_public == (total_l2 == 0)
 
 
+def test_a_replaced_person_may_own_no_row_that_counts_where_a_column_names_people() -> None:
+    unit = Unit("replace", 1, by_column=True)
+    assert (unit.marginal_l1, unit.total_l2, unit.total_is_public) == (2, 1, False)
+
+
 @pytest.mark.parametrize("rows", range(1, 200))
 def test_a_rounded_root_is_never_rounded_down(rows: int) -> None:
     assert Fraction(Unit("replace", rows).marginal_l2) ** 2 >= 2 * rows**2

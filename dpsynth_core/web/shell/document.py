@@ -73,7 +73,7 @@ def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
 
 def unit(draft: Mapping[str, Any]) -> Unit:
     """Raises InputError for rows per person that are no number."""
-    return Unit(draft["unit"]["relation"], draft["unit"]["max_rows_per_person"])
+    return Unit(draft["unit"]["relation"], draft["unit"]["max_rows_per_person"], draft["unit"]["person_column"] is not None)
 
 
 def domain_zone(draft: Mapping[str, Any]) -> Zone:
