@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # each command imports what it needs, so that --help and mist
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.privacy.noise import Noise
     from dpsynth_core.release.release import Progress, Release
+    from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.store.chain import Entry
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
@@ -90,22 +92,16 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning.spec import UNNAMED, Spec
-    from dpsynth_core.sources.files import column_names, sniff
+    from dpsynth_core.sources.files import column_names
     from dpsynth_core.vocabulary.domain import load_domain
 
-    form = sniff(options.data)
+    form = _stated_format(options)
     domain = load_domain(options.domain).ordered_like(column_names(options.data, form))
     mechanism = registry.get(options.mechanism)
     spec = {
         "name": options.data.stem or "release",
         "population": UNNAMED if options.population is None else options.population,
-        "data": {
-            "path": str(options.data),
-            "kind": form.kind,
-            "delimiter": form.delimiter,
-            "encoding": form.encoding,
-            "missing_markers": sorted(form.missing_markers),
-        },
+        "data": form.section(options.data),
         "unit": {
             "relation": options.relation,
             "person_column": options.person_column,
@@ -118,7 +114,35 @@ def _synthesize(options: argparse.Namespace) -> None:
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, _settings(options.set))},
         "output": {"rows": _number(options.rows), "seed": _number(options.seed)},
     }
-    _release(Spec.from_json(spec), options.out, options.population)
+    _release(Spec.from_json(spec), options.out, options.population, _assumed(options, form))
+
+
+def _stated_format(options: argparse.Namespace) -> TableFormat:
+    """How the table is written: as stated, and where nothing is, as its first bytes suggest."""
+    from dpsynth_core.sources.files import sniff
+    from dpsynth_core.sources.formats import DEFAULT_MISSING, DELIMITERS, LINES
+
+    named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
+    found = sniff(options.data, options.encoding, named.get(options.delimiter, options.delimiter))
+    if found.kind != "csv" and (given := next((o for o in ("encoding", "delimiter", "quoting") if getattr(options, o) is not None), "")):
+        raise InputError(f"--{given}", "the table is no text file", "leave it out")
+    missing = DEFAULT_MISSING if options.missing is None else frozenset(options.missing)
+    return replace(found, quoting=options.quoting or LINES, missing_markers=missing)
+
+
+def _assumed(options: argparse.Namespace, form: TableFormat) -> str:
+    """What was not stated of how the table is written, in words; nothing if all was."""
+    from dpsynth_core.sources.formats import DELIMITERS
+
+    markers = ", ".join(repr(marker) for marker in sorted(form.missing_markers))
+    words = {
+        "encoding": f"encoding {form.encoding}",
+        "delimiter": f"fields separated by {DELIMITERS.get(form.delimiter, repr(form.delimiter))}",
+        "quoting": "quotes end with their line",
+        "missing": f"missing is written {markers}",
+    }
+    open_ones = [name for name in words if getattr(options, name) is None and (form.kind == "csv" or name == "missing")]
+    return f"{', '.join(words[name] for name in open_ones)} (state it: {' '.join('--' + name for name in open_ones)})" if open_ones else ""
 
 
 def _public_table(path: Path) -> dict[str, Any]:
@@ -127,14 +151,7 @@ def _public_table(path: Path) -> dict[str, Any]:
     from dpsynth_core.sources.public import digest
 
     form = sniff(path)
-    return {
-        "path": str(path),
-        "kind": form.kind,
-        "delimiter": form.delimiter,
-        "encoding": form.encoding,
-        "missing_markers": sorted(form.missing_markers),
-        "sha256": digest(path),
-    }
+    return form.section(path) | {"sha256": digest(path)}
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -275,8 +292,8 @@ def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
 _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
 
 
-def _release(spec: Spec, out: Path, population: str | None) -> None:
-    """Check everything, charge if asked to, make the release and write it."""
+def _release(spec: Spec, out: Path, population: str | None, assumed: str = "") -> None:
+    """Check everything, charge if asked to, make the release and write it. assumed: how the table is written, as far as nobody said."""
     from dpsynth_core.bundle.pack import pack
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
@@ -288,6 +305,11 @@ def _release(spec: Spec, out: Path, population: str | None) -> None:
         ledger.check_name(population)
     plan = synthesis.plan(spec)
     _check_writable(out)
+    findings = () if spec.data.simulated else synthesis.survey(plan).value.sentences()
+    if assumed:
+        _say(f"assumed, for your eyes only: {assumed}")
+    for finding in findings:
+        _say(f"warning, for your eyes only: {finding}")
     interrupts.defer()  # from the charge to the last file
 
     def execute(before_reading: Callable[[], None]) -> Release:
@@ -409,6 +431,11 @@ def _parser() -> argparse.ArgumentParser:
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
     make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
     make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
+    make.add_argument("--encoding", help="how the table is written, such as utf-8 or cp1252 (default: as its first bytes suggest)")
+    make.add_argument("--delimiter", help="comma | semicolon | tab | bar, or the character itself (default: as its first bytes suggest)")
+    quoting = "lines: quotes end with their line (default) | none | standard: quoted cells may contain line breaks, in a well-formed file"
+    make.add_argument("--quoting", choices=("lines", "none", "standard"), help=quoting)
+    make.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
     make.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")

@@ -20,6 +20,7 @@ def main() -> None:
         if "data" in here.draft:
             public_view.card(here)
     if "data" in here.draft:
+        data_view.survey(here)
         data_view.preview(here)
     frame.nav_checked("data", document.problem(here.draft, "data"))
 

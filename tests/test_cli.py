@@ -201,6 +201,11 @@ MISTAKES: dict[str, Callable[[], int]] = {
     "unknown setting": lambda: synthesize("--set", "magic=1"),
     "bad setting": lambda: synthesize("--set", "max_size_mb=lots"),
     "setting without value": lambda: synthesize("--set", "max_size_mb"),
+    "unknown quoting": lambda: synthesize("--quoting", "some"),
+    "unknown encoding": lambda: synthesize("--encoding", "klingon"),
+    "long delimiter": lambda: synthesize("--delimiter", "::"),
+    "wrong delimiter": lambda: synthesize("--delimiter", "tab"),
+    "open quote": lambda: synthesize("--quoting", "standard", data=write("open.csv", 'age,sex,pay\n1,f,2\n1,f,2\n"1,f,2\n')),
     "setting twice": lambda: synthesize("--set", "max_size_mb=1", "--set", "max_size_mb=2"),
     "rows zero": lambda: synthesize("--rows", "0"),
     "rows text": lambda: synthesize("--rows", "many"),
@@ -245,6 +250,52 @@ def test_control_characters_of_a_column_name_never_reach_the_terminal(capsys: py
     Path("domain.json").write_text(json.dumps({"a\x1b[31m": 2, "b": 2}))
     synthesize()
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize() == 0
+    said = capsys.readouterr().err
+    assert "assumed, for your eyes only: encoding utf-8, fields separated by comma, quotes end with their line, missing is" in said
+    rows = Path("people.csv").read_text().replace(",", ";").replace("m;", "é;")
+    Path("other.csv").write_bytes(rows.encode("cp1252"))
+    Path("other.json").write_text(json.dumps(DOMAIN).replace('"m"', '"é"'))
+    stated = ["--encoding", "cp1252", "--delimiter", "semicolon", "--quoting", "none", "--missing", "", "--missing", "-9"]
+    assert synthesize(*stated, "--seed", "1", data="other.csv", domain="other.json") == 0
+    assert "assumed" not in capsys.readouterr().err
+    assert set(pd.read_csv("out/synthetic.csv")["sex"]) == {"f", "é"}
+    assert release()["spec"]["data"] == {"path": "other.csv", "kind": "csv"}
+
+
+def test_one_persons_bytes_change_nothing_that_is_published_without_noise() -> None:
+    """The letters of one person once decided on an encoding, which was published and hashed."""
+    content, published = Path("people.csv").read_bytes(), []
+    for letter in (b"\xc3\xa9", b"\xe9", b"\x81", b'"', b"\0"):
+        noted = content.replace(b"age,", b"note,age,").replace(b"\n", b"\nx,").removesuffix(b"x,")
+        Path("people.csv").write_bytes(noted + letter + b",5,f,1\n")
+        assert synthesize("--mechanism", "independent", "--relation", "replace") == 0
+        said = release()
+        published.append((said["spec"], said["spec_sha256"], said["rows"]["count"]))
+    assert all(one == published[0] for one in published)
+
+
+def test_what_cannot_be_read_is_said_before_the_charge_and_in_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("people.csv").open("a") as table:
+        table.write('7,f\n"8,f,1\n\n')
+    assert synthesize("--population", "people") == 0
+    lines = capsys.readouterr().err.splitlines()
+    (warning,) = [number for number, line in enumerate(lines) if "3 lines are malformed (1 of them blank)" in line]
+    assert warning < next(number for number, line in enumerate(lines) if line.startswith(("round", "counting")))
+    assert not any("malformed" in path.read_text() for path in Path("out").glob("*.json"))
+
+
+def test_a_table_that_is_damaged_far_down_is_refused_before_the_charge(capsys: pytest.CaptureFixture[str]) -> None:
+    pd.read_csv("people.csv").to_parquet("people.parquet", compression="snappy")
+    content = bytearray(Path("people.parquet").read_bytes())
+    content[300:700] = b"\xff" * 400
+    Path("people.parquet").write_bytes(bytes(content))
+    assert synthesize("--population", "people", data="people.parquet") == 2
+    assert capsys.readouterr().err.startswith("error: data: the file is damaged")
+    assert chain.entries() == ()
 
 
 def test_the_ledger_is_used_only_when_asked(place: Path) -> None:

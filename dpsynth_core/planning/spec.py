@@ -44,15 +44,17 @@ class StandinSpec(_Part):
 
 
 class DataSpec(_Part):
-    """Where the records are and how the file is written. missing_markers: texts that count as missing, None for the usual ones.
+    """Where the records are and how the file is written (`sources.formats`), which the curator states.
 
-    standin: of the kind "standin" only, which has no file.
+    missing_markers: texts that count as missing, None for the usual ones. standin: of the kind "standin" only, which has no file.
+    What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
     """
 
     path: str = ""
     kind: Literal["csv", "parquet", "demo", "standin"] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
+    quoting: Literal["lines", "none", "standard"] = "lines"
     missing_markers: tuple[str, ...] | None = None
     standin: StandinSpec | None = None
 
@@ -69,6 +71,7 @@ class PublicSpec(_Part):
     kind: Literal["csv", "parquet"] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
+    quoting: Literal["lines", "none", "standard"] = "lines"
     missing_markers: tuple[str, ...] | None = None
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
@@ -149,11 +152,18 @@ class Spec(_Part):
             raise _as_input_error(error) from None
 
     def published(self) -> dict[str, Any]:
-        """The document as it may leave this machine: paths reduced to their base names."""
+        """The document as it may leave this machine: paths reduced to their base names, and of the private file nothing else but its kind.
+
+        How that file is written is known from looking at it. One person's letters may decide that, and a hash of so few possibilities
+        hides nothing: so neither document nor digest have it. The whole document is sealed with the run, on this machine. Only the quoting
+        "standard" is published: no file suggests it, and the guarantee assumes something because of it.
+        """
         obj: dict[str, Any] = json.loads(self.model_dump_json())
-        obj["data"]["path"] = Path(self.data.path).name
-        if self.data.standin is None:
-            del obj["data"]["standin"]  # so that other tables have the digest that they always had
+        obj["data"] = {"path": Path(self.data.path).name, "kind": self.data.kind}
+        if self.data.quoting == "standard":
+            obj["data"]["quoting"] = self.data.quoting
+        if self.data.standin is not None:
+            obj["data"]["standin"] = self.data.standin.model_dump()
         if self.public is None:
             del obj["public"]  # so that a spec without one has the digest that it always had
         else:

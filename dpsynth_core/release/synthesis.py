@@ -26,11 +26,12 @@ from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.mechanism import Learner, UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, RowModel, Step
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DEMO, STANDIN, DataSpec, PublicSpec, Spec
+from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -40,11 +41,13 @@ from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.transcript import Answer, recording
 from dpsynth_core.sources import demo, files, standin
 from dpsynth_core.sources import public as public_tables
+from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import decode
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.formats import STANDARD, TableFormat
 from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -86,7 +89,7 @@ def informed(meant: Plan) -> Plan:
     named = meant.spec.public
     if named is None or not isinstance(meant.mechanism, UsesPublic):
         return meant
-    table = public_tables.read(Path(named.path), _form(named, named.kind), meant.domain)
+    table = public_tables.read(Path(named.path), TableFormat.of(named.model_dump()), meant.domain)
     if named.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
     return meant.with_public(table)
@@ -106,15 +109,15 @@ def open_source(plan: Plan) -> MarginalSource:
     return ArrowSource(plan.domain, table, table_format(spec), spec.unit.person_column, spec.unit.max_rows_per_person)
 
 
+def survey(plan: Plan) -> Zoned[Survey]:
+    """What in the table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
+    use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
+    return surveys.survey(Path(plan.spec.data.path), table_format(plan.spec), plan.domain.names, plan.spec.unit.person_column)
+
+
 def table_format(spec: Spec) -> TableFormat:
     """How the spec says that its file is written."""
-    return _form(spec.data, "csv" if spec.data.simulated else spec.data.kind)
-
-
-def _form(table: DataSpec | PublicSpec, kind: str) -> TableFormat:
-    if table.missing_markers is None:
-        return TableFormat(kind, table.delimiter, table.encoding)
-    return TableFormat(kind, table.delimiter, table.encoding, frozenset(table.missing_markers))
+    return TableFormat.of(spec.data.model_dump())
 
 
 def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None]) -> Release:
@@ -284,6 +287,8 @@ def _check_data(spec: Spec, domain: Domain) -> None:
     person = spec.unit.person_column
     if person is not None and person not in columns:
         raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
+    if person is not None and not spec.data.simulated:
+        files.check_person_column(Path(spec.data.path), table_format(spec), person)
     for name in domain.names:
         if name not in columns:
             raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")
@@ -334,6 +339,8 @@ def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     if spec.domain_origin == "data":
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
+    if spec.data.quoting == STANDARD:
+        yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
     if plan.public is not None:
         yield Brand("assumed-public", _assumed_public(plan.public))
     if condition := plan.condition:
@@ -355,6 +362,12 @@ def _readings(finished: Finished) -> Iterator[Brand]:
 def _public_details(public: PublicTable | None) -> dict[str, Any]:
     """What the release says about the public table, if one was used."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
+
+
+_ASSUMED_WELL_FORMED = (
+    "Cells of the table may contain line breaks, as the curator states. So one person's protection assumes that the file is well formed:"
+    " that every quote in it opens, closes or stands for a quote of a cell."
+)
 
 
 def _assumed_public(public: PublicTable) -> str:

@@ -73,6 +73,12 @@ def check(source: TableSource, form: TableFormat, limit_bytes: int = DEFAULT_LIM
             _check_csv(paths, form)
 
 
+def check_person_column(source: str | os.PathLike[str], form: TableFormat, column: str) -> None:
+    """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
+    if form.kind == "parquet" and pa.types.is_nested(parquet_file.column_type(table_files(source), _folder(source), column)):
+        raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
+
+
 def _check_names(names: Sequence[str]) -> None:
     if not names:
         raise InputError("data", "the table has no columns", "choose a file with a header line and rows")

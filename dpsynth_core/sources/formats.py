@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.lines import known_encoding
@@ -37,6 +38,20 @@ class TableFormat:
             raise InputError("data.quoting", "it is not a known way of quoting", f"use {', '.join(QUOTINGS)}")
         known_encoding(self.encoding)
         object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
+
+
+    @classmethod
+    def of(cls, section: Mapping[str, Any]) -> TableFormat:
+        """From a section of a spec; what is not a file is read like a CSV. Raises InputError."""
+        markers = section.get("missing_markers")
+        kind = section["kind"] if section["kind"] in _SUFFIXES else "csv"
+        missing = DEFAULT_MISSING if markers is None else frozenset(markers)
+        return cls(kind, section["delimiter"], section["encoding"], missing, section.get("quoting", LINES))
+
+    def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """As a section of a spec."""
+        written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
+        return {"path": str(path), **written, "missing_markers": sorted(self.missing_markers)}
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Path]:

@@ -78,7 +78,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     job = jobs.Job(run, owner, project, jobs.RELEASE, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with transaction() as db:
         owned(db, "project", owner, project)
-        same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND digest = ?", (project, spec.digest()))]
+        same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND spec = ?", (project, spec.model_dump_json()))]
         if seen is not None and (started := [other for other in same if other not in seen]):
             return str(started[0])
         jobs.submit(db, job, charge)

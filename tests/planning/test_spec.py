@@ -37,9 +37,6 @@ CHANGES: list[tuple[str, Any]] = [
     ("population", "others"),
     ("data.path", "/somewhere/persons.csv"),
     ("data.kind", "parquet"),
-    ("data.delimiter", ";"),
-    ("data.encoding", "latin-1"),
-    ("data.missing_markers", [""]),
     ("data.standin", {"rows": 5}),
     ("public", {"path": "census.csv"}),
     ("unit.relation", "replace"),
@@ -57,6 +54,14 @@ CHANGES: list[tuple[str, Any]] = [
     ("output.rows", 10),
     ("output.seed", 1),
 ]
+
+READING: list[tuple[str, Any]] = [
+    ("data.delimiter", ";"),
+    ("data.encoding", "latin-1"),
+    ("data.quoting", "none"),
+    ("data.missing_markers", [""]),
+]
+"""What looking at the private file may have suggested."""
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
@@ -188,7 +193,29 @@ def test_every_field_of_the_document_is_in_the_list_of_changes() -> None:
     whole = json.loads(Spec.from_json(GOOD).model_dump_json())
     inside = {f"{key}.{sub}" for key in ("data", "unit", "budget", "mechanism", "output") for sub in whole[key]}
     flat = {key for key in whole if key not in ("data", "unit", "budget", "mechanism", "output", "domain", "workload", "version")}
-    assert inside | flat <= {path for path, _ in CHANGES}
+    assert inside | flat <= {path for path, _ in CHANGES + READING}
+
+
+@pytest.mark.parametrize(("path", "value"), READING)
+def test_how_the_private_file_is_written_is_in_no_document_and_no_digest(path: str, value: Any) -> None:
+    """One person's bytes may decide it, and a digest of so few possibilities can be tested."""
+    spec, other = Spec.from_json(GOOD), Spec.from_json(changed(path, value))
+    assert other != spec
+    assert other.published() == spec.published()
+    assert other.digest() == spec.digest()
+    assert spec.published()["data"] == {"path": "people.csv", "kind": "csv"}
+
+
+def test_the_assumption_of_line_breaks_in_cells_is_published() -> None:
+    assert Spec.from_json(changed("data.quoting", "standard")).published()["data"]["quoting"] == "standard"
+
+
+def test_the_number_of_rows_is_public_only_where_nothing_in_a_row_can_change_it() -> None:
+    """With a column of persons, a row that names nobody does not count."""
+    replaced = changed("unit", {"relation": "replace"})
+    assert Spec.from_json(replaced).unit.unit().total_is_public
+    replaced["unit"]["person_column"] = "id"
+    assert not Spec.from_json(replaced).unit.unit().total_is_public
 
 
 def test_the_digest_can_be_recomputed_from_the_published_document() -> None:
@@ -226,7 +253,8 @@ def test_a_file_that_is_no_spec_is_an_input_error(tmp_path: Path, content: bytes
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("path", "other.csv"), ("kind", "parquet"), ("delimiter", ";"), ("encoding", "latin-1"), ("sha256", "0" * 64)]
+    ("field", "value"),
+    [("path", "b.csv"), ("kind", "parquet"), ("delimiter", ";"), ("encoding", "latin-1"), ("quoting", "none"), ("sha256", "0" * 64)],
 )
 def test_every_field_of_the_public_table_changes_the_digest(field: str, value: str) -> None:
     given = {"path": "census.csv"}

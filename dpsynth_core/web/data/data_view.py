@@ -111,16 +111,24 @@ def _found(here: Current) -> None:
         _reading(here, data)
 
 
+_QUOTING_HELP = (
+    "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
+    "well-formed file: it is checked, refused if it is not, and the release states the assumption."
+)
+
+
 def _reading(here: Current, data: dict[str, Any]) -> None:
-    """How the text file is read, as found; each can be corrected."""
+    """How the text file is written: suggested by its first lines, stated by whoever goes on."""
     separator = project_table.DELIMITER_NAMES.get(data["delimiter"], "another sign").split()[0].lower()
     encoding = project_table.ENCODING_NAMES.get(data["encoding"], "another encoding")
     with st.expander(f"Read as {separator}-separated, {encoding}", icon=":material/tune:"):
+        st.caption("Suggested by the first lines of the file. By going on you state that it is written so; none of this is published.")
         left, right = st.columns(2)
         with left:
             _read_as(here, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES)
         with right:
             _read_as(here, "Text encoding", "encoding", project_table.ENCODING_NAMES)
+        _read_as(here, "Quotes", "quoting", project_table.QUOTING_NAMES, _QUOTING_HELP)
         key = f"{here.project}:markers"
         st.session_state.setdefault(key, data["missing_markers"])
         st.multiselect(
@@ -134,11 +142,16 @@ def _reading(here: Current, data: dict[str, Any]) -> None:
         )
 
 
-def _read_as(here: Current, label: str, name: str, names: dict[str, str]) -> None:
-    now, key = here.draft["data"][name], f"{here.project}:{name}"
+def _read_as(here: Current, label: str, name: str, names: dict[str, str], help: str | None = None) -> None:
+    now, key = here.draft["data"].get(name, next(iter(names))), f"{here.project}:{name}"
     st.session_state[key] = now
     options = list(dict.fromkeys([*names, now]))
-    st.selectbox(label, options, format_func=lambda o: names.get(o, o), key=key, on_change=lambda: _reread(**{name: st.session_state[key]}))
+    reread = partial(_reread_as, name, key)
+    st.selectbox(label, options, format_func=lambda o: names.get(o, o), key=key, on_change=reread, help=help)
+
+
+def _reread_as(name: str, key: str) -> None:
+    _reread(**{name: st.session_state[key]})
 
 
 def _reread(**changes: Any) -> None:
@@ -162,7 +175,8 @@ def unit(here: Current) -> None:
             kind="radio",
             captions=[
                 "Hides even whether someone is in the table. How many rows there are stays secret.",
-                "Hides what someone's record says, not that they are in the table. The number of rows is public; noise grows by 40 %.",
+                "Hides what someone's record says, not that they are in the table. If every row is a different person, the number of"
+                " rows is public. Noise grows by 40 %.",
             ],
             help="The neighbouring relation: which two tables must look alike to any attacker.",
         )
@@ -253,6 +267,25 @@ def _new_population() -> None:
         )
     with right:
         fields.number("and δ", "wizard.cap.delta", partial(numbers.positive, field="limit", example="1e-9"), numbers.short)
+
+
+def survey(here: Current) -> None:
+    """How many lines cannot be read as the file is said to be written; never kept."""
+    if project_table.is_simulated(here.draft):
+        return
+    with frame.card("Can every line be read?", Zone.CURATOR, "Exact counts of your table, for your eyes only: they are not published."):
+        if not st.toggle("Look at every line", key=f"{here.project}:survey", value=project_table.is_small(here.draft)):
+            st.caption("Reads the whole table once. Nothing is charged.")
+            return
+        try:
+            sentences = project_table.survey(here.draft).value.sentences()
+        except InputError as error:
+            frame.refused(error)
+            return
+        for sentence in sentences:
+            st.warning(literal(sentence), icon=":material/report:")
+        if not sentences:
+            st.caption(":green[:material/check_circle:] Every line has a value for each column.")
 
 
 def preview(here: Current) -> None:

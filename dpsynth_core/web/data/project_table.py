@@ -19,8 +19,10 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, files, guess
+from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import fit_view
@@ -33,6 +35,13 @@ ROOTS = "DPSYNTH_DATA_ROOTS"
 
 DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
 ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
+QUOTING_NAMES = {
+    "lines": "Every line is a record",
+    "none": "Quotes mean nothing",
+    "standard": "Quoted cells may contain line breaks",
+}
+SMALL_BYTES = 20_000_000
+"""A smaller table is looked through without being asked."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +88,10 @@ def simulated() -> Table:
 
 def reread(draft: Draft, **changes: Any) -> Table:
     """The same file read differently. Raises InputError if it is no table that way."""
-    form = _form({**draft["data"], **changes})
+    form = TableFormat.of({**draft["data"], **changes})
     path, wizard = draft["data"]["path"], draft["wizard"]
     files.check(path, form)
-    return Table(_section(path, form), files.column_names(path, form), wizard["source"], wizard["label"])
+    return Table(form.section(path), files.column_names(path, form), wizard["source"], wizard["label"])
 
 
 def adopt(draft: Draft, table: Table) -> None:
@@ -125,25 +134,40 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """The first rows, as the file has them. Raises InputError if the file is gone or cannot be read."""
     if is_simulated(draft):
         return public(demo.simulate(rows=PREVIEW_ROWS))
-    form, path = _form(draft["data"]), draft["data"]["path"]
+    form, path = TableFormat.of(draft["data"]), draft["data"]["path"]
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(path, form, files.column_names(path, form)), 1)]
     if not batches:
         raise InputError("data", "it has no rows", "choose another table")
     return curator_only(pa.Table.from_batches(batches).to_pandas().astype("string"))
 
 
+def survey(draft: Draft) -> Zoned[Survey]:
+    """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
+    all."""
+    data, wizard = draft["data"], draft["wizard"]
+    return surveys.survey(data["path"], TableFormat.of(data), wizard["columns"], draft["unit"]["person_column"])
+
+
+def is_small(draft: Draft) -> bool:
+    """Whether the draft's table is there and can be looked through in no time."""
+    try:
+        return sum(path.stat().st_size for path in files.table_files(draft["data"]["path"])) <= SMALL_BYTES
+    except (InputError, OSError):
+        return False
+
+
 def look(draft: Draft) -> Zoned[tuple[Guess, ...]]:
     """What each column of the draft's own table looks like: curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
-    return guess.propose(draft["data"]["path"], _form(draft["data"]))
+    return guess.propose(draft["data"]["path"], TableFormat.of(draft["data"]))
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[pd.DataFrame]:
     """How much of each column is not in the domain (see `outside.shares`): curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(fit_view.shares(domain, demo.simulate(), TableFormat()).value)
-    return fit_view.shares(domain, draft["data"]["path"], _form(draft["data"]))
+    return fit_view.shares(domain, draft["data"]["path"], TableFormat.of(draft["data"]))
 
 
 def look_at_public(path: Path) -> tuple[Guess, ...]:
@@ -163,16 +187,7 @@ def forget_uploads(owner: str, project: str, but: str = "") -> None:
 def _inspect(path: Path, source: str, label: str) -> Table:
     form = files.sniff(path)
     files.check(path, form)
-    return Table(_section(str(path), form), files.column_names(path, form), source, label)
-
-
-def _section(path: str, form: TableFormat) -> dict[str, Any]:
-    markers = sorted(form.missing_markers)
-    return {"path": path, "kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding, "missing_markers": markers}
-
-
-def _form(section: dict[str, Any]) -> TableFormat:
-    return TableFormat(section["kind"], section["delimiter"], section["encoding"], frozenset(section["missing_markers"]))
+    return Table(form.section(path), files.column_names(path, form), source, label)
 
 
 def _check_place(path: Path, only_this_machine: bool) -> None:

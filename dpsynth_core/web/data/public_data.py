@@ -78,7 +78,7 @@ def label(section: dict[str, Any]) -> str:
 
 def differences(section: dict[str, Any], domain: Domain) -> Differences:
     """How it differs from a domain. Raises InputError if the file is gone or cannot be read."""
-    return public.compare(Path(section["path"]), _form(section), domain)
+    return public.compare(Path(section["path"]), TableFormat.of(section), domain)
 
 
 def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
@@ -89,7 +89,7 @@ def of_headers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Differences:
 
 def look(section: dict[str, Any]) -> tuple[Guess, ...]:
     """What its columns look like: a domain that costs nothing."""
-    return guess.propose(section["path"], _form(section), is_public=True).value
+    return guess.propose(section["path"], TableFormat.of(section), is_public=True).value
 
 
 def _check_not_private(path: Path, draft: Draft) -> None:
@@ -101,10 +101,4 @@ def _check_not_private(path: Path, draft: Draft) -> None:
 def _inspect(path: Path) -> Found:
     form = files.sniff(path)
     files.check(path, form)
-    markers = sorted(form.missing_markers)
-    how = {"kind": form.kind, "delimiter": form.delimiter, "encoding": form.encoding, "missing_markers": markers}
-    return Found({"path": str(path), **how, "sha256": public.digest(path)}, files.column_names(path, form))
-
-
-def _form(section: dict[str, Any]) -> TableFormat:
-    return TableFormat(section["kind"], section["delimiter"], section["encoding"], frozenset(section["missing_markers"]))
+    return Found(form.section(path) | {"sha256": public.digest(path)}, files.column_names(path, form))
