@@ -26,6 +26,7 @@ from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
+from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
@@ -154,8 +155,8 @@ class _Opened:
         for attribute in self.release.domain:
             if attribute.dtype != "string" and attribute.other and attribute.missing:
                 raise _Open("in a column that is not text, “other” and “missing” cannot be told apart in the rows")
-        cliques = self.plan.workload.cliques
-        return {r: t / len(self.codes) for r, t in row_marginals(self.release.domain, self.codes, cliques).items()}
+        released = Evidence(self.release.domain, self.codes, self.release.measurements, self.release.total)
+        return released.published(self.plan.workload.cliques)
 
     @cached_property
     def total(self) -> Total | None:

@@ -6,7 +6,7 @@ How far off each marginal is, is said in `quality`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +39,18 @@ class Evidence:
     measurements: Sequence[Measurement]
     total: float
 
+    def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
+        """Marginals as published, as fractions: the rows', or the noisy answers as fractions of the people where there are no rows. Without
+        those that no answer contains."""
+        if self.codes is not None:
+            rows = max(1, len(self.codes))
+            return {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, cliques).items()}
+        answers, people = {r: self.measured(r) for r in cliques}, max(1.0, self.total)
+        return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
+
     def shares(self, clique: Clique) -> NDArray[np.float64] | None:
         """A marginal of the synthetic rows, as fractions of them."""
-        if self.codes is None:
-            return None
-        return row_marginals(self.domain, self.codes, [clique])[clique] / max(1, len(self.codes))
+        return None if self.codes is None else self.published([clique])[clique]
 
     def people(self, clique: Clique) -> NDArray[np.float64] | None:
         """The same in people: as if there were as many rows as people."""

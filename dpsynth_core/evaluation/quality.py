@@ -26,7 +26,6 @@ from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -63,13 +62,8 @@ class Statements:
     unit: Unit
 
     def published(self, cliques: Sequence[Clique]) -> dict[Clique, Array]:
-        """Marginals as published, as fractions: the rows', or the noisy answers where there are no rows; those there are."""
-        evidence = self.evidence
-        if evidence.codes is not None:
-            return {r: t / max(1, len(evidence.codes)) for r, t in row_marginals(evidence.domain, evidence.codes, cliques).items()}
-        found = {r: evidence.measured(r) for r in cliques}
-        people, domain = max(1.0, evidence.total), evidence.domain
-        return {r: domain.cleared(r, e.values) / people for r, e in found.items() if e is not None}
+        """Marginals as published, as fractions; those there are (see `Evidence.published`)."""
+        return self.evidence.published(cliques)
 
 
 def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) -> Zoned[pd.DataFrame]:

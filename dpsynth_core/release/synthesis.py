@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
+from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -49,7 +50,6 @@ from dpsynth_core.sources.formats import STANDARD, TableFormat
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 
@@ -206,15 +206,13 @@ def _without_times(made: Release) -> Release:
 def _published(
     plan: Plan, finished: Finished, measurements: Sequence[Measurement], codes: NDArray[np.int32] | None
 ) -> dict[Clique, NDArray[np.float64]]:
-    """What is published of each marginal of the workload, as fractions: the rows', or the answers where there are no rows.
-
-    Where a rule is published and the workload is not, what was measured beside it.
-    """
-    if not plan.mechanism.card.publishes_tables:
-        return {m.clique: plan.domain.cleared(m.clique, m.values) / finished.total for m in measurements if m.clique}
-    if codes is None:
+    """What is published of each marginal of the workload, as fractions; where a rule is published and the workload is not, of what was
+    measured beside it. Answers are the model's: a public table that stands in is no measurement."""
+    answers_tables = plan.mechanism.card.publishes_tables
+    if codes is None and answers_tables:
         return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
-    return {r: counts / len(codes) for r, counts in row_marginals(plan.domain, codes, plan.workload.cliques).items()}
+    cliques = plan.workload.cliques if answers_tables else [m.clique for m in measurements if m.clique]
+    return Evidence(plan.domain, codes, measurements, finished.total).published(cliques)
 
 
 def versions() -> dict[str, str]:

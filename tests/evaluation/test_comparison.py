@@ -11,6 +11,7 @@ from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))
 CODES = np.random.default_rng(1).integers(0, [3, 4, 2], size=(600, 3)).astype(np.int32)
@@ -77,3 +78,25 @@ def test_answers_without_rows_show_their_measurements_only() -> None:
 def test_panels_of_a_curator_only_table_of_rows_stay_curator_only() -> None:
     private = curator_only(evidence(Measurement(("a", "b"), exact(("a", "b")), 1.0)))
     assert all(panel.zone is Zone.CURATOR for panel in comparison.two_way(private, "a", "b").values())
+
+
+def test_rows_publish_their_own_shares_whatever_was_measured() -> None:
+    published = evidence(Measurement(("a",), np.array([9.0, 9.0, 9.0]), 2.0), total=50.0).published([("a", "b"), ("c",)])
+    assert published[("a", "b")] == pytest.approx(exact(("a", "b")) / 600)
+    assert published[("c",)] == pytest.approx(exact(("c",)) / 600)
+
+
+def test_answers_publish_what_was_measured_as_shares_of_the_people() -> None:
+    pair = Measurement(("a", "b"), np.arange(12.0).reshape(3, 4), 2.0)
+    published = evidence(pair, codes=None, total=50.0).published([("a", "b"), ("a",), ("c",)])
+    assert published.keys() == {("a", "b"), ("a",)}  # nothing says anything about c
+    assert published[("a", "b")] == pytest.approx(pair.values / 50)
+    assert published[("a",)] == pytest.approx(pair.values.sum(axis=1) / 50)
+
+
+def test_answers_publish_nothing_in_impossible_cells() -> None:
+    never = StructuralZeros(("a", "b"), (((0,), (1, 2)),))
+    limited = Evidence(Domain(DOMAIN.attributes, (never,)), None, [Measurement(("a", "b"), np.full((3, 4), 5.0), 2.0)], 50.0)
+    published = limited.published([("a", "b")])[("a", "b")]
+    assert published[0].tolist() == [0.1, 0.0, 0.0, 0.1]
+    assert np.all(published[1:] == 0.1)
