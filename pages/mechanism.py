@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.planning import feasibility, leaks
-from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DataSpec, MechanismSpec, Spec
-from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.release import synthesis
-from dpsynth_core.store import fingerprints, ledger, runs
-from dpsynth_core.store.accounts import Spent
-from dpsynth_core.web.budget import plan_view
+from dpsynth_core.store import runs
 from dpsynth_core.web.data import check_view
-from dpsynth_core.web.mechanism import recommendation_view
-from dpsynth_core.web.run import launch, watch
-from dpsynth_core.web.shell import document, frame, refusals
-from dpsynth_core.web.shell.numbers import short
-from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, literal
-
-_RUN = "run"
+from dpsynth_core.web.mechanism import sealing_view
+from dpsynth_core.web.run import watch
+from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
@@ -37,146 +17,20 @@ def main() -> None:
     listed = runs.list(here.owner, here.project)
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC, Zone.RELEASED)
-    _say_if_refused()
+    sealing_view.say_if_refused()
     if listed:
         watch.panel(here.owner, (active or listed[0]).id)
     if active is None and not listed:
-        _plan(here)
+        sealing_view.planning(here)
     elif active is None:
         last = listed[0]
         undecided = last.state != "done" or check_view.was_check(last)
         again = st.expander("Plan another run", undecided, key=f"plan_again_{last.id}", icon=":material/replay:", on_change="rerun")
         if again.open:  # else nobody waits for what nobody sees
             with again:
-                _plan(here)
+                sealing_view.planning(here)
     done = any(run.state == "done" for run in listed)
     frame.nav("mechanism", ready=done, why="Results open when a run is done.")
-
-
-def _plan(here: Current) -> None:
-    """From verdict to run; what is missing if the draft is not complete."""
-    mechanism = registry.get(here.draft["mechanism"]["name"])
-    try:
-        plan = document.plan(here.draft, here.name)
-    except InputError as error:
-        frame.refused(error)
-        plan_view.parameters(mechanism)
-        return
-    spec, shares = plan.spec, plan.shares
-    account, people = _account(here, spec.population, shares.accountant), document.people(here.draft)
-    plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
-    elsewhere, was_private = _same_file_elsewhere(spec), _public_was_private(spec)
-    plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private, plan.condition))
-    forecasts = _forecasts(spec.model_dump_json())
-    recommendation_view.card(here, forecasts)
-    frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
-    plan_view.cards(forecasts, mechanism.card.name)
-    plan_view.parameters(mechanism, plan.domain.names)
-    if spec.public is not None:
-        check_view.card(here)
-    _seal(here, plan, account, fits=isinstance(found := forecasts[mechanism.card.name], Forecast) and found.fits)
-
-
-def _account(here: Current, population: str, following: Accountant) -> Spent:
-    """What the ledger says; for a population that it does not know yet, the cap chosen on the Data page."""
-    account = ledger.spent(population, following)
-    if population in ledger.populations():
-        return account
-    epsilon, delta = document.cap(here.draft)
-    rho = account.accountant.rho_from(epsilon, delta)
-    return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _forecasts(spec_text: str) -> dict[str, Forecast | InputError]:
-    """What each mechanism would need for this plan, the chosen one with its own settings."""
-    plan = Plan.of(Spec.model_validate_json(spec_text))
-
-    def expected(name: str) -> Forecast | InputError:
-        try:
-            return synthesis.informed(plan if name == plan.mechanism.name else plan.using(MechanismSpec(name=name))).forecast
-        except InputError as error:
-            return error
-
-    return {name: expected(name) for name in registry.MECHANISMS}
-
-
-def _same_file_elsewhere(spec: Spec) -> tuple[str, ...]:
-    """Other populations that anybody charged for the same file; of invented people, everybody may have as many as they like."""
-    if spec.data.simulated:
-        return ()
-    try:
-        stat = Path(spec.data.path).stat()
-        mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime))
-    except (OSError, InputError):
-        return ()  # the file is gone: submitting will say so
-    return ledger.same_file_elsewhere(mark, spec.population)
-
-
-def _public_was_private(spec: Spec) -> tuple[str, ...]:
-    """Populations that were charged for the file that is now called public."""
-    if spec.public is None:
-        return ()
-    try:
-        stat = Path(spec.public.path).stat()
-        mark = _fingerprint(DataSpec(path=spec.public.path).model_dump_json(), (stat.st_size, stat.st_mtime))
-    except (OSError, InputError):
-        return ()
-    return ledger.same_file_elsewhere(mark, "")
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
-    """Keyed hash of the data file; `version` makes a changed file a new entry."""
-    del version
-    return fingerprints.of_data(DataSpec.model_validate_json(data_text))
-
-
-def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
-    spec = plan.spec
-    typed = document.wizard(here.draft).get("typed", {})
-    unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
-    affordable = plan.shares.rho <= account.remaining_rho
-    with frame.card("Seal and run", Zone.RELEASED):
-        st.markdown(
-            f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
-            f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its cap of"
-            f" ε {short(account.cap_epsilon)}."
-        )
-        if not affordable:
-            st.error(
-                "The cap does not allow it. Lower epsilon, or raise the cap on the Ledger page and give a reason there.",
-                icon=":material/block:",
-            )
-        if st.button(
-            "Seal the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
-        ):
-            _confirm(here, plan, account, [run.id for run in runs.list(here.owner, here.project)])
-
-
-@st.dialog("Spend this budget?", width="medium")
-def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -> None:
-    spec, left = plan.spec, max(0.0, account.remaining_rho - plan.shares.rho)
-    after = plan.shares.accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0
-    now, cost, rest = st.columns(3)
-    now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
-    cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
-    rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in ρ, which is why the three numbers do not simply subtract.")
-    st.markdown(
-        f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
-        f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
-        " cancelled, fails, or the machine goes down."
-    )
-    label = f"Spend ε {short(spec.budget.epsilon)} and run"
-    submit = partial(refusals.attempt, _RUN, partial(launch.submit, here, seen))
-    if st.button(label, type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit):
-        st.rerun()
-
-
-def _say_if_refused() -> None:
-    if (error := refusals.taken(_RUN)) is not None:
-        frame.refused(error)
-        st.caption("The run was not started and nothing was spent.")
 
 
 main()

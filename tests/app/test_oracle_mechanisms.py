@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
-from dpsynth_core.privacy.events import Selection
+from dpsynth_core.privacy.events import PerturbedMinimum, Selection
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -39,7 +39,7 @@ def closed_form(name: str, made: Release) -> float:
     """rho of the whole run, from what the release says of it: see each mechanism's docstring."""
     said = made.details
     if name == "learn":
-        (eps,) = [charge["l1"] / charge["scale"] for charge in made.charges if charge["operation"] == "PerturbedMinimum"]
+        (eps,) = [event.l1 / event.scale for event in made.charges if isinstance(event, PerturbedMinimum)]
         return eps**2 / 2 / (1 - 0.3)  # the check has the other share
     if name in ("dualquery", "dqrs"):  # at its default DQRS plays like DualQuery
         t = said["rounds"]

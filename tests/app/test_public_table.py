@@ -120,11 +120,11 @@ def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent() -> None
     one_sex = CENSUS[CENSUS["sex"] == CENSUS["sex"].iloc[0]].to_csv(index=False).encode()
     place = with_public(project(population="Checked people", mechanism={"name": "pmwpub", "settings": {}}), one_sex)
     stored = projects.load(LOCAL_OWNER, place)
-    run = launch.submit_check(Current(LOCAL_OWNER, place, "Trial", dict(stored.draft)), 0.05)
+    run = launch.submit_check(Current(LOCAL_OWNER, place, "Trial", dict(stored.draft)), 0.05, [])
     while runs.get(LOCAL_OWNER, run).active:
         jobs.pump()
     made = runs.release(LOCAL_OWNER, run)
-    assert [charge["operation"] for charge in made.charges] == ["Gaussian", "Laplace"]
+    assert [type(event).__name__ for event in made.charges] == ["Gaussian", "Laplace"]
     assert made.details["best_mixture"]["poor"]
     assert "public-table-poor" in [brand.code for brand in made.brands]
     assert ledger.spent("Checked people").epsilon == pytest.approx(0.05, rel=0.01)

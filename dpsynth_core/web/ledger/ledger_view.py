@@ -1,0 +1,136 @@
+"""The ledger on screen: whether the chain is whole, the account of each population, every entry."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.store import accounts, chain, exports, ledger, runs
+from dpsynth_core.store.accounts import Spent
+from dpsynth_core.store.chain import Entry
+from dpsynth_core.web.shell import frame, numbers
+from dpsynth_core.web.shell.text import literal, one_line
+
+_KINDS = {
+    "population": "population opened, with its cap",
+    "cap": "cap changed",
+    "reserve": "budget reserved for a run",
+    "touch": "the run opened the records: final",
+    "return": "given back: the run read nothing",
+    "restore": "a person accepted the ledger as it was",
+}
+
+
+def whole() -> None:
+    found = chain.verify()
+    if found.ok:
+        st.success(
+            f"The chain of {found.head.number:,} entries is whole. Its head is `{found.head.hash[:16]}`; note it elsewhere, to prove it"
+            " later.",
+            icon=":material/link:",
+        )
+    else:
+        st.error(
+            f"The chain is broken: {literal(found.problem)}. Do not rely on the sums below. No run is charged until whoever keeps this"
+            " server puts the newest copy of its directory back, or accepts the ledger as it is: `python -m dpsynth_core ledger restore`.",
+            icon=":material/link_off:",
+        )
+    if found.restored:
+        times = "once" if found.restored == 1 else f"{found.restored:,} times"
+        st.warning(
+            f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it.", icon=":material/history:"
+        )
+
+
+def account_of(owner: str, account: Spent) -> None:
+    st.markdown(f"#### {literal(account.population)}")
+    st.progress(account.share, f"{account.share:.0%} of the cap is used (in ρ of {account.accountant.name}, where losses add up)")
+    places = st.columns(4)
+    places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=f"All releases together, at δ {numbers.short(account.cap_delta)}.")
+    places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="Of one more release that takes all that is left.")
+    places[2].metric("Cap", f"ε {numbers.short(account.cap_epsilon)}", help=f"At δ {numbers.short(account.cap_delta)}.")
+    places[3].metric("Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late.")
+    if account.unit is not None:
+        st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
+    with st.expander("Change the cap", icon=":material/edit:"):
+        _change_cap(owner, account)
+
+
+def _change_cap(owner: str, account: Spent) -> None:
+    with st.form(f"cap_{account.population}", border=False):
+        first, second = st.columns(2)
+        epsilon = first.text_input("New cap, ε", numbers.short(account.cap_epsilon))
+        delta = second.text_input("δ", numbers.short(account.cap_delta))
+        note = st.text_input(
+            "Reason", help="Kept in the ledger, for whoever audits it. Releases made from then on say that the cap was changed."
+        )
+        if not st.form_submit_button("Change the cap", icon=":material/edit:"):
+            return
+    try:
+        cap = numbers.positive(epsilon, "cap epsilon", "10"), numbers.positive(delta, "cap delta", "1e-9")
+        ledger.change_cap(owner, account.population, cap, note)
+    except InputError as error:
+        frame.refused(error)
+    else:
+        st.rerun()
+
+
+def entries(owner: str, names: tuple[str, ...]) -> None:
+    with frame.card("Entries", Zone.RELEASED, "The newest first."):
+        picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
+        shown = [entry for entry in reversed(chain.entries()) if not picked or entry.population in picked]
+        st.dataframe(
+            _table(shown, owner),
+            hide_index=True,
+            height=min(420, 40 + 35 * max(1, len(shown))),
+            column_config={
+                "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
+                "ε": st.column_config.NumberColumn(format="%.4g"),
+                "δ": st.column_config.NumberColumn(format="scientific"),
+                "what": st.column_config.TextColumn(width="medium"),
+                "hash": st.column_config.TextColumn(help="Covers every other field and the entry before."),
+            },
+        )
+        with st.container(horizontal=True):
+            st.download_button(
+                "Export CSV",
+                lambda: exports.to_csv(chain.entries()),
+                "ledger.csv",
+                "text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            st.download_button(
+                "Export JSON",
+                lambda: exports.to_json(chain.entries()),
+                "ledger.json",
+                "application/json",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        st.caption("Anyone can check the JSON export: every hash covers the entry and the hash before it.")
+
+
+def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
+    names = {run.id: run.spec["name"] for run in runs.list(owner)}
+    return pd.DataFrame(
+        {
+            "number": [e.number for e in entries],
+            "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
+            "population": [e.population for e in entries],
+            "what": [_KINDS[e.kind] for e in entries],
+            "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],
+            "ρ in": [e.accountant if e.kind in ("reserve", "return") else "" for e in entries],
+            "ε": [e.epsilon or None for e in entries],
+            "δ": [e.delta or None for e in entries],
+            "who": ["you" if e.curator == owner else f"another curator ({e.curator[:8]})" for e in entries],
+            "release": [names.get(e.run, "") for e in entries],
+            "protects": [accounts.unit_of(e).words if e.relation else "" for e in entries],
+            "note": [e.note for e in entries],
+            "run": [e.run[:8] for e in entries],
+            "plan": [e.spec[:8] for e in entries],
+            "hash": [e.hash[:8] for e in entries],
+        }
+    )
