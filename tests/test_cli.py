@@ -167,6 +167,11 @@ def test_mechanisms_prints_the_registry(capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(registry.describe()))
 
 
+def pipe(name: str) -> str:
+    os.mkfifo(name)
+    return name
+
+
 def write(name: str, text: str) -> str:
     Path(name).write_text(text)
     return name
@@ -186,6 +191,12 @@ MISTAKES: dict[str, Callable[[], int]] = {
     "duplicate columns": lambda: synthesize(data=write("twice.csv", "age,sex,sex,pay\n1,f,f,2\n")),
     "not a table": lambda: synthesize(data=write("binary.csv", "\x00\x01\x02")),
     "missing domain": lambda: synthesize(domain="nowhere.json"),
+    "domain is a pipe": lambda: synthesize(domain=pipe("domain.pipe")),
+    "domain is a device": lambda: synthesize(domain="/dev/zero"),
+    "domain is a folder": lambda: synthesize(domain="."),
+    "data is a pipe": lambda: synthesize(data=pipe("data.csv")),
+    "workload is a pipe": lambda: synthesize("--workload", pipe("w.json")),
+    "spec is a pipe": lambda: cli.main(["run", pipe("spec.json"), "--out", "out"]),
     "domain no json": lambda: synthesize(domain=write("bad.json", "{")),
     "domain reversed": lambda: synthesize(
         domain=write("rev.json", '{"version": 1, "attributes": [{"name": "age", "kind": "integer", "lower": 90, "upper": 10, "bins": 2}]}')

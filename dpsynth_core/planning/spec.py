@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.sources import standin
@@ -186,10 +187,9 @@ def load_spec(path: Path) -> Spec:
 
 def read_json(path: Path, field: str) -> Any:
     """The content of a JSON file, for messages called `field`. Raises InputError."""
+    text = read_document(path, field)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        raise InputError(field, f"the file {str(path)!r} cannot be read", "check its path and permissions") from None
+        return json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(field, f"the file {str(path)!r} is not JSON", "check commas, quotes and brackets") from None
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.bins import column_field, day_of, equal_edges
@@ -242,12 +243,7 @@ def parse_domain(text: str) -> Domain:
 
 def load_domain(path: str | Path) -> Domain:
     """`parse_domain` of a file."""
-    try:
-        return parse_domain(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError:
-        raise InputError("domain", "the file cannot be read", "check its path and permissions") from None
-    except UnicodeDecodeError:
-        raise InputError("domain", "the file is not UTF-8 text", "save it as UTF-8") from None
+    return parse_domain(read_document(Path(path), "domain"))
 
 
 def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
