@@ -89,8 +89,10 @@ def digest(path: Path) -> str:
 
 def is_same_table(public: Path, private: Path) -> bool:
     """Whether the two have a file in common, whatever it is called."""
-    theirs = table_files(private)
-    return any(_same_content(file, other) for file in _files(public) for other in theirs)
+    theirs: dict[int, list[Path]] = {}
+    for file in table_files(private):
+        theirs.setdefault(file.stat().st_size, []).append(file)
+    return any(_same_content(file, other) for file in _files(public) for other in theirs.get(file.stat().st_size, ()))
 
 
 @contextmanager
@@ -108,8 +110,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def _same_content(first: Path, second: Path) -> bool:
-    if first.stat().st_size != second.stat().st_size:
-        return False
     with first.open("rb") as one, second.open("rb") as other:
         while chunk := one.read(_CHUNK):
             if chunk != other.read(_CHUNK):
