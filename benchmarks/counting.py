@@ -2,8 +2,8 @@
 
     python -m benchmarks.counting --rows 5000000
 
-Two tables: Adult as the field's benchmark codes it (where it lies in ../shared/data, or is named), and a Parquet file of simulated
-people, written to a temporary folder first. Each is counted in a process of its own, so that peaks do not mix; needs Linux.
+Adult as the field's benchmark codes it (where it lies in ../shared/data, or is named), and simulated people as Parquet and as CSV,
+written to a temporary folder first. Each is counted in a process of its own, so that peaks do not mix; needs Linux.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from benchmarks.table import ADULT_FOLDER, RESULTS
@@ -56,6 +57,11 @@ def main() -> None:
         path = Path(folder) / "people.parquet"
         write_people(path, options.rows)
         counted.append(_in_own_process("simulated people", demo_domain(), path))
+        as_csv = path.with_suffix(".csv")
+        with pacsv.CSVWriter(as_csv, pq.read_schema(path)) as writer:
+            for batch in pq.ParquetFile(path).iter_batches():
+                writer.write_batch(batch)
+        counted.append(_in_own_process("simulated people, CSV", demo_domain(), as_csv))
     for one in counted:
         memory = f"{one.peak_mb:,.0f} MB peak, {one.base_mb:,.0f} MB of it before the first row"
         print(f"{one.table}: {one.rows:,} rows, {one.marginals} marginals of {one.cells:,} cells: {one.seconds:.2f} s, {memory}")
