@@ -113,6 +113,19 @@ def test_real_rows_are_shown_only_when_asked_for_and_as_curator_only() -> None:
     assert any(Zone.CURATOR.label in m.value for m in app.markdown)
 
 
+def test_lines_that_cannot_be_read_are_said_to_the_curator_before_anything_is_charged() -> None:
+    app = first_visit()
+    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    assert "Every line has a value for each column" in words(app)
+    app.file_uploader[0].set_value(("people.csv", CSV + b'1,"x\n', "text/csv")).run()
+    assert not app.exception
+    assert any("1 line is malformed" in warning.value for warning in app.warning)
+    field(app, "selectbox", "Quotes").set_value("none").run()
+    assert stored()["data"]["quoting"] == "none"
+    field(app, "toggle", "Look at every line").set_value(False).run()
+    assert not app.warning
+
+
 def test_several_rows_per_person_need_a_column_and_a_limit() -> None:
     app = first_visit()
     app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()

@@ -144,8 +144,8 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 def survey(draft: Draft) -> Zoned[Survey]:
     """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
     all."""
-    data, wizard = draft["data"], draft["wizard"]
-    return surveys.survey(data["path"], TableFormat.of(data), wizard["columns"], draft["unit"]["person_column"])
+    data, columns, person = draft["data"], draft["wizard"]["columns"], draft["unit"]["person_column"]
+    return surveys.survey(data["path"], TableFormat.of(data), columns, person if person in columns else None)
 
 
 def is_small(draft: Draft) -> bool:
