@@ -6,7 +6,8 @@ promise except with a probability of their own (`spec.Shares.delta`) add those u
 delta (approximate zCDP: Bun & Steinke 2016, section 8). Sums never exceed the cap, not by the last bit: they are compared as fractions.
 
 All charges of a population have one unit of privacy. Losses of other units do not add up: what is protected for each row is not protected
-for a person with twenty of them, and what hides a person's record (replace) may tell that the person is in the table."""
+for a person with twenty of them, and what hides a person's record (replace) may tell that the person is in the table.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 One chain for the installation, whoever charges. Entries are only ever added: triggers of `database` refuse anything else, `check_chain`
 finds what was changed around them, and `head` what was cut off. A person may accept a chain that is not whole (`restoring`); that is an
-entry as well, which vouches for all before it as they are then, so that any later change of them is found again."""
+entry as well, which vouches for all before it as they are then, so that any later change of them is found again.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ The cap is the bound that composition theorems for adaptively chosen runs need: 
 a release states the cap, and whether it was changed after charges existed, rather than what was spent when it was written.
 
 This module never sees data; budgets, names and fingerprints only. What others may read of an entry (`chain`, `exports`) has no project's
-name."""
+name.
+"""
 
 from __future__ import annotations
 

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import auditing, chain, exports, fingerprints, head, ledger, projects
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import auditing, chain, exports, fingerprints, head, ledger, projects, runs
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.restoring import restore
+from tests.store.conftest import Driver
 from tests.store.test_chain import alter
 from tests.store.test_ledger import charge, give_back, reserve
 
@@ -244,6 +246,20 @@ def test_a_return_that_the_books_do_not_take_leaves_the_charge_standing(home: Pa
     delete_head(home)
     give_back("r1")
     assert ledger.spent("people").rho == pytest.approx(RHO)
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
+    home: Path, make_spec: Callable[..., Spec], project: str, driver: Driver
+) -> None:
+    run = runs.submit("ann", project, make_spec())
+    delete_head(home)
+    assert driver(home, "run", run, 0) == 0
+    found = runs.get("ann", run)
+    assert (found.state, found.touched) == ("failed", False)
+    assert "ledger.head" in found.error
+    assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
+    assert ledger.spent("people").rho == pytest.approx(found.rho)
 
 
 def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:
