@@ -5,7 +5,7 @@ warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itse
 charged), 130 interrupted. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce` writes
 the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a promise
 is broken).
-The ledger is used only with --population, and then as the app does.
+The ledger is used only with --population, and then as the app does; `ledger` checks it (0 whole, 1 not), exports and restores it.
 """
 
 from __future__ import annotations
