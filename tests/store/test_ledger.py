@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
@@ -285,7 +286,7 @@ def test_the_ledger_says_who_charged_and_holds_no_name_of_a_project() -> None:
     reserve("r2", 0.01)
     assert [entry.curator for entry in chain.entries()] == ["bob", "bob", "ann"]
     spec = Spec.from_json({"name": "Secret project", "population": "people", "data": {"path": "x.csv"}, "domain": {"a": 2}} | REST)
-    charge = ledger.charge_of(spec, "r3", 0.01, "f")
+    charge = ledger.charge_of(Plan.of(spec), "r3", "f")
     assert "Secret" not in str(charge)
     assert (charge.note, charge.unit) == ("a release with AIM", spec.unit)
 

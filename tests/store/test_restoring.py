@@ -254,7 +254,7 @@ def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
 ) -> None:
     run = runs.submit("ann", project, make_spec())
     delete_head(home)
-    assert driver(home, "run", run, 0) == 0
+    assert driver(home, "job", run, 0) == 0
     found = runs.get("ann", run)
     assert (found.state, found.touched) == ("failed", False)
     assert "ledger.head" in found.error
