@@ -37,7 +37,7 @@ from benchmarks.figures import Setting
 from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.mechanisms.weights.mixture import FLOOR
+from dpsynth_core.mechanisms.weights.public_check import FLOOR
 from dpsynth_core.privacy import best_mixture
 from dpsynth_core.privacy.selection.groups import Tally
 from dpsynth_core.sources import public as public_tables

@@ -9,9 +9,9 @@ import pytest
 
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, raked
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

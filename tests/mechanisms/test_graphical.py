@@ -10,10 +10,10 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
-from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Measured
 from dpsynth_core.privacy.events import Selection
 from dpsynth_core.vocabulary.domain import Domain

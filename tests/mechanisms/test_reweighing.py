@@ -14,9 +14,10 @@ from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.mechanisms.weights import reweighing
-from dpsynth_core.mechanisms.weights.mixture import POOR, Mixture, Reading, refusal
+from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.mechanisms.weights.mwem import Mwem
 from dpsynth_core.mechanisms.weights.pmwpub import SELECTIONS, PmwPub
+from dpsynth_core.mechanisms.weights.public_check import POOR, CheckResult, refusal
 from dpsynth_core.privacy.events import Gaussian, Laplace, PermuteAndFlip, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -184,8 +185,8 @@ def test_the_condition_of_the_check_is_stated_where_there_is_one() -> None:
 
 
 def test_a_reading_is_poor_only_when_noise_cannot_explain_it() -> None:
-    assert Reading(POOR + 0.02, 0.01, 0.01).poor
-    assert not Reading(POOR + 0.02, 0.03, 0.01).poor
+    assert CheckResult(POOR + 0.02, 0.01, 0.01).poor
+    assert not CheckResult(POOR + 0.02, 0.03, 0.01).poor
 
 
 def test_structural_zeros_have_no_mass_in_either() -> None:

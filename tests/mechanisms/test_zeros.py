@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.mechanisms.registry import get
-from dpsynth_core.mechanisms.rounds import BYTES_PER_CELL, MEGABYTE, Capacity
 from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise

@@ -6,7 +6,6 @@ the kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split
 from dpsynth_core.mechanisms.shares import least_error_shares
@@ -27,7 +27,6 @@ from dpsynth_core.vocabulary.workload import Workload
 
 _SECONDS_PER_CELL = 1.5e-5
 _BYTES_PER_CELL = 24
-_MAX_CELLS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Gaussian:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """One noise draw per cell of the workload, and all answers in memory."""
         cells = workload.cells
-        reason = f"the workload has {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+        reason = rounds.too_many_cells(cells)
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
@@ -78,7 +77,7 @@ class Gaussian:
         shares = least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():
-            sigma = kernel.marginal_l2 / math.sqrt(2 * share * kernel.rho_total)
+            sigma = rounds.sigma_for(share * kernel.rho_total, kernel.marginal_l2)
             measurements.append(kernel.measure_marginal(clique, sigma))
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
         total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total(measurements)

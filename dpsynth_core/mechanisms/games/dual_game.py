@@ -33,8 +33,8 @@ from dpsynth_core.mechanisms.games.query_game import Codes, Signed
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import done
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.rounds import count_people, people
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -147,10 +147,8 @@ class DualGame(ABC):
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
-            counted = query_game.count_people(kernel)
-            if not kernel.total_is_public:
-                yield Measured(0, counted, kernel.rho_spent, done(kernel))
-            total, rows = max(1.0, float(counted.values)), kernel.query_l1
+            counted = yield from count_people(kernel, query_game.TOTAL_SHARE)
+            total, rows = people(counted), kernel.query_l1
             game = plan(self.schedule, total / rows, kernel.rho_left, self.eta, self.rounds)
             query_player = QueryPlayer(kernel, queries, game, total, rows, rng)
 

@@ -29,8 +29,8 @@ from dpsynth_core.mechanisms.games.query_game import Signed
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import done, eps_for
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.rounds import count_people, eps_for, people
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -78,10 +78,8 @@ class PrimalGame(ABC):
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=self.records) as player:
-            counted = query_game.count_people(kernel)
-            if not kernel.total_is_public:
-                yield Measured(0, counted, kernel.rho_spent, done(kernel))
-            total = max(1.0, float(counted.values))
+            counted = yield from count_people(kernel, query_game.TOTAL_SHARE)
+            total = people(counted)
             count = self.choices(queries.size, total / kernel.query_l1, kernel.rho_left)
             eps, eta = eps_for(kernel.rho_left / count, kernel.selection_price), self.eta * math.sqrt(count)
 

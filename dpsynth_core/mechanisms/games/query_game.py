@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.inference.records import WeightedRecords
-from dpsynth_core.mechanisms import rounds as graphical
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real
+from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.pool import Pool
@@ -32,7 +32,6 @@ from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.oracles.records.exhaustion import Exhaustion
 from dpsynth_core.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries, problems
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -45,7 +44,6 @@ _ROUNDING = 1e-6
 """Gaps up to here come from perturbations being rounded for the solver, and are told as none."""
 _PATIENCE = 4.0
 """Wall seconds for a second of work before a search is ended. Ended so, its answer depends on how busy the machine is."""
-_MAX_CELLS = graphical.MAX_CELLS
 _BYTES_PER_CELL = 24
 _SEARCH_SECONDS, _EASY_QUERIES = 0.002, 50
 _SECONDS_A_ROUND, _SECONDS_PER_CELL = 0.01, 1e-8
@@ -185,16 +183,6 @@ def skip(default: float = 0.0) -> float:
     return real(default, least=0.0, most=0.9, text=text)
 
 
-def count_people(kernel: Kernel) -> Measurement:
-    """The number of rows, as a measurement of the empty clique: exact where it is public, else for TOTAL_SHARE of the budget."""
-    return graphical.count(kernel, TOTAL_SHARE * kernel.rho_total, rows_per_person(kernel))
-
-
-def rows_per_person(kernel: Kernel) -> float:
-    """The most that one person changes a counting query by, in either relation."""
-    return kernel.marginal_l1 / (2 if kernel.relation == "replace" else 1)
-
-
 def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
     """The output of a game: the records of all rounds but the first `skip` of them, each worth the same, `total` people together."""
     codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
@@ -203,7 +191,7 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
 
 def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
     """The event that reports a round."""
-    return graphical.fitted(kernel, number, str(searches))
+    return fitted(kernel, number, str(searches))
 
 
 def split(total_is_public: bool) -> Split:
@@ -218,7 +206,7 @@ def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_se
     it ends with its limit. Two at a time. A round selects among groups of equal counts, and finds them anew where it has more records.
     """
     cells = workload.cells
-    reason = f"the workload has {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+    reason = too_many_cells(cells)
     search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))
     seconds = 3.0 + rounds * (draws * search / min(draws, 2) + _SECONDS_A_ROUND + _SECONDS_PER_CELL * cells)
     return Forecast(not reason, seconds, 350.0 + _BYTES_PER_CELL * cells / 1e6, reason)

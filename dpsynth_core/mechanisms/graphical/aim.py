@@ -15,27 +15,22 @@ from typing import ClassVar
 import numpy as np
 
 from dpsynth_core.inference.model import GraphicalModel
-from dpsynth_core.mechanisms.graphical.public_prior import Beside, Nothing
-from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import (
+from dpsynth_core.mechanisms.graphical.models import (
     BETWEEN,
     BYTES_PER_CELL,
     FINAL,
     MEGABYTE,
     Capacity,
-    Choice,
-    Record,
-    RoundBudget,
     capacity_mb,
-    choose,
     columns_too_large,
     fit,
-    fitted,
-    measure,
-    sigma_for,
 )
+from dpsynth_core.mechanisms.graphical.public_prior import Beside, Nothing
+from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, choose
+from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.parameters import real, whole
+from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
@@ -103,7 +98,7 @@ class Aim:
         model = fit(kernel, measurements, stopping=FINAL, beside=beside.measurements)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
-        number, last, record = 0, False, Record()
+        number, last, record = 0, False, Selections()
         while not last:
             number += 1
             budget, last = _capped(budget, kernel, share)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import Beside, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
-from dpsynth_core.mechanisms.rounds import Capacity
-from dpsynth_core.mechanisms.weights import mixture
+from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -40,7 +40,7 @@ class AimPublic(Aim):
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """As AIM's, and the public marginals; refuses to run without a public table, or with one that is too large to keep ready."""
-        alone, reason = super().forecast(workload, rho), mixture.refusal(self.public, workload)
+        alone, reason = super().forecast(workload, rho), public_check.refusal(self.public, workload)
         if not alone.fits or reason:
             return replace(alone, fits=False, reason=alone.reason or reason)
         places = self.public.rows * len(workload.closure()) if self.public else 0

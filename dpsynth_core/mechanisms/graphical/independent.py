@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -46,6 +47,6 @@ class Independent:
         columns = rounds.columns_of(kernel.domain)
         sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        model = rounds.fit(kernel, measurements)
+        model = models.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
         yield Finished(model, model.total, {"sigma": sigma})

@@ -15,9 +15,11 @@ from typing import ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.mechanisms.graphical.selections import Choice
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import Capacity, Choice
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
@@ -41,14 +43,14 @@ class Mst:
         ),
         accountant=ZCDP,
     )
-    max_size_mb: float = rounds.capacity_mb()
+    max_size_mb: float = models.capacity_mb()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Each selection compares the model with every pair that fits its capacity."""
         domain = workload.domain
         pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
         cells, edges = sum(pairs), len(domain) - 1
-        reason = rounds.columns_too_large(domain, self.max_size_mb)
+        reason = models.columns_too_large(domain, self.max_size_mb)
         if not reason and not pairs:
             reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
         if not reason and cells > rounds.MAX_CELLS:
@@ -66,16 +68,16 @@ class Mst:
         columns = rounds.columns_of(domain)
         sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        model = rounds.fit(kernel, measurements)
+        model = models.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         capacity = Capacity(domain, self.max_size_mb)
         choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
         sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
-        model = rounds.fit(kernel, [*measurements, *tree], model, rounds.FINAL)
+        model = models.fit(kernel, [*measurements, *tree], model, models.FINAL)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
-        record = rounds.Record()
+        record = selections.Selections()
         for choice, measurement in zip(choices, tree, strict=True):
             record.add(choice, measurement)
         details = {"edges": len(tree), "model_size_mb": capacity.used_mb(m.clique for m in tree)}
@@ -93,7 +95,7 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
     answers = {pair: model.marginal(pair) for pair in _pairs(domain, capacity)}
     choices: list[Choice] = []
     while answers:
-        choices.append(rounds.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
+        choices.append(selections.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
         a, b = choices[-1].clique
         joined = {component[a], component[b]}
         component.update((name, component[a]) for name, old in component.items() if old in joined)

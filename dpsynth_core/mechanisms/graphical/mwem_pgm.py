@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsynth_core.inference.model import GraphicalModel, uniform
-from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.mechanisms.graphical.selections import Choice
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, COUNTING, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real
-from dpsynth_core.mechanisms.rounds import Capacity, Choice, RoundBudget
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.rounds import RoundBudget
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
@@ -42,7 +45,7 @@ class MwemPgm:
         ),
         accountant=ZCDP,
     )
-    max_size_mb: float = graphical.capacity_mb()
+    max_size_mb: float = models.capacity_mb()
     rounds_per_attribute: float = real(1.0, least=0.1, most=20.0, text="Number of rounds T, as a multiple of the number of columns.")
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
 
@@ -50,9 +53,8 @@ class MwemPgm:
         """Every round compares the model with the whole workload; at least one marginal of it has to fit the model's capacity."""
         domain = workload.domain
         capacity = Capacity(domain, self.max_size_mb)
-        reason = graphical.columns_too_large(domain, self.max_size_mb)
-        if not reason and workload.cells > graphical.MAX_CELLS:
-            reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
+        reason = models.columns_too_large(domain, self.max_size_mb)
+        reason = reason or rounds.too_many_cells(workload.cells)
         if not reason and not any(capacity.allows((), clique) for clique in sorted(workload.cliques, key=domain.cells)):
             reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
         seconds = 2.0 + self._rounds(domain) * (0.2 + 4e-8 * workload.cells + self.max_size_mb / 80.0)
@@ -61,41 +63,34 @@ class MwemPgm:
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         """Where the number of rows is public, the rounds have all of it."""
         share, rest = self.measure_share, 1.0 if total_is_public else 1 - TOTAL_SHARE
-        rounds = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
-        return rounds if total_is_public else ((COUNTING, TOTAL_SHARE), *rounds)
+        stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
+        return stages if total_is_public else ((COUNTING, TOTAL_SHARE), *stages)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 1. Yields a Fitted event (before it Measured, the number of rows), then both in each round, then Finished."""
         capacity = Capacity(kernel.domain, self.max_size_mb)
-        rounds = self._rounds(kernel.domain)
-        counted = _count(kernel)
-        if not kernel.total_is_public:
-            yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
-        model = uniform(kernel.domain, max(1.0, float(counted.values)))
-        yield graphical.fitted(kernel, 0, "every record equally likely")
+        count = self._rounds(kernel.domain)
+        counted = yield from rounds.count_people(kernel, TOTAL_SHARE)
+        model = uniform(kernel.domain, rounds.people(counted))
+        yield rounds.fitted(kernel, 0, "every record equally likely")
 
         measurements: list[Measurement] = []
-        record = graphical.Record()
-        for number in range(1, rounds + 1):
-            share, rho = self.measure_share, kernel.rho_left / (rounds + 1 - number)
+        record = selections.Selections()
+        for number in range(1, count + 1):
+            share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
             budget = RoundBudget.spending(rho, share, kernel.marginal_l2, kernel.selection_price)
-            choice = _select(kernel, workload, capacity, measurements, model, number / rounds, budget)
-            measurements += yield from graphical.measure(kernel, number, [choice.clique], budget.sigma)
+            choice = _select(kernel, workload, capacity, measurements, model, number / count, budget)
+            measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
-            stopping = graphical.FINAL if number == rounds else graphical.BETWEEN
-            model = graphical.fit(kernel, measurements, model, stopping, [counted])
-            yield graphical.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
-        details = {"rounds": rounds, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
+            stopping = models.FINAL if number == count else models.BETWEEN
+            model = models.fit(kernel, measurements, model, stopping, [counted])
+            yield rounds.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
+        details = {"rounds": count, "model_size_mb": capacity.used_mb(m.clique for m in measurements)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
     def _rounds(self, domain: Domain) -> int:
         """T. The authors' program has as many rounds as there are columns."""
         return max(1, round(self.rounds_per_attribute * len(domain)))
-
-
-def _count(kernel: Kernel) -> Measurement:
-    """The number of rows, as a measurement of the empty clique; exact where it is public."""
-    return graphical.count(kernel, TOTAL_SHARE * kernel.rho_total, kernel.marginal_l2)
 
 
 def _select(
@@ -116,4 +111,4 @@ def _select(
     offered = offered or [clique for clique in workload.cliques if capacity.allows(measured, clique)]
     answers = {clique: model.marginal(clique) for clique in offered}
     offsets = {clique: float(kernel.domain.possible_cells(clique)) for clique in offered}
-    return graphical.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)
+    return selections.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)

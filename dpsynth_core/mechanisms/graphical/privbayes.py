@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import ClassVar
 
-from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms import rounds
+from dpsynth_core.mechanisms.graphical import models, selections
+from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import Capacity
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
@@ -53,7 +54,7 @@ class PrivBayes:
         ),
         accountant=ZCDP,
     )
-    max_size_mb: float = graphical.capacity_mb()
+    max_size_mb: float = models.capacity_mb()
     usefulness: float = real(
         4.0, least=0.1, most=100.0, text="Tables are considered while their average count is this many times the noise."
     )
@@ -63,7 +64,7 @@ class PrivBayes:
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Bounded by construction: the sets looked at per round, the cells compared, the model's capacity."""
         domain = workload.domain
-        reason = graphical.columns_too_large(domain, self.max_size_mb)
+        reason = models.columns_too_large(domain, self.max_size_mb)
         if not reason and len(domain) < 2:
             reason = "a network needs two columns; use Independent"
         seconds = 2.0 + len(domain) * (0.5 + self.max_size_mb / 80.0 * min(1.0, 4 * rho))
@@ -78,34 +79,34 @@ class PrivBayes:
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """A Measured event per column, a Measured and a Fitted event per round, then Finished."""
-        domain, columns = kernel.domain, graphical.columns_of(kernel.domain)
-        rounds, share = len(columns) - 1, self.measure_share
-        sigma = graphical.sigma_for(share * kernel.rho_total / (len(columns) + rounds), kernel.marginal_l2)
-        eps = graphical.eps_for((1 - share) * kernel.rho_total / rounds, kernel.selection_price)
-        measurements = yield from graphical.measure(kernel, 0, columns, sigma)
-        model = graphical.fit(kernel, measurements)
-        yield graphical.fitted(kernel, 0, "product of the one-way marginals")
+        domain, columns = kernel.domain, rounds.columns_of(kernel.domain)
+        count, share = len(columns) - 1, self.measure_share
+        sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.marginal_l2)
+        eps = rounds.eps_for((1 - share) * kernel.rho_total / count, kernel.selection_price)
+        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
+        model = models.fit(kernel, measurements)
+        yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         offers = _Offers(domain, Capacity(domain, self.max_size_mb), self.max_parents)
-        record = graphical.Record()
+        record = selections.Selections()
         network: set[str] = set()
         useful = model.total / (self.usefulness * HALF_NORMAL * sigma)
-        for number in range(1, rounds + 1):
+        for number in range(1, count + 1):
             candidates = offers.tables(network, [m.clique for m in measurements], useful)
             if not candidates:
                 break
-            choice = graphical.choose_worst(kernel, {r: model.marginal(r) for r in candidates}, eps)
-            measurements += yield from graphical.measure(kernel, number, [choice.clique], sigma)
+            choice = selections.choose_worst(kernel, {r: model.marginal(r) for r in candidates}, eps)
+            measurements += yield from rounds.measure(kernel, number, [choice.clique], sigma)
             record.add(choice, measurements[-1])
             network.update(choice.clique)
-            model = graphical.fit(kernel, measurements, model)
-            yield graphical.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
+            model = models.fit(kernel, measurements, model)
+            yield rounds.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
 
         if len(network) < len(columns):  # no table was useful any more: what is left makes the columns more precise
-            sigma = graphical.sigma_for(kernel.rho_left / len(columns), kernel.marginal_l2)
-            measurements += yield from graphical.measure(kernel, rounds, columns, sigma)
-        model = graphical.fit(kernel, measurements, model, graphical.FINAL)
-        yield graphical.fitted(kernel, rounds, f"a network of {len(network)} columns")
+            sigma = rounds.sigma_for(kernel.rho_left / len(columns), kernel.marginal_l2)
+            measurements += yield from rounds.measure(kernel, count, columns, sigma)
+        model = models.fit(kernel, measurements, model, models.FINAL)
+        yield rounds.fitted(kernel, count, f"a network of {len(network)} columns")
         details = {"columns_in_network": len(network), "model_size_mb": offers.capacity.used_mb(m.clique for m in measurements)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.rounds import FINAL, Capacity, columns_of, fit
+from dpsynth_core.mechanisms.rounds import columns_of
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement

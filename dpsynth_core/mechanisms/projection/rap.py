@@ -27,7 +27,7 @@ from dpsynth_core.inference.relaxed.products import halves
 from dpsynth_core.inference.relaxed.projection import Stopping, project
 from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
-from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
@@ -93,11 +93,9 @@ class Rap:
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
             seconds = (plan.rounds + 1) * (answering + STOPPING.steps * (step + asking))
         widest = max(_half(space, clique) for clique in workload.cliques)
-        memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / graphical.MEGABYTE
-        reason = ""
-        if queries.size > graphical.MAX_CELLS:
-            reason = f"the workload has {queries.size:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
-        elif memory > _MOST_MB:
+        memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / 1e6
+        reason = rounds.too_many_cells(queries.size)
+        if not reason and memory > _MOST_MB:
             reason = f"it needs about {memory:,.0f} MB; use fewer relaxed_rows, merge values, or use smaller tables"
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
@@ -168,8 +166,8 @@ class _Run:
     def start(self) -> Iterator[Step]:
         """Measure every column, learn from them how many people there are, and project random parameters to them."""
         kernel = self.kernel
-        sigma = graphical.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
-        self.columns = yield from self._measure(0, graphical.columns_of(kernel.domain), sigma)
+        sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
+        self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
         self.total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(self.columns)
         if self.mechanism.rounds != 1:
             self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.query_l1, kernel.rho_total)
@@ -184,7 +182,7 @@ class _Run:
     def measure_all(self) -> Iterator[Step]:
         """RP: every marginal of the workload at once; thresholds follow from them."""
         cliques = self.queries.cliques
-        sigma = graphical.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
+        sigma = rounds.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
         measured = yield from self._measure(1, cliques, sigma)
         blocks = [self.space.blocks(clique) for clique in cliques]
         self.known.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
@@ -193,8 +191,8 @@ class _Run:
     def round(self, number: int, measure_share: float) -> Iterator[Step]:
         """Select K queries, measure them, project. Every round left costs the same."""
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
-        eps = graphical.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
-        sigma = graphical.sigma_for(measure_share * rho / count, self.kernel.query_l1)
+        eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
+        sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.query_l1)
         excluded = merged(self._out_of_reach(2 * self.kernel.query_l1 / eps), np.sort(self.chosen))
         chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
         counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)

@@ -28,9 +28,10 @@ from dpsynth_core.mechanisms.games.query_game import Codes, Searches
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import choice, real, whole
+from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
 from dpsynth_core.oracles.rules.rules import MAX_COLUMNS, Rule, RuleClass, check_binary, features
@@ -106,10 +107,7 @@ class OracleQuery:
             pool = None if exhausts(rules) else closing.enter_context(Pool())
             finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
-            counted = query_game.count_people(kernel)
-            total = max(1.0, float(counted.values))
-            if not kernel.total_is_public:
-                yield Measured(0, counted, kernel.rho_spent, 0.0)
+            total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
             ask = Ask.spending(self.learner, kernel.rho_left / rounds, kernel.delta_total / rounds)
             asked_of, scale = learners.oracle(self), self.perturbation * rounds**0.5
             named: list[Rule] = []

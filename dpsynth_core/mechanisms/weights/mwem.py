@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
-from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
-from dpsynth_core.mechanisms.steps import Finished, Measured, Step
+from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.mechanisms.weights import reweighing
 from dpsynth_core.mechanisms.weights.reweighing import Reweighing
 from dpsynth_core.privacy.accountant import ZCDP
@@ -50,17 +50,17 @@ class Mwem(Reweighing):
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Refuses more than MAX_CELLS possible records."""
-        cells, reason = workload.domain.cells(workload.domain.names), ""
+        cells = workload.domain.cells(workload.domain.names)
         if cells > MAX_CELLS:
             remedy = "use fewer columns or bins, or AIM, which needs no such table"
             reason = f"there are more than {MAX_CELLS:,} possible rows, and it keeps a number for each; {remedy}"
-        elif workload.cells > graphical.MAX_CELLS:
-            reason = f"the workload has {workload.cells:,} cells, more than {graphical.MAX_CELLS:,}; use fewer or smaller tables"
+        else:
+            reason = rounds.too_many_cells(workload.cells)
         size = min(cells, MAX_CELLS)
-        once = _SECONDS_PER_CELL * size + 2e-7 * min(workload.cells, graphical.MAX_CELLS)
-        memory = 200.0 + (_BYTES_PER_CELL * size + 60 * min(workload.cells, graphical.MAX_CELLS)) / 1e6
-        rounds = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
-        return Forecast(not reason, 1.0 + rounds * once, memory, reason)
+        once = _SECONDS_PER_CELL * size + 2e-7 * min(workload.cells, rounds.MAX_CELLS)
+        memory = 200.0 + (_BYTES_PER_CELL * size + 60 * min(workload.cells, rounds.MAX_CELLS)) / 1e6
+        count = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
+        return Forecast(not reason, 1.0 + count * once, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         return self.split_after((), total_is_public)
@@ -68,11 +68,9 @@ class Mwem(Reweighing):
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Yields the number of people as Measured, where it is secret; then a Fitted event each round, then Finished."""
         queries = QueryClass.of(workload)
-        counted = reweighing.count_people(kernel)
-        if not kernel.total_is_public:
-            yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
-        total = reweighing.people(counted)
-        weights, rounds = CellWeights(queries), self.round_count(kernel.rho_total, total)
-        measured = yield from self.reweigh(kernel, queries, weights, total, rounds, reweighing.exponentially)
-        details = {"rounds": rounds, "queries": reweighing.described(kernel.domain, measured)}
+        counted = yield from rounds.count_people(kernel, reweighing.TOTAL_SHARE)
+        total = rounds.people(counted)
+        weights, count = CellWeights(queries), self.round_count(kernel.rho_total, total)
+        measured = yield from self.reweigh(kernel, queries, weights, total, count, reweighing.exponentially)
+        details = {"rounds": count, "queries": reweighing.described(kernel.domain, measured)}
         yield Finished(weights.average(total), total, details)

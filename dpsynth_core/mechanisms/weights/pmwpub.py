@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dpsynth_core.inference.support import RowWeights
-from dpsynth_core.mechanisms import rounds as graphical
+from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHECKING, Card, Forecast, Mechanism, Split
 from dpsynth_core.mechanisms.parameters import choice, real
-from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
-from dpsynth_core.mechanisms.weights import mixture, reweighing
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Step
+from dpsynth_core.mechanisms.weights import public_check, reweighing
 from dpsynth_core.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
@@ -67,16 +67,16 @@ class PmwPub(Reweighing):
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Refuses to run without a public table, or with one that is too large to keep ready."""
-        reason = mixture.refusal(self.public, workload)
+        reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         checking = 2e-6 * places if self.check_share else 0.0
-        rounds = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
-        seconds = 2.0 + checking + 1e-7 * places + rounds * (0.05 + 1e-7 * places)
-        return Forecast(not reason, seconds, mixture.memory_mb(self.public, workload), reason)
+        count = self.round_count(rho, reweighing.SUPPOSED_PEOPLE)
+        seconds = 2.0 + checking + 1e-7 * places + count * (0.05 + 1e-7 * places)
+        return Forecast(not reason, seconds, public_check.memory_mb(self.public, workload), reason)
 
     def condition(self, _domain: Domain) -> str:
         """That of the check, where it is part of the run."""
-        return mixture.CONDITION if self.check_share else ""
+        return public_check.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
@@ -87,16 +87,14 @@ class PmwPub(Reweighing):
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         queries, details = QueryClass.of(workload), dict[str, Any]()
-        counted = reweighing.count_people(kernel)
-        if not kernel.total_is_public:
-            yield Measured(0, counted, kernel.rho_spent, graphical.done(kernel))
-        total, start = reweighing.people(counted), counts / counts.sum()
+        counted = yield from rounds.count_people(kernel, reweighing.TOTAL_SHARE)
+        total, start = rounds.people(counted), counts / counts.sum()
         if self.check_share:
-            reading = mixture.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
-            details["best_mixture"] = reading.to_json()
-            yield Fitted(0, reading.sentence, kernel.rho_spent, graphical.done(kernel))
+            result = public_check.check(kernel, queries, support, start, total, self.check_share * kernel.rho_total)
+            details["best_mixture"] = result.to_json()
+            yield Fitted(0, result.sentence, kernel.rho_spent, rounds.done(kernel))
         weights = RowWeights(Incidence(queries, support), start)
-        rounds = self.round_count(kernel.rho_total, total)
-        measured = yield from self.reweigh(kernel, queries, weights, total, rounds, SELECTIONS[self.selection])
-        details |= {"rounds": rounds, "distinct_rows": len(support), "queries": reweighing.described(kernel.domain, measured)}
+        count = self.round_count(kernel.rho_total, total)
+        measured = yield from self.reweigh(kernel, queries, weights, total, count, SELECTIONS[self.selection])
+        details |= {"rounds": count, "distinct_rows": len(support), "queries": reweighing.described(kernel.domain, measured)}
         yield Finished(weights.average(total), total, details)

@@ -22,7 +22,6 @@ from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Fitted
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.queries import Query, QueryClass, SparseAnswers
 
 TOTAL_SHARE = 0.01
@@ -134,16 +133,6 @@ def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.
     wrong = np.array([abs(weights.answer(one.query) - one.answer) for one in measured])
     for i in rng.permutation(np.flatnonzero(wrong >= REPLAYED * wrong[-1])):
         weights.reweigh(measured[i].query, (measured[i].answer - weights.answer(measured[i].query)) / 2)
-
-
-def count_people(kernel: Kernel, share: float = TOTAL_SHARE) -> Measurement:
-    """The number of people, as a measurement of the empty clique: exact where it is public, else for a share of the budget."""
-    return rounds.count(kernel, share * kernel.rho_total, kernel.query_l1)
-
-
-def people(counted: Measurement) -> float:
-    """What stands for the number of people everywhere: one at least."""
-    return max(1.0, float(counted.values))
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
