@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.privacy.conversions import rho_from
-from dpsynth_core.privacy.events import PerturbedMinimum, Selection
+from dpsynth_core.privacy.events import Selection
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import chain, jobs, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -39,8 +39,8 @@ def closed_form(name: str, made: Release) -> float:
     """rho of the whole run, from what the release says of it: see each mechanism's docstring."""
     said = made.details
     if name == "learn":
-        (eps,) = [event.l1 / event.scale for event in made.charges if isinstance(event, PerturbedMinimum)]
-        return eps**2 / 2 / (1 - 0.3)  # the check has the other share
+        (eps,) = [event.eps for event in made.charges if isinstance(event, Selection)]  # of two columns all rules can be gone through
+        return eps**2 / 8 / (1 - 0.3)  # the check has the other share
     if name in ("dualquery", "dqrs"):  # at its default DQRS plays like DualQuery
         t = said["rounds"]
         choosing = 5 * said["eta"] ** 2 * (t - 1) * t * (2 * t - 1) / (12 * made.total**2)
