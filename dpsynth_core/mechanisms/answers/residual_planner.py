@@ -184,13 +184,13 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
 def _variances(workload: Workload, columns: Mapping[Clique, int]) -> csr_array:
     """Shape (marginals, residuals): what sigma_q^2 = 1 contributes to the variance of a cell of M_r."""
     domain = workload.domain
-    found = [
+    entries = [
         (row, columns[part], saving(domain, part) * (domain.cells(part) / domain.cells(clique)) ** 2)
         for row, clique in enumerate(workload.cliques)
         for part in (ROWS, *parts(domain, clique))
         if part in columns
     ]
-    rows, places, values = zip(*found, strict=True)
+    rows, places, values = zip(*entries, strict=True)
     return csr_array((values, (rows, places)), shape=(len(workload.cliques), len(columns)))
 
 

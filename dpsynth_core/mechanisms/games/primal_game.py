@@ -86,10 +86,10 @@ class PrimalGame(ABC):
             chosen, rounds = Signed.uniform(queries, 1, rng), []
             for number in range(1, count + 2):
                 perturbations = [self.perturb(rng, sizes, eta) for _ in range(self.records)]
-                found, searches = player.records(chosen, perturbations)
-                rounds.append(found)
+                records, searches = player.records(chosen, perturbations)
+                rounds.append(records)
                 if number <= count:
-                    answers = SparseAnswers.of_rows(queries, found, total / len(found))
+                    answers = SparseAnswers.of_rows(queries, records, total / len(records))
                     chosen = chosen.plus(Signed(*kernel.select_signed_query(queries, answers, eps)))
                 yield query_game.played(kernel, number, searches)
         details = {"choices": count, "eps_of_a_choice": eps, "eta": eta, **player.searches.to_json()}

@@ -122,13 +122,13 @@ class DataPlayer:
         """
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
         answers = self.oracle.solve_many(problems(queries, perturbations), self.limit)
-        this_time, found = Searches(), []
+        this_round, records = Searches(), []
         for answer in answers:
             self.last = answer.codes if answer.status != "failed" else self.last
-            found.append(self.last)
-        this_time.add(answers)
+            records.append(self.last)
+        this_round.add(answers)
         self.searches.add(answers)
-        return np.stack(found), this_time
+        return np.stack(records), this_round
 
 
 @contextmanager
@@ -158,11 +158,10 @@ def _oracle(domain: Domain, draws: int) -> Iterator[RecordOracle]:
 
 def _any_record(queries: QueryClass, oracle: RecordOracle, limit: Limit) -> Codes:
     nothing = np.zeros(0, dtype=np.int64)
-    asked = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
-    (answer,) = oracle.solve_many([asked], limit)
+    problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
+    (answer,) = oracle.solve_many([problem], limit)
     if answer.status == "failed":
-        problem = "no row was found that the impossible combinations allow"
-        raise OracleError(problem, "allow a search more time, or remove rules")
+        raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
     return answer.codes
 
 

@@ -25,7 +25,7 @@ from dpsynth_core.mechanisms.graphical.models import (
     columns_too_large,
     fit,
 )
-from dpsynth_core.mechanisms.graphical.public_prior import Beside, Nothing
+from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, choose
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
@@ -94,31 +94,31 @@ class Aim:
         first_rho = kernel.rho_total / (self.rounds_per_attribute * len(kernel.domain))
         budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2, kernel.selection_price)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
-        beside = self.known(kernel, capacity, weights, measurements)
-        model = fit(kernel, measurements, stopping=FINAL, beside=beside.measurements)
+        prior = self.prior(kernel, capacity, weights, measurements)
+        model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, False, Selections()
         while not last:
             number += 1
             budget, last = _capped(budget, kernel, share)
-            choice = _select(kernel, capacity, weights, measurements, model, budget, beside)
+            choice = _select(kernel, capacity, weights, measurements, model, budget, prior)
             measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
-            stands = beside.learn(measurements[-1])
-            model = fit(kernel, measurements, model if stands else None, FINAL if last else BETWEEN, beside=beside.measurements)
+            prior_stands = prior.learn(measurements[-1])
+            model = fit(kernel, measurements, model if prior_stands else None, FINAL if last else BETWEEN, assumed=prior.measurements)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
             if _taught_little(model, choice):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
-        size = capacity.used_mb(m.clique for m in (*measurements, *beside.measurements))
-        details = {"rounds": number, "model_size_mb": size, **beside.details()}
+        size = capacity.used_mb(m.clique for m in (*measurements, *prior.measurements))
+        details = {"rounds": number, "model_size_mb": size, **prior.details()}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
-    def known(
+    def prior(
         self, _kernel: Kernel, _capacity: Capacity, _weights: Mapping[Clique, float], _columns: Sequence[Measurement], /
-    ) -> Beside:
+    ) -> Prior:
         """What is known besides what is measured, once the columns are. weights: of all candidates."""
-        return Nothing()
+        return NoPrior()
 
 
 def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
@@ -148,11 +148,11 @@ def _select(
     measurements: Sequence[Measurement],
     model: GraphicalModel,
     budget: RoundBudget,
-    beside: Beside,
+    prior: Prior,
 ) -> Choice:
     """The marginal of W+ that the model answers worst beyond the noise it would be measured with, among those the capacity allows."""
-    used = max(beside.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
-    measured = {m.clique for m in (*measurements, *beside.measurements)}
+    used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
+    measured = {m.clique for m in (*measurements, *prior.measurements)}
     answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
     offsets = {r: HALF_NORMAL * budget.sigma * kernel.domain.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)

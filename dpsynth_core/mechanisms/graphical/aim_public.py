@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.models import Capacity
-from dpsynth_core.mechanisms.graphical.public_prior import Beside, PublicPrior
+from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.weights import public_check
@@ -46,6 +46,6 @@ class AimPublic(Aim):
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
-    def known(self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]) -> Beside:
+    def prior(self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]) -> Prior:
         assert self.public is not None, "forecast refuses to run without"
         return PublicPrior.of(self.public, kernel, capacity, weights, columns)

@@ -69,12 +69,12 @@ def fit(
     earlier: GraphicalModel | None = None,
     stopping: Stopping = BETWEEN,
     counted: Sequence[Measurement] = (),
-    beside: Sequence[Measurement] = (),
+    assumed: Sequence[Measurement] = (),
 ) -> GraphicalModel:
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
-    beside: what is known of marginals without having been measured; it says nothing of the number of rows."""
+    assumed: what is known of marginals without having been measured; it says nothing of the number of rows."""
     total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total([*counted, *measurements])
-    return estimate(kernel.domain, [*measurements, *beside], total, earlier, stopping)
+    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping)
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

@@ -128,22 +128,22 @@ class _Offers:
         outside = [name for name in self.domain.names if name not in network]
         if inside:
             degree = self._degree(len(outside), len(inside))
-            found = [table for name in outside for table in self._largest(name, inside, degree, measured, useful)]
+            tables = [table for name in outside for table in self._largest(name, inside, degree, measured, useful)]
         else:
-            found = [pair for pair in combinations(outside, 2) if self._fits(pair, measured, useful)]
-        ordered = sorted(found, key=self.domain.cells)
+            tables = [pair for pair in combinations(outside, 2) if self._fits(pair, measured, useful)]
+        ordered = sorted(tables, key=self.domain.cells)
         running = accumulate(map(self.domain.cells, ordered))
         return [table for table, cells in zip(ordered, running, strict=True) if cells <= MOST_CELLS / len(self.domain)]
 
     def _largest(self, name: str, inside: Sequence[str], degree: int, measured: Sequence[Clique], useful: float) -> list[Clique]:
         """The column with each set of parents that fits and is not part of a larger one."""
-        found: list[Clique] = []
+        largest: list[Clique] = []
         for size in range(degree, 0, -1):
             for parents in combinations(inside, size):
                 table = self.domain.clique((name, *parents))
-                if not any(set(table) <= set(larger) for larger in found) and self._fits(table, measured, useful):
-                    found.append(table)
-        return found
+                if not any(set(table) <= set(larger) for larger in largest) and self._fits(table, measured, useful):
+                    largest.append(table)
+        return largest
 
     def _fits(self, table: Clique, measured: Sequence[Clique], useful: float) -> bool:
         return self.domain.cells(table) <= useful and self.capacity.allows(measured, table)

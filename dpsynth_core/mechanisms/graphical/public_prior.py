@@ -36,12 +36,12 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 
 PART, ROOM = 0.04, 0.1
 """Share of the model's capacity that public marginals may take; what the model may grow to from the first round on."""
-MOST, AT_ONCE = 30, 6
+MAX_MARGINALS, PER_FIT = 30, 6
 """Public marginals altogether, and between two fits."""
 HOPELESS = 50.0
 """A table that is so many times its own sampling variance away from the noisy columns, weights and all, is not used."""
 
-_LARGEST_DOUBT = math.log(20)
+_MOST_EVIDENCE = math.log(20)
 _ITERATIONS, _CLOSE = 500, 1e-5
 """Of raking: an iteration is a pass over the public rows; the columns' shares are met to so much."""
 
@@ -49,7 +49,7 @@ Float = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
-class Beside(Protocol):
+class Prior(Protocol):
     """What a fit knows besides its own measurements. room: share of the capacity that the model may have however little is spent."""
 
     room: float
@@ -58,13 +58,13 @@ class Beside(Protocol):
     def measurements(self) -> Sequence[Measurement]: ...
 
     def learn(self, measurement: Measurement, /) -> bool:
-        """Hear of a new private measurement. Whether what was said before still stands; if not, an earlier model is no start for a fit."""
+        """Compare a new private measurement with it. False where it was dropped: then an earlier model is no start for a fit."""
 
     def details(self) -> Mapping[str, float]:
         """Public facts for the report."""
 
 
-class Nothing:
+class NoPrior:
     """No public table."""
 
     room: float = 0.0
@@ -93,8 +93,8 @@ class PublicPrior:
     cliques: list[Clique] = field(default_factory=list)
     room: float = ROOM
     _shares: dict[Clique, Float] = field(default_factory=dict)
-    _heard: list[tuple[float, float]] = field(default_factory=list)
-    _doubt: float = 0.0
+    _ratios: list[tuple[float, float]] = field(default_factory=list)
+    _evidence: float = 0.0
 
     @classmethod
     def of(
@@ -124,7 +124,7 @@ class PublicPrior:
 
         Every private measurement is an estimate of it, (||y - N q||^2 - cells sigma^2) / v. The columns are none: the weights follow them.
         """
-        return max(1.0, _average(self._heard))
+        return max(1.0, _average(self._ratios))
 
     def learn(self, measurement: Measurement, /) -> bool:
         """Compare a private measurement with the table, and with the table's columns as if they were independent. False when that drops it.
@@ -133,11 +133,11 @@ class PublicPrior:
         time in 20 at most, however many rounds there are (Ville's inequality). Sampling error speaks against it too: a small table is
         dropped sooner, and does no harm where it would say little. Not counting it let deceiving tables stay.
         """
-        self._heard.append(self._compared(measurement))
+        self._ratios.append(self._compared(measurement))
         clique = measurement.clique
-        gaps = [float(((measurement.values - self.total * q) ** 2).sum()) for q in (self.shares(clique), self._apart(clique))]
-        self._doubt += (gaps[0] - gaps[1]) / (2 * measurement.deviation**2)
-        if not self.cliques or self._doubt < _LARGEST_DOUBT:
+        gaps = [float(((measurement.values - self.total * q) ** 2).sum()) for q in (self.shares(clique), self._independent(clique))]
+        self._evidence += (gaps[0] - gaps[1]) / (2 * measurement.deviation**2)
+        if not self.cliques or self._evidence < _MOST_EVIDENCE:
             return True
         self.cliques, self.room = [], 0.0
         return False
@@ -156,14 +156,14 @@ class PublicPrior:
             self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
 
-    def _apart(self, clique: Clique) -> Float:
+    def _independent(self, clique: Clique) -> Float:
         """The marginal if columns were independent."""
         return np.asarray(reduce(np.multiply, np.ix_(*(self.shares((name,)) for name in clique))))
 
     def details(self) -> dict[str, float]:
         """Public facts for the report."""
-        known = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
-        return {"public_rows": len(self.codes)} | known
+        facts = {"public_people": self.people, "public_tables": len(self.cliques), "public_inflation": self.inflation}
+        return {"public_rows": len(self.codes)} | facts
 
     def _variance(self, clique: Clique) -> float:
         """Of all cells together, in counts: that of q_i is q_i (1 - q_i) / n_eff. Never 0, though q be 0 or 1."""
@@ -179,19 +179,19 @@ class PublicPrior:
         """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
         single = columns_of(self.domain)
         model = fit(kernel, columns, stopping=FINAL)
-        while len(self.cliques) < MOST:
+        while len(self.cliques) < MAX_MARGINALS:
             scores = {
                 r: weight * (float(np.abs(self.total * self.shares(r) - model.marginal(r)).sum()) - self._expected(r))
                 for r, weight in weights.items()
                 if len(r) > 1 and not any(set(r) <= set(taken) for taken in self.cliques)
             }
             before = len(self.cliques)
-            for r in sorted((r for r in scores if scores[r] > 0), key=lambda r: -scores[r])[:AT_ONCE]:
+            for r in sorted((r for r in scores if scores[r] > 0), key=lambda r: -scores[r])[:PER_FIT]:
                 if capacity.allows([*single, *self.cliques], r, PART):
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(kernel, columns, model, beside=self.measurements)
+            model = fit(kernel, columns, model, assumed=self.measurements)
 
     def _expected(self, clique: Clique) -> float:
         """How far a marginal of n_eff people is from that of all, L1, in counts."""
@@ -225,5 +225,5 @@ def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Seque
         now = np.bincount(places.ravel(), np.tile(weights, len(columns)), len(free))
         return size - float(free @ noisy) + float((free**2 / precision).sum()) / 2, now - noisy + free / precision
 
-    found = minimize(dual, np.zeros(len(noisy)), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS, "gtol": _CLOSE})
-    return weigh(found.x)[0]
+    solution = minimize(dual, np.zeros(len(noisy)), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS, "gtol": _CLOSE})
+    return weigh(solution.x)[0]

@@ -149,7 +149,7 @@ class _Run:
     columns: Sequence[Measurement] = ()
     total: float = 1.0
     free: Columns = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    known: list[Loss] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -175,7 +175,7 @@ class _Run:
         self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
         shares = np.concatenate([m.values for m in self.columns]) / self.total
         every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
-        self.known.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
+        self.losses.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
         self._forbid(kernel.domain, self._weight(sigma))
         yield from self._project(0, "every column")
 
@@ -185,7 +185,7 @@ class _Run:
         sigma = rounds.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
         measured = yield from self._measure(1, cliques, sigma)
         blocks = [self.space.blocks(clique) for clique in cliques]
-        self.known.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
+        self.losses.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
         yield from self._project(1, f"{len(cliques)} tables")
 
     def round(self, number: int, measure_share: float) -> Iterator[Step]:
@@ -224,15 +224,15 @@ class _Run:
         if 0 < sum(map(domain.cells, domain.zeros)) <= _FORBIDDEN_CELLS:
             blocks = [self.space.blocks(clique) for clique in domain.zeros]
             nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
-            self.known.append(MarginalLoss(blocks, nothing, weight))
+            self.losses.append(MarginalLoss(blocks, nothing, weight))
 
     def _loss(self) -> Loss:
         """Everything that was measured so far. Queries of the same number of columns go together."""
-        asked = [self.queries.query(int(number)) for number in self.chosen]
-        parts = list(self.known)
-        for k in sorted({len(query.columns) for query in asked}):
-            alike = [i for i, query in enumerate(asked) if len(query.columns) == k]
-            columns = np.array([self.space.starts[list(asked[i].columns)] + asked[i].values for i in alike]).T
+        chosen = [self.queries.query(int(number)) for number in self.chosen]
+        parts = list(self.losses)
+        for k in sorted({len(query.columns) for query in chosen}):
+            alike = [i for i, query in enumerate(chosen) if len(query.columns) == k]
+            columns = np.array([self.space.starts[list(chosen[i].columns)] + chosen[i].values for i in alike]).T
             parts.append(QueryLoss(columns, self.answers[alike], self.queries.threshold or k, self.weights[alike]))
         return Sum(parts)
 

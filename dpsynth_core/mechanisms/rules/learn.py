@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.rules import learners
-from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
+from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.oracles.rules.rules import KINDS, MAX_COLUMNS, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import Task
@@ -98,14 +98,14 @@ class Learn:
         """Learn, then measure. Yields Fitted when the rule is there, Measured, then Finished with `details["rule"]`."""
         task = self._task(kernel.domain)
         learner, oracle = learners.chosen(self, task.rules), learners.oracle(self)
-        ask = Ask.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
-        rule = ask.put(kernel, task, oracle)
-        found = ask.no_rule if rule is None else sentence(kernel.domain, task, rule)
-        yield rounds.fitted(kernel, 1, found)
+        question = Question.spending(learner, (1 - self.check_share) * kernel.rho_total, kernel.delta_total)
+        rule = question.put(kernel, task, oracle)
+        outcome = question.no_rule if rule is None else sentence(kernel.domain, task, rule)
+        yield rounds.fitted(kernel, 1, outcome)
         counted = _count(kernel, task, kernel.rho_left / 2)
         yield Measured(2, counted, kernel.rho_spent, rounds.done(kernel))
         total = max(1.0, float(counted.values.sum()))
-        details = {"sentence": found, "learner": learner, "guarantee": ask.guarantee(oracle.may_fail(task.rules))}
+        details = {"sentence": outcome, "learner": learner, "guarantee": question.guarantee(oracle.may_fail(task.rules))}
         details |= _described(kernel.domain, task, rule)
         if rule is not None:
             details |= _checked(kernel, task, rule, counted, total)
@@ -150,10 +150,10 @@ def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total
     """How often the rule is wrong (holds), and how often the better of always yes and always no would be. Shares, with 95 % either way."""
     sigma = rounds.sigma_for(kernel.rho_left, kernel.query_l1)
     records = float(kernel.measure_rules(task, [rule], sigma)[0])
-    found = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}
+    estimate = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}
     if task.target is None:
-        return {"holds": found}
-    return {"wrong": found, "wrong_without_rule": _share(float(counted.values.min()), total)}
+        return {"holds": estimate}
+    return {"wrong": estimate, "wrong_without_rule": _share(float(counted.values.min()), total)}
 
 
 def _share(records: float, total: float) -> float:

@@ -80,7 +80,7 @@ def oracle_work() -> float:
 
 
 @dataclass(frozen=True)
-class Ask:
+class Question:
     """One question to a learner. eps, delta: its guarantee; of the exponential mechanism, the parameter."""
 
     learner: str
@@ -88,7 +88,7 @@ class Ask:
     delta: float
 
     @classmethod
-    def spending(cls, name: str, rho: float, delta: float) -> Ask:
+    def spending(cls, name: str, rho: float, delta: float) -> Question:
         """The question that costs rho and, where it needs one, delta."""
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if needs_delta(name) else 0.0)
 
@@ -175,10 +175,10 @@ def obstacle(
         return ""
     if unit.relation != REPLACE or unit.max_rows_per_person != 1:
         return "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person, or another learner"
-    ask = Ask.spending(PRSMA, rho / questions, delta / questions)
-    if ask.eps > 31:
-        return f"PRSMA is proved for an epsilon up to 31, and its share is {ask.eps:.3g}; lower epsilon"
-    calls = Prsma(ask.eps, ask.delta).calls * questions
+    question = Question.spending(PRSMA, rho / questions, delta / questions)
+    if question.eps > 31:
+        return f"PRSMA is proved for an epsilon up to 31, and its share is {question.eps:.3g}; lower epsilon"
+    calls = Prsma(question.eps, question.delta).calls * questions
     took = calls * _call_seconds(rules, settings)
     if took > MAX_SECONDS:
         return (

@@ -30,7 +30,7 @@ from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import choice, real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
 from dpsynth_core.mechanisms.rules import learners
-from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Ask
+from dpsynth_core.mechanisms.rules.learners import EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules.dual import DUALLY_SEPARABLE, RecordFinder, exhausts
@@ -108,21 +108,21 @@ class OracleQuery:
             finder = RecordFinder(rules, query_game.search_limit(self.solve_seconds), pool)
             rng = np.random.default_rng(kernel.seed())
             total = people((yield from count_people(kernel, query_game.TOTAL_SHARE)))
-            ask = Ask.spending(self.learner, kernel.rho_left / rounds, kernel.delta_total / rounds)
-            asked_of, scale = learners.oracle(self), self.perturbation * rounds**0.5
+            question = Question.spending(self.learner, kernel.rho_left / rounds, kernel.delta_total / rounds)
+            oracle, scale = learners.oracle(self), self.perturbation * rounds**0.5
             named: list[Rule] = []
             drawn: list[Codes] = []
             searches = Searches()
             for number in range(1, rounds + 1):
                 answers = finder.best(named, rng.laplace(0.0, scale, (self.records, len(rules.features))))
                 drawn.append(_codes(answers, drawn, rng))
-                found = ask.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), asked_of)
-                named += [] if found is None else [found.negation()]
+                rule = question.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), oracle)
+                named += [] if rule is None else [rule.negation()]
                 this_round = Searches()
                 this_round.add(answers)
                 searches.add(answers)
                 yield query_game.played(kernel, number, this_round)
-        details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {ask.guarantee(asked_of.may_fail(rules))}"}
+        details = {"rounds": rounds, "rules_named": len(named), "guarantee": f"each round: {question.guarantee(oracle.may_fail(rules))}"}
         details |= searches.to_json()
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
