@@ -165,16 +165,14 @@ class Block:
         return pa.BinaryArray.from_buffers(pa.binary(), len(self.ends), [None, pa.py_buffer(offsets), pa.py_buffer(self.text)])
 
     def _parsed(self, text: bytes, columns: Sequence[str]) -> pa.RecordBatch | None:
-        """What Arrow makes of it; None unless that is one row for each record. The empty record at the end closes no open quote unseen:
-        it would be swallowed, and a row be lacking."""
+        """What Arrow makes of it; None unless that is one row for each record. Each row ends with a line end, but for the last one, which
+        the end of the text may cut off inside a quote: so the last record is looked at on its own."""
         positions = {name: str(self.names.index(name)) for name in columns}
         quotes = False if self.form.quoting == NONE else '"'
         try:
             table = pacsv.read_csv(
-                pa.BufferReader(text + self._empty_record),
-                read_options=pacsv.ReadOptions(
-                    column_names=[str(i) for i in range(len(self.names))], block_size=len(text) + len(self._empty_record) + 1
-                ),
+                pa.BufferReader(text),
+                read_options=pacsv.ReadOptions(column_names=[str(i) for i in range(len(self.names))], block_size=len(text) + 1),
                 parse_options=pacsv.ParseOptions(
                     delimiter=self.form.delimiter,
                     quote_char=quotes,
@@ -190,10 +188,23 @@ class Block:
             )
         except pa.ArrowInvalid:  # the fields of some row are too many or too few
             return None
-        if table.num_rows != len(self.ends) + 1:
+        if table.num_rows != self._count or not self._last_is_closed(text):
             return None
         (batch,) = table.rename_columns(list(columns)).to_batches()
-        return batch.slice(0, len(self.ends))
+        return batch
+
+    def _last_is_closed(self, text: bytes) -> bool:
+        last = text[text.rfind(b"\n", 0, -1) + 1 :]
+        if self.form.quoting != LINES or b'"' not in last:
+            return True
+        return not Block(last, self.form, self.names)._rejected()[0]
+
+    @cached_property
+    def _count(self) -> int:
+        """The number of records."""
+        if self.form.quoting == STANDARD:
+            return len(self.ends)
+        return int(np.count_nonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")))
 
 
 class _Grammar(NamedTuple):
