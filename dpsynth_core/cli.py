@@ -2,9 +2,10 @@
 
 Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. stderr: one line per round,
 warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
-charged), 130 interrupted. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce` writes
-the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a promise
-is broken).
+charged), 130 interrupted. What a run was charged that ended early stays charged, and what it measured is kept: `recover` finishes its
+release without spending again. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce`
+writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a
+promise is broken).
 The ledger is used only with --population, and then as the app does; `ledger` checks it (0 whole, 1 not), exports and restores it.
 """
 
@@ -26,6 +27,7 @@ from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.audit.report import Audited
+    from dpsynth_core.planning.plan import Plan
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.privacy.noise import Noise
     from dpsynth_core.release.release import Progress, Release
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.command(options) or 0
     except ChargedError as error:
-        _say(f"error: {error}; no release was written, and what the run was charged stays spent")
+        _say(f"error: {error}; no release was written, and what was charged stays charged")
         return FAILED
     except InputError as error:
         _say(f"error: {error}")
@@ -294,46 +296,135 @@ _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
 
 def _release(spec: Spec, out: Path, population: str | None, assumed: str = "") -> None:
     """Check everything, charge if asked to, make the release and write it. assumed: how the table is written, as far as nobody said."""
-    from dpsynth_core.bundle.pack import pack
-    from dpsynth_core.foundation.private_files import private_file
-    from dpsynth_core.release import document as releases
-    from dpsynth_core.release import synthesis
+    from dpsynth_core.release import spool, synthesis
 
     if population is not None:
         from dpsynth_core.store import ledger
 
         ledger.check_name(population)
     plan = synthesis.plan(spec)
-    _check_writable(out)
+    _check_out(out)
+    spool.check_room(plan, out, "--out")
     findings = () if spec.data.simulated else synthesis.survey(plan).value.sentences()
     if assumed:
         _say(f"assumed, for your eyes only: {assumed}")
     for finding in findings:
         _say(f"warning, for your eyes only: {finding}")
     interrupts.defer()  # from the charge to the last file
-
-    def execute(before_reading: Callable[[], None]) -> Release:
-        noise = synthesis.noise_for(spec)
-        if not noise.private:
-            _say(f"warning: {synthesis.NOT_PRIVATE}")
-        interrupts.check()
-        before_reading()
-        try:
-            return synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show)
-        except InputError as error:
-            raise ChargedError(error.field, error.problem, error.remedy) from error
-
     if population is None:
-        made = execute(lambda: None)
-    else:
-        from dpsynth_core.store import charging
+        _make(plan, out, _spool_beside(out), "", lambda: None)
+        return
+    from dpsynth_core.store import charging, home, spools
 
-        made = charging.charged(plan, execute, lambda line: _say(f"warning: {line}"))
-        _say(f"ledger: entry {made.ledger['entry']}, hash {made.ledger['hash']}")
+    spool.check_room(plan, home.home(), "DPSYNTH_HOME")
+    charging.charged(
+        plan, lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch), lambda line: _say(f"warning: {line}")
+    )
+
+
+def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None]) -> None:
+    """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged."""
+    from dpsynth_core.release import synthesis
+    from dpsynth_core.release.spool import Spool
+
+    noise = synthesis.noise_for(plan.spec)
+    if not noise.private:
+        _say(f"warning: {synthesis.NOT_PRIVATE}")
+    try:
+        spool = Spool(path, run, plan, noise.private)
+    except FileExistsError:
+        raise InputError("--out", f"{str(path)!r} holds a run that was interrupted", "recover it, or delete that file") from None
+    try:
+        interrupts.check()
+        touch()
+    except BaseException:
+        spool.discard()
+        raise
+    try:
+        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, _show, spool)
+        interrupts.check()
+        _write(replace(made, ledger=_cited(run)), out)
+    except BaseException as error:
+        spool.close()
+        if not spool.answers:
+            spool.discard()
+        else:
+            _say(f"kept: {spool.answers:,} answers; nothing is spent again by: python -m dpsynth_core recover {run or path} --out DIR")
+        if isinstance(error, InputError):
+            raise ChargedError(error.field, error.problem, error.remedy) from error
+        raise
+    spool.discard()
+
+
+def _recover(options: argparse.Namespace) -> None:
+    """Finish the release of an interrupted run. Reads no record and charges nothing."""
+    from dpsynth_core.release import recovery, spool
+
+    path = _spool_of(options.run, options.out)
+    kept = spool.read(path)
+    _check_out(options.out)
+    interrupts.defer()
+    made = recovery.recover(kept, _show, options.answers)
     interrupts.check()
-    releases.write(made, out)
-    with private_file(out / BUNDLE) as stream:
-        stream.write(pack(made))
+    _write(replace(made, ledger=_cited(kept.run)), options.out)
+    if not kept.run:
+        path.unlink()
+        return
+    from dpsynth_core.store import spools
+
+    spools.settle(kept.run)
+
+
+def _spool_of(run: str | None, out: Path) -> Path:
+    """The spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
+    for path in (_spool_beside(out),) if run is None else (Path(run),):
+        if path.is_file():
+            return path
+    from dpsynth_core.store import spools
+
+    there = spools.unfinished()
+    if run is not None and run in there:
+        return spools.spool_file(run)
+    if run is None and len(there) == 1:
+        return spools.spool_file(there[0])
+    remedy = f"name one of these runs: {', '.join(there)}" if there else "there is none in DPSYNTH_HOME, and none beside --out"
+    raise InputError("RUN", "it is not clear which interrupted run is meant", remedy)
+
+
+def _spool_beside(out: Path) -> Path:
+    """Where a run that nobody charges keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
+    whole = out.resolve()
+    return whole.with_name(f"{whole.name}.interrupted") if os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
+
+
+def _cited(run: str) -> dict[str, Any]:
+    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too."""
+    if not run:
+        return {}
+    from dpsynth_core.store import ledger
+
+    try:
+        cited = ledger.citation(run)
+    except (LookupError, InputError):
+        _say("warning: the ledger does not know this run, and the release does not cite it")
+        return {}
+    _say(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
+    return cited
+
+
+def _write(made: Release, out: Path) -> None:
+    """Write all files of a release and say what came out."""
+    from dpsynth_core.bundle.pack import pack
+    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.release import document as releases
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        releases.write(made, out)
+        with private_file(out / BUNDLE) as stream:
+            stream.write(pack(made))
+    except OSError as error:
+        raise InputError("--out", f"{str(out)!r} cannot be written ({error.strerror})", "recover the release to another folder") from error
     for brand in made.brands:
         _say(f"note: {brand.sentence}")
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
@@ -395,8 +486,16 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
     return settings
 
 
+def _check_out(out: Path) -> None:
+    """Before anything is charged: nothing stands in the way of the files of a release. Raises InputError."""
+    _check_writable(out)
+    for name in ("synthetic.csv", "release.json", BUNDLE):
+        if (out / name).is_dir():
+            raise InputError("--out", f"{str(out / name)!r} is a folder", "remove it, or name another folder")
+
+
 def _check_writable(out: Path) -> None:
-    """Before anything is charged: the folder can be made, and files in it too."""
+    """The folder can be made, and files in it too. Raises InputError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
@@ -448,6 +547,12 @@ def _parser() -> argparse.ArgumentParser:
     for command in (make, run):
         command.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for rows, release.json and release.zip")
         command.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+
+    rest = commands.add_parser("recover", help="finish the release of an interrupted run, without spending again", allow_abbrev=False)
+    rest.add_argument("run", metavar="RUN", nargs="?", help="what the interrupted run named; default: the one beside DIR, or the only one")
+    rest.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for rows, release.json and release.zip")
+    rest.add_argument("--answers", action="store_true", help="write the noisy tables alone, also where rows could be made")
+    rest.set_defaults(command=_recover)
 
     check = commands.add_parser("verify", help="check what a release bundle says, from the bundle alone", allow_abbrev=False)
     check.set_defaults(command=_verify)

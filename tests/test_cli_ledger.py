@@ -99,7 +99,7 @@ def test_what_fails_after_records_were_read_does_not_end_as_a_mistake_that_cost_
 
     monkeypatch.setattr(synthesis, "open_source", broken)
     assert synthesize("--population", "people") == cli.FAILED
-    assert "a page of it is broken; repair it; no release was written, and what the run was charged stays spent" in last_line(capsys)
+    assert "a page of it is broken; repair it; no release was written, and what was charged stays charged" in last_line(capsys)
     assert ledger.spent("people").rho > 0
 
 

@@ -18,8 +18,9 @@ from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.release.transcript import replaying
+from dpsynth_core.release.recovery import recover
+from dpsynth_core.release.release import INTERRUPTED, Progress, Release
+from dpsynth_core.release.spool import Kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +43,9 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
     if spec.public is not None and public is not None:
         spec = spec.model_copy(update={"public": spec.public.model_copy(update={"path": str(public)})})
     published = releases.from_json(bundle.document)
-    plan = synthesis.plan_without_records(spec)
-    kernel = replaying(plan.domain, plan.unit, plan.shares, published.transcript, published.charges)
-    made = synthesis.carry_out(plan, kernel, published.private, published.row_seed or 0, on_event)
-    made = replace(made, transcript=published.transcript, ledger=published.ledger, created=published.created)
+    seed, answers = published.row_seed or 0, published.branded(INTERRUPTED)
+    kept = Kept("", spec, published.private, seed, published.transcript, published.charges)
+    made = replace(recover(kept, on_event, answers), ledger=published.ledger, created=published.created)
     here = synthesis.versions()
     others = sorted(name for name in here if here[name] != published.versions.get(name))
     return Reproduction(made, tuple(_different(bundle, published, made)), tuple(others))

@@ -34,7 +34,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.release import Release
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -303,6 +303,8 @@ def _bounds(opened: _Opened) -> str:
 def _certificate(opened: _Opened) -> str:
     said, charges = opened.release.certificate, opened.release.charges
     if said is None:
+        if opened.release.branded(INTERRUPTED) or opened.release.branded(UNCERTIFIED):
+            raise _Open("the run was interrupted before it was measured")
         _expect(opened.plan.shares.certificate == 0, "the plan has a certificate, the release has none")
         raise _Open("no certificate was made")
     l2, share = opened.plan.unit.errors_l2(len(said.marginals)), opened.plan.shares.certificate

@@ -60,7 +60,7 @@ def to_json(release: Release) -> dict[str, Any]:
             "rho": release.rho,
             "rho_spent": release.rho_spent,
         },
-        "charges": [_charge_json(event, accountant) for event in release.charges],
+        "charges": [charge_json(event, accountant) for event in release.charges],
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed},
         "certificate": None if release.certificate is None else _certificate_json(release.certificate),
@@ -85,7 +85,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         total=obj["rows"]["estimated_total"],
         measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
-        charges=tuple(map(_charge, obj["charges"])),
+        charges=tuple(map(charge_of, obj["charges"])),
         rho=obj["budget"]["rho"],
         rho_spent=obj["budget"]["rho_spent"],
         private=obj["private"],
@@ -207,12 +207,12 @@ def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
     return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0))
 
 
-def _charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
+def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
     """The operation, what its cost is computed from, and the cost as rho, so that a reader can add up for himself."""
     return {"operation": type(event).__name__, **asdict(event), "rho": float(accountant.cost(event))}
 
 
-def _charge(item: Mapping[str, Any]) -> Event:
+def charge_of(item: Mapping[str, Any]) -> Event:
     """The event; its stated rho is not looked at."""
     kind = _EVENTS.get(str(item.get("operation")))
     if kind is None:

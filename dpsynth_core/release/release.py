@@ -60,6 +60,12 @@ class Brand:
     sentence: str
 
 
+INTERRUPTED = "interrupted"
+"""The brand of a release without rows that holds what was measured before its run ended."""
+UNCERTIFIED = "certificate-interrupted"
+"""The brand of a release whose run ended while the certificate was measured."""
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """What a run ends with.
@@ -104,6 +110,9 @@ class Release:
     @property
     def domain(self) -> Domain:
         return self.plan.domain
+
+    def branded(self, code: str) -> bool:
+        return any(brand.code == code for brand in self.brands)
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,6 @@ handed to the mechanism; nothing else of the records comes out.
 from __future__ import annotations
 
 import platform
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,11 +34,13 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
+from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.release import Brand, Progress, Release
-from dpsynth_core.release.transcript import Answer, recording
+from dpsynth_core.release.release import UNCERTIFIED, Brand, Progress, Release
+from dpsynth_core.release.spool import Spool, row_seed
+from dpsynth_core.release.transcript import Answer, AnswersEnd, recording
 from dpsynth_core.sources import demo, files, standin
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources import survey as surveys
@@ -54,6 +55,8 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
+
+_UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
@@ -120,14 +123,23 @@ def table_format(spec: Spec) -> TableFormat:
     return TableFormat.of(spec.data.model_dump())
 
 
-def synthesize(plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None]) -> Release:
-    """Run the mechanism against the records and make the release. on_event hears of each step as it happens and may raise to stop."""
-    seed = plan.spec.output.seed
-    row_seed = secrets.randbits(63) if seed is None else seed  # published: no noise depends on it, so nothing can be taken away with it
+def synthesize(
+    plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None], spool: Spool | None = None
+) -> Release:
+    """Run the mechanism against the records and make the release. on_event hears of each step as it happens and may raise to stop.
+
+    spool: where each answer of the kernel is kept before anybody acts on it; None for a release that nobody pays for or misses.
+    """
     answers: list[Answer] = []
+
+    def keep(answer: Answer, paid: Sequence[Charge]) -> None:
+        if spool is not None:
+            spool.keep(answer, paid)
+        answers.append(answer)
+
     shares = plan.shares
-    kernel = recording(PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant), answers)
-    made = carry_out(plan, kernel, noise.private, row_seed, on_event)
+    kernel = recording(PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant), keep)
+    made = carry_out(plan, kernel, noise.private, spool.row_seed if spool else row_seed(plan.spec), on_event)
     return replace(made, transcript=tuple(answers))
 
 
@@ -166,12 +178,15 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
     with clock.phase("bounds"):
         released = (measurements, finished.selections, finished.considered)
         stated_bounds = bounds(plan.domain, published, total, *released, rows=codes is not None) if total else {}
-    certificate = None
+    certificate, unmeasured = None, []
     if plan.shares.certificate:
         tell(Progress("phase", clock.elapsed(), rho_spent=kernel.rho_spent, done=1.0, message="measuring the errors of what is published"))
         with clock.phase("certificate"):
             of, stage = ROWS if codes is not None else ANSWERS, kernel.part(plan.shares.certificate)
-            certificate = certify(stage, published, total, of, plan.workload.threshold)
+            try:
+                certificate = certify(stage, published, total, of, plan.workload.threshold)
+            except AnswersEnd:  # of a run that was interrupted here
+                unmeasured = [Brand(UNCERTIFIED, _UNMEASURED)]
 
     made = Release(
         plan=plan,
@@ -185,7 +200,7 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=(*_brands(plan, float(finished.total), private), *_readings(finished)),
+        brands=(*brands(plan, float(finished.total), private), *_readings(finished), *unmeasured),
         row_policy=_row_policy(plan),
         row_seed=row_seed if codes is not None else None,
         details={**finished.details, "settings": dict(plan.settings)} | _public_details(plan.public),
@@ -327,7 +342,7 @@ def _own_delta(plan: Plan) -> str:
     )
 
 
-def _brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
+def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     """What a reader must know; every sentence is built from public and released values."""
     spec = plan.spec
     if not private:

@@ -42,9 +42,20 @@ class Answer:
     given: Any
 
 
-def recording(kernel: SealedKernel, answers: list[Answer]) -> SealedKernel:
-    """The same kernel, which also writes what it answers to `answers`, in order; parts of it write to the same list."""
-    return cast(SealedKernel, _Recorder(kernel, answers))
+class AnswersEnd(InputError):
+    """A run ended before the answer that is asked for was given."""
+
+    def __init__(self) -> None:
+        super().__init__("transcript", "the run was interrupted here", "keep what was measured until then")
+
+
+Keep = Callable[[Answer, Sequence[Event]], None]
+"""Takes an answer and what it was charged, before anybody acts on it."""
+
+
+def recording(kernel: SealedKernel, keep: Keep) -> SealedKernel:
+    """The same kernel, whose answers are kept in order before they are given; so are those of its parts."""
+    return cast(SealedKernel, _Recorder(kernel, keep))
 
 
 def replaying(
@@ -58,12 +69,12 @@ def replaying(
 class _Recorder:
     """Any operation of a kernel is recorded, by whatever name: mypy cannot see that, so only `recording` makes one."""
 
-    def __init__(self, kernel: SealedKernel, answers: list[Answer]) -> None:
+    def __init__(self, kernel: SealedKernel, keep: Keep) -> None:
         self.__kernel = kernel
-        self.__answers = answers
+        self.__keep = keep
 
     def part(self, rho: float) -> _Recorder:
-        return _Recorder(self.__kernel.part(rho), self.__answers)
+        return _Recorder(self.__kernel.part(rho), self.__keep)
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
@@ -74,8 +85,8 @@ class _Recorder:
             interrupts.check()  # before more is paid for
             before = len(self.__kernel.events)
             given = operation(*arguments, **options)
-            asked = _asked(arguments, options)
-            self.__answers.append(Answer(name, asked, len(self.__kernel.events) - before, _kept(given)))
+            paid = self.__kernel.events[before:]
+            self.__keep(Answer(name, _asked(arguments, options), len(paid), _kept(given)), paid)
             return given
 
         return call
@@ -112,7 +123,9 @@ class _Replay:
 
     def __answer(self, operation: str, asked: tuple[Any, ...]) -> Any:
         answer = next(self.__answers, None)
-        if answer is None or answer.operation != operation or not _same(answer.asked, asked):
+        if answer is None:
+            raise AnswersEnd
+        if answer.operation != operation or not _same(answer.asked, asked):
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.given, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")

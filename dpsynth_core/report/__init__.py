@@ -16,7 +16,7 @@ from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.document import ROWS_PARQUET, parquet_bytes
-from dpsynth_core.release.release import Release
+from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import codebook, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
@@ -55,8 +55,8 @@ def statements(release: Release) -> Zoned[Statements]:
 
 
 def asked_for(release: Release) -> Workload:
-    """The tables that a release answers: its workload's; of a rule, those that were measured beside it."""
-    if not learnt(release):
+    """The tables that a release answers: its workload's; of a rule or an interrupted run, those that were measured."""
+    if not learnt(release) and not release.branded(INTERRUPTED):
         return release.plan.workload
     measured = [measurement.clique for measurement in release.measurements if measurement.clique]
     return Workload(release.domain, dict.fromkeys(measured or [(release.domain.names[-1],)], 1.0))

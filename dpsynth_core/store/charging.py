@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.release.release import Release
 from dpsynth_core.store import fingerprints, jobs, ledger
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
@@ -18,11 +16,12 @@ from dpsynth_core.store.home import LOCAL_OWNER, new_id
 _FREE = "nothing was read and nothing charged"
 
 
-def charged(plan: Plan, execute: Callable[[Callable[[], None]], Release], warn: Callable[[str], None]) -> Release:
-    """Reserve the plan's budget and call `execute`, which calls its argument right before it reads the first record.
+def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn: Callable[[str], None]) -> None:
+    """Reserve the plan's budget and call `execute` with the run's name in the ledger and with what it has to call right before it reads
+    the first record. It ends when the release is complete; if it raises after it has read something, the run can be recovered.
 
     It is a job like those of the app (`jobs`): if it ends before that, the reservation is given back, by the next one that looks if this
-    process was killed. The release cites the ledger. warn: is told that the same file was charged to another population.
+    process was killed. warn: is told that the same file was charged to another population.
     Raises CapExceeded, UnitDiffers or StoreFault and reserves nothing if the books do not allow it, and ChargedError where the
     reservation could not be given back.
     """
@@ -47,13 +46,12 @@ def charged(plan: Plan, execute: Callable[[Callable[[], None]], Release], warn: 
 
     with beating(run, on_loss=lambda: None):
         try:
-            made = execute(touch)
+            execute(run, touch)
         except BaseException as error:
             if not touched:
                 _give_back(run, error)
             raise
     jobs.remove(run)
-    return replace(made, ledger=ledger.citation(run))
 
 
 def _give_back(run: str, reason: BaseException) -> None:

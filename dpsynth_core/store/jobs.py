@@ -283,6 +283,13 @@ def remove(job: str) -> None:
         db.execute("DELETE FROM jobs WHERE id = ?", (job,))
 
 
+def kind_of(job: str) -> str | None:
+    """None for a job that is not known, or no longer."""
+    with reading() as db:
+        row = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()
+    return None if row is None else str(row["kind"])
+
+
 def jobs_of(project: str) -> list[str]:
     """Every job of a project."""
     with reading() as db:

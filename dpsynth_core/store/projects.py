@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import jobs
+from dpsynth_core.store import jobs, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, project_folder
 
@@ -96,12 +96,15 @@ def delete(owner: str, project: str) -> None:
     """Remove the project with its draft, uploads, runs, sweeps and results. Active runs are stopped first; the ledger keeps its entries."""
     with reading() as db:
         owned(db, "project", owner, project)
-    for job in jobs.jobs_of(project):
+    of_project = jobs.jobs_of(project)
+    for job in of_project:
         jobs.stop(job)
     with transaction() as db:
         db.execute("DELETE FROM jobs WHERE project = ?", (project,))
         db.execute("DELETE FROM projects WHERE id = ? AND owner = ?", (project, owner))
     shutil.rmtree(project_folder(project), ignore_errors=True)
+    for job in of_project:
+        spools.spool_file(job).unlink(missing_ok=True)
     forget_deleted()
 
 

@@ -12,17 +12,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.store import fingerprints, jobs, ledger, projects
+from dpsynth_core.store import fingerprints, jobs, ledger, projects, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
-from dpsynth_core.vocabulary.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
         if seen is not None and (started := [other for other in same if other not in seen]):
             return str(started[0])
         jobs.submit(db, job, charge)
-        private_directory(run_folder(project, run) / "measurements")
+        private_directory(run_folder(project, run))
     jobs.pump()
     return run
 
@@ -129,6 +126,7 @@ def delete(owner: str, run: str) -> None:
         raise InputError("run", "it has not ended", "cancel it first")
     jobs.remove(run)
     shutil.rmtree(run_folder(found.project, run), ignore_errors=True)
+    spools.spool_file(run).unlink(missing_ok=True)
     forget_deleted()
 
 
@@ -140,13 +138,21 @@ def events(owner: str, run: str, after: int = -1) -> tuple[RunEvent, ...]:
         return tuple(RunEvent(row["number"], row["at"], Progress.from_json(json.loads(row["content"]))) for row in rows)
 
 
-def measurements(owner: str, run: str) -> tuple[Measurement, ...]:
-    """The noisy marginals that the run has stored so far, in order; also of a run that failed or was lost."""
-    folder = run_folder(get(owner, run).project, run) / "measurements"
-    taken = [event for event in events(owner, run) if event.progress.kind == "measured"]
-    cells = [np.load(folder / f"{event.number}.npy", allow_pickle=False) for event in taken]
-    steps = [event.progress for event in taken]
-    return tuple(Measurement(step.attributes, values, step.sigma, step.spread) for step, values in zip(steps, cells, strict=True))
+def can_keep(run: Run) -> bool:
+    """Whether it ended early, after it had measured something that was kept."""
+    return run.touched and run.state in ("cancelled", "failed", "lost") and spools.holds_answers(run.id)
+
+
+def keep(owner: str, run: str) -> None:
+    """Let a worker make a release of what a run measured that ended early: noisy tables, no rows. Costs nothing.
+
+    Raises InputError for a run that kept nothing, or has not ended.
+    """
+    if not can_keep(get(owner, run)):
+        raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
+    with transaction() as db:
+        jobs.resume(db, run)
+    jobs.pump()
 
 
 def release(owner: str, run: str) -> Release:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -16,17 +17,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
-from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import synthesis
+from dpsynth_core.release import recovery, spool, synthesis
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.store import failures, fingerprints, jobs, ledger
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.store import failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
 from dpsynth_core.tradeoffs.sweep import Sweep
@@ -99,40 +99,45 @@ def _changed(job: str, data: DataSpec) -> bool:
 
 
 def _make_release(row: sqlite3.Row) -> None:
+    """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
-    recorder = _Recorder(run, folder / "measurements")
-    recorder(Progress("phase", 0.0, message="checking the plan and the file"))
     spec = Spec.from_json(json.loads(row["document"]))
+    made = _recovered(run) if row["touched"] else _fresh(run, spec)
+    _keep(replace(made, ledger=ledger.citation(run)), folder)
+    spools.spool_file(run).unlink()
+
+
+def _fresh(run: str, spec: Spec) -> Release:
+    _record(run, Progress("phase", 0.0, message="checking the plan and the file"))
     plan = synthesis.plan(spec)
     if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     noise = synthesis.noise_for(spec)
-    jobs.touch(run)  # nothing above has read a record, everything below may
-    made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, recorder)
-    _keep(replace(made, ledger=ledger.citation(run)), folder)
+    kept = Spool(spools.spool_file(run), run, plan, noise.private)
+    try:
+        jobs.touch(run)  # nothing above has read a record, everything below may
+        return synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept)
+    finally:
+        (kept.close if kept.answers else kept.discard)()
 
 
-class _Recorder:
-    """Stores each step of the run the moment it exists: the cells of a measurement as a file first, then the line that names it."""
+def _recovered(run: str) -> Release:
+    """Only what was measured: a run that could not hold its model in memory would be lost again."""
+    return recovery.recover(spool.read(spools.spool_file(run)), partial(_record, run), answers=True)
 
-    def __init__(self, run: str, folder: Path) -> None:
-        self._run = run
-        self._folder = folder
-        self._number = 0
 
-    def __call__(self, progress: Progress) -> None:
-        interrupts.check()
-        if progress.measurement is not None:
-            with private_file(self._folder / f"{self._number}.npy") as stream:
-                np.save(stream, progress.measurement.values, allow_pickle=False)
-        if jobs.record(self._run, progress.to_json()):
-            raise Interrupted
-        self._number += 1
+def _record(run: str, progress: Progress) -> None:
+    """Store a step of the run the moment it exists."""
+    interrupts.check()
+    if jobs.record(run, progress.to_json()):
+        raise Interrupted
 
 
 def _keep(release: Release, folder: Path) -> None:
     """Write the release aside and let it appear whole."""
-    aside = private_directory(folder / f"{jobs.RESULT}.partial")
+    aside = folder / f"{jobs.RESULT}.partial"
+    shutil.rmtree(aside, ignore_errors=True)  # of a worker that died here
+    private_directory(aside)
     releases.save(release, aside)
     aside.rename(folder / jobs.RESULT)
 

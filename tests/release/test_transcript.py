@@ -127,7 +127,7 @@ class Kernel:
 
 def test_all_answers_are_recorded_and_nothing_else() -> None:
     answers: list[Answer] = []
-    kernel = recording(Kernel(), answers)
+    kernel = recording(Kernel(), lambda answer, _: answers.append(answer))
     kernel.prepare([])
     assert kernel.rho_left == 0.5
     kernel.part(0.1).ask(3)
@@ -137,7 +137,7 @@ def test_all_answers_are_recorded_and_nothing_else() -> None:
 
 def test_an_answer_that_is_written_to_afterwards_stays_as_it_was() -> None:
     answers: list[Answer] = []
-    given = recording(Kernel(), answers).ask((np.zeros(2), {"x": 1.0}))
+    given = recording(Kernel(), lambda answer, _: answers.append(answer)).ask((np.zeros(2), {"x": 1.0}))
     given[0][:] = 5
     given[1]["x"] = 5
     assert answers[0].given[0].tolist() == [0, 0]
@@ -181,7 +181,7 @@ def test_every_type_of_answer_survives_the_document() -> None:
 
 def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_replay() -> None:
     answers: list[Answer] = []
-    recording(Kernel(), answers).ask(object())
+    recording(Kernel(), lambda answer, _: answers.append(answer)).ask(object())
     found = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
     assert found[0].given == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):

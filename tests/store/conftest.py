@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import jobs, projects
+from dpsynth_core.release import transcript
+from dpsynth_core.store import jobs, projects, runs, spools
+from dpsynth_core.vocabulary.measurement import Measurement
 
 Driver = Callable[[Path, str, str, int], int]
 """Be the worker of a run, or one of a sweep, of this home until right before the given step; its exit status."""
@@ -71,6 +74,16 @@ def make_spec(table: Path) -> Callable[..., Spec]:
         )
 
     return make
+
+
+def measured(run: str) -> tuple[Measurement, ...]:
+    """The noisy tables in the spool of a run, or in its release."""
+    if spools.spool_file(run).exists():
+        lines = spools.spool_file(run).read_bytes().split(b"\n")[1:-1]
+        answers = transcript.from_json([json.loads(line)["answer"] for line in lines], ())
+        return tuple(answer.given for answer in answers if isinstance(answer.given, Measurement))
+    found = runs.get("ann", run)
+    return runs.release("ann", run).measurements if found.state == "done" else ()
 
 
 @pytest.fixture

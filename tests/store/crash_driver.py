@@ -1,9 +1,9 @@
 """Runs workers that die at a chosen point: a helper process of the crash tests, so that each case costs a fork and no imports.
 
-Reads lines "HOME KIND NAME STEP" (KIND: job for one of its workers, or charge for a command line that charges the population
-NAME in a home that may be new) and answers each with the exit status of a forked worker that was killed right before its STEP-th durable
-step. A durable step is a database commit or a file appearing under its final name; a crash anywhere between two of them leaves the same
-behind as a crash right before the second. STEP 0 never dies.
+Reads lines "HOME KIND NAME STEP" (KIND: job for one of its workers, or charge for a command line that charges the population NAME in a
+home that may be new) and answers each with the exit status of a forked worker that was killed right before its STEP-th durable step. A
+durable step is a database commit, a line of a spool or a file appearing under its final name; a crash anywhere between two of them leaves
+the same behind as a crash right before the second. STEP 0 never dies.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import database, home, jobs, ledger, worker
 
 _step = 0
@@ -50,6 +51,7 @@ def work(kind: str, name: str, at: int) -> None:
     database.sqlite3.connect = lambda *a, **k: connect(*a, **k, factory=Connection)  # type: ignore[attr-defined]
     Path.replace = dying(Path.replace, at)  # type: ignore[method-assign]
     Path.rename = dying(Path.rename, at)  # type: ignore[method-assign]
+    Spool._write = dying(Spool._write, at)  # type: ignore[method-assign]
     Path.hardlink_to = dying(Path.hardlink_to, at)  # type: ignore[method-assign]
     {"job": worker.main, "charge": charge}[kind](name)
 

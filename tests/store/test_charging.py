@@ -15,12 +15,12 @@ from dpsynth_core.store.database import reading
 
 
 def charge(spec: Spec, touching: bool, fate: Callable[[], None]) -> None:
-    def execute(touch: Callable[[], None]) -> None:
+    def execute(_: str, touch: Callable[[], None]) -> None:
         if touching:
             touch()
         fate()
 
-    charging.charged(Plan.of(spec), execute, lambda _: None)  # type: ignore[arg-type]
+    charging.charged(Plan.of(spec), execute, lambda _: None)
 
 
 def stored() -> int:

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.planning.spec import Spec, UnitSpec
+from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
-from tests.store.conftest import Driver
+from tests.store.conftest import Driver, measured
 
 
 def check_honest(project: str, run: str) -> str:
@@ -35,7 +37,7 @@ def check_honest(project: str, run: str) -> str:
 
     events = runs.events("ann", run)
     assert [e.number for e in events] == list(range(len(events)))
-    kept = runs.measurements("ann", run)
+    kept = measured(run)
     assert [m.clique for m in kept] == [("a",), ("b",), ("c",)][: len(kept)]
     assert all(m.values.shape == ({"a": 2, "b": 3, "c": 4}[m.clique[0]],) and np.isfinite(m.values).all() for m in kept)
     if kept:
@@ -51,6 +53,22 @@ def check_honest(project: str, run: str) -> str:
     else:
         assert "stays charged" in found.error
     return found.state if found.touched else "untouched"
+
+
+def check_what_is_kept(home: Path, run: str, driver: Driver) -> None:
+    """What a lost run had measured becomes a release of answers, and nothing is charged for it."""
+    tables, before = measured(run), chain.entries()
+    assert runs.can_keep(runs.get("ann", run)) == (bool(tables) and runs.get("ann", run).state == "lost")
+    if not runs.can_keep(runs.get("ann", run)):
+        return
+    runs.keep("ann", run)
+    assert driver(home, "job", run, 0) == 0
+    made = runs.release("ann", run)
+    assert made.rows == 0
+    assert made.branded(INTERRUPTED)
+    assert [m.values.tolist() for m in made.measurements] == [m.values.tolist() for m in tables]
+    assert verify.verify(unpack.read_bytes(pack.pack(made))).sound
+    assert chain.entries() == before
 
 
 def check_next_charge() -> None:
@@ -108,7 +126,7 @@ def test_killed_at_every_durable_step_the_books_are_right(
     """Exhaustive: before each commit and each file's appearance, from the claim of the run to the worker's last word and after it."""
     monkeypatch.setattr(jobs, "SILENCE_SECONDS", -1.0)  # a worker that died before its claim is given up at once
     seen: set[str] = set()
-    measured: set[int] = set()
+    counts: set[int] = set()
     step, status = 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
         step += 1
@@ -118,11 +136,12 @@ def test_killed_at_every_durable_step_the_books_are_right(
         assert no_workers[-1] == run
         status = driver(home, "job", run, step)
         seen.add(check_honest(project, run))
-        measured.add(len(runs.measurements("ann", run)))
+        counts.add(len(measured(run)))
+        check_what_is_kept(home, run, driver)
         shutil.rmtree(home)  # a ledger cannot be reset, and the next case wants the account at zero
     assert status == 0
     assert seen == {"untouched", "lost", "done"}
-    assert measured == {0, 1, 2, 3}
+    assert counts == {0, 1, 2, 3}
 
 
 @pytest.mark.usefixtures("no_workers")

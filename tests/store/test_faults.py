@@ -14,7 +14,6 @@ import pytest
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.release.document import Release
 from dpsynth_core.store import chain, charging, database, head, ledger, projects
 from dpsynth_core.store.faults import FIELD, StoreFault
 from tests.store.test_ledger import reserve
@@ -110,7 +109,7 @@ def test_a_mistake_in_our_own_sql_is_not_called_a_fault_of_the_disk() -> None:
         Path("/nowhere/at/all").read_bytes()
 
 
-def never(*_: object) -> Release:
+def never(*_: object) -> None:
     raise AssertionError("nothing may be read")
 
 
@@ -123,7 +122,7 @@ def test_the_command_line_says_that_nothing_was_charged(make_spec: Make, monkeyp
 def test_where_the_reservation_cannot_be_returned_it_is_said_to_stand(make_spec: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     until_the_end = ExitStack()
 
-    def fails(_: Callable[[], None]) -> Release:
+    def fails(*_: object) -> None:
         until_the_end.enter_context(read_only(monkeypatch))
         raise InputError("data", "it is gone", "find it")
 

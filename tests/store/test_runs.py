@@ -21,6 +21,7 @@ from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.store import chain, jobs, ledger, processes, projects, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
+from tests.store.conftest import measured
 
 Make = Callable[..., Spec]
 
@@ -276,7 +277,7 @@ def slow_spec(make_spec: Make) -> Spec:
 
 def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(make_spec: Make, project: str) -> None:
     run = runs.submit("ann", project, slow_spec(make_spec))
-    wait_for(lambda: len(runs.measurements("ann", run)) > 3)
+    wait_for(lambda: len(measured(run)) > 3)
     pid = worker_of(run)
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 5
     assert os.getsid(pid) == os.getpgid(pid) == pid
@@ -284,7 +285,7 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     wait_for(lambda: ended(run))
     found = runs.get("ann", run)
     assert (found.state, found.touched, found.error) == ("cancelled", True, "")
-    assert len(runs.measurements("ann", run)) > 3
+    assert len(measured(run)) > 3
     assert ledger.spent("people").rho == pytest.approx(found.rho)
     with pytest.raises(InputError, match="cancelled"):
         runs.release("ann", run)
@@ -293,7 +294,7 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
 def test_a_worker_that_was_given_up_ends_itself(make_spec: Make, project: str) -> None:
     """Judged lost while it lives, from another machine say: at its next heartbeat or event it finds out and is gone."""
     run = runs.submit("ann", project, slow_spec(make_spec))
-    wait_for(lambda: len(runs.measurements("ann", run)) > 0)
+    wait_for(lambda: len(measured(run)) > 0)
     pid = worker_of(run)
     with transaction() as db:
         db.execute("DELETE FROM workers WHERE job = ?", (run,))
@@ -326,7 +327,7 @@ def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
 
 def test_deleting_a_project_stops_its_run_and_removes_everything_but_the_ledger(make_spec: Make, project: str, home: Path) -> None:
     run = runs.submit("ann", project, slow_spec(make_spec))
-    wait_for(lambda: len(runs.measurements("ann", run)) > 0)
+    wait_for(lambda: len(measured(run)) > 0)
     pid = worker_of(run)
     projects.delete("ann", project)
     assert processes.birth(pid) is None

@@ -15,6 +15,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain, jobs, ledger, processes, runs, worker
 from dpsynth_core.store.database import transaction
+from tests.store.conftest import measured
 
 
 @pytest.fixture
@@ -42,16 +43,16 @@ def test_the_charge_is_final_before_the_source_is_opened(started: str, monkeypat
 
 def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
-    real = worker._Recorder.__call__
+    real = worker._record
 
-    def spying(self: worker._Recorder, progress: Any) -> None:
-        real(self, progress)
+    def spying(run: str, progress: Any) -> None:
+        real(run, progress)
         if progress.kind == "measured":
-            last = runs.measurements("ann", started)[-1]
+            last = measured(started)[-1]
             np.testing.assert_array_equal(last.values, progress.measurement.values)
-            kept.append(len(runs.measurements("ann", started)))
+            kept.append(len(measured(started)))
 
-    monkeypatch.setattr(worker._Recorder, "__call__", spying)
+    monkeypatch.setattr(worker, "_record", spying)
     worker.work(jobs.claim(started))
     assert kept == [1, 2, 3]
 
@@ -94,17 +95,17 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_cancel_whose_signal_was_lost_is_seen_at_the_next_event(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "signal_group", lambda *_: None)
-    real = worker._Recorder.__call__
+    real = worker._record
 
-    def cancelling(self: worker._Recorder, progress: Any) -> None:
+    def cancelling(run: str, progress: Any) -> None:
         if progress.kind == "measured":
             jobs.ask_to_stop(started)
-        real(self, progress)
+        real(run, progress)
 
-    monkeypatch.setattr(worker._Recorder, "__call__", cancelling)
+    monkeypatch.setattr(worker, "_record", cancelling)
     worker.work(jobs.claim(started))
     assert runs.get("ann", started).state == "cancelled"
-    assert len(runs.measurements("ann", started)) == 1
+    assert len(measured(started)) == 1
 
 
 def test_a_second_worker_for_the_same_run_gives_way(started: str) -> None:

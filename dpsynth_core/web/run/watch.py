@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pandas as pd
 import streamlit as st
@@ -18,13 +18,14 @@ from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.run import history
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import frame, refusals
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.text import literal
 
 POLL_SECONDS = 1.0
 _ROWS_SHOWN = 200
+_KEEP = "keep"
 
 _WAITING = {
     "queued": ("Waiting for its turn", ":material/hourglass_empty:"),
@@ -40,7 +41,7 @@ _ENDED = {
 _ADVICE = {
     "cancelled": "Start another run when you are ready; the plan is unchanged.",
     "failed": "Mend what the message names and start another run. If it names nothing that you can mend, try a smaller model.",
-    "lost": "What it had measured is kept and shown below. Start another run; if it is lost again, let it hold less in memory.",
+    "lost": "Start another run when you are ready; if it is lost again, let it hold less in memory.",
 }
 _SEARCHES = (
     "Where a solver looks for rows, it sees what was chosen, never a record: a row that is not proved to be the best costs accuracy, not"
@@ -104,7 +105,7 @@ def _confirm_cancel(owner: str, run_id: str) -> None:
     if run.touched:
         st.write(
             "It has begun to read records. **Its whole budget stays charged**: what was measured cannot be unmeasured. "
-            "No rows will come out."
+            "No rows will come out, but you can keep the noisy tables that it measured."
         )
     else:
         st.write("It has not read any record yet. Its budget is given back.")
@@ -121,8 +122,18 @@ def _ended(run: Run) -> None:
     box(f"**{words}**{took}. {literal(run.error)} {charge_sentence(run)}", icon=icon)
     if run.state == "done":
         frame.link("results", "See the results")
-    else:
-        st.caption(_ADVICE[run.state])
+        return
+    st.caption(_ADVICE[run.state])
+    if runs.can_keep(run):
+        st.button(
+            "Keep what was measured",
+            icon=":material/save:",
+            key=f"keep_{run.id}",
+            on_click=refusals.attempt,
+            args=(_KEEP, partial(runs.keep, run.owner, run.id)),
+            help="Makes a release of the noisy tables that were paid for, without rows. It reads no record and costs nothing.",
+        )
+        frame.refused_at(_KEEP)
 
 
 def charge_sentence(run: Run) -> str:

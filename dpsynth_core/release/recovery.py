@@ -1,0 +1,85 @@
+"""A release from a spool, without the private table and without spending anything again.
+
+A complete transcript gives the whole release, as the run would have written it. Where the run ended while the mechanism was at work, there
+is no model: what was measured until then is released as it is, noisy tables without rows, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import INTERRUPTED, Brand, Progress, Release
+from dpsynth_core.release.spool import Kept
+from dpsynth_core.release.transcript import Answer, AnswersEnd, replaying
+from dpsynth_core.vocabulary.measurement import Measurement
+
+
+def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = False) -> Release:
+    """The release of an interrupted run. answers: only what was measured, also where more could be made of it.
+
+    Raises InputError where nothing was measured, and where this version asks for something else than the one that the run began with.
+    """
+    plan = synthesis.plan_without_records(kept.spec)
+    if not answers:
+        kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
+        try:
+            made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
+            return replace(made, transcript=kept.answers)
+        except AnswersEnd:
+            pass
+    return answers_only(plan, kept.answers, kept.paid, kept.private)
+
+
+def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], private: bool) -> Release:
+    """The noisy tables among the answers, and no rows. Raises InputError where there are none."""
+    history = tuple(_measured(plan, answers, paid))
+    measurements = tuple(step.measurement for step in history if step.measurement is not None)
+    if not any(measurement.clique for measurement in measurements):
+        raise InputError("run", "it had measured no table yet", "nothing of it can be kept")
+    counted = (float(answer.given) for answer in answers if answer.operation == "measure_total")
+    total = known_total(measurements, next(counted, None) if plan.unit.total_is_public else None)
+    records = total.value if total else 1.0
+    spent = float(sum(map(plan.shares.accountant.cost, paid), Fraction()))
+    tables = "one noisy table" if len(measurements) == 1 else f"{len(measurements):,} noisy tables"
+    sentence = f"The run was interrupted. It had measured {tables} until then, which this release holds; there are no rows."
+    return Release(
+        plan=plan,
+        codes=None,
+        table=None,
+        total=records,
+        measurements=measurements,
+        history=history,
+        charges=tuple(paid),
+        rho=plan.shares.rho,
+        rho_spent=spent,
+        private=private,
+        statement=synthesis.statement(plan, spent, private),
+        brands=(*synthesis.brands(plan, records, private), Brand(INTERRUPTED, sentence)),
+        row_policy="no rows: the run was interrupted",
+        details={"settings": dict(plan.settings)},
+        timings={},
+        versions=synthesis.versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        bounds={},
+        certificate=None,
+        row_seed=None,
+        transcript=tuple(answers),
+    )
+
+
+def _measured(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event]) -> Iterator[Progress]:
+    """One line for each noisy table, in order, with what was spent up to it."""
+    charges, spent = iter(paid), Fraction()
+    for answer in answers:
+        spent += sum((plan.shares.accountant.cost(next(charges)) for _ in range(answer.charges)), Fraction())
+        taken = answer.given
+        if isinstance(taken, Measurement):
+            yield Progress("measured", 0.0, 0, taken.clique, taken.sigma, float(spent), spread=taken.spread, measurement=taken)

@@ -1,0 +1,123 @@
+"""The spool of a run: every answer of the kernel is on disk before anybody acts on it, with what else its release follows from.
+
+One JSON text per line: first the sealed plan, then an answer and what it was charged, as they come. A line that a crash cut off holds an
+answer that nobody ever saw. Nothing in it but public and released values; it is private all the same, because the plan names a path.
+Whoever holds the file open holds its lock, so that nobody recovers a run that is still under way.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpsynth_core.foundation.errors import ChargedError, InputError
+from dpsynth_core.foundation.private_files import private_directory, sync_directory
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.events import Event
+from dpsynth_core.release import document, transcript
+from dpsynth_core.release.transcript import Answer
+
+_BYTES_PER_CELL, _MOST_FOR_CELLS = 40, 64 << 20
+_BYTES_PER_VALUE = 40
+"""Of a row's column in CSV, Parquet and the bundle together."""
+_LEAST_ROOM = 4 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a spool holds. run: the ledger's name for it, "" where none was charged. private: whether nobody can repeat the noise."""
+
+    run: str
+    spec: Spec
+    private: bool
+    row_seed: int
+    answers: tuple[Answer, ...]
+    paid: tuple[Event, ...]
+
+
+class Spool:
+    """A new spool at `path`. Raises FileExistsError where there is one, and OSError where it cannot be written."""
+
+    def __init__(self, path: Path, run: str, plan: Plan, private: bool) -> None:
+        self.path = path
+        self.row_seed = row_seed(plan.spec)
+        self.answers = 0
+        self._accountant = plan.shares.accountant
+        private_directory(path.parent)
+        self._stream = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        fcntl.flock(self._stream, fcntl.LOCK_EX)
+        self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private, "row_seed": self.row_seed})
+        sync_directory(path.parent)
+
+    def keep(self, answer: Answer, paid: Sequence[Event]) -> None:
+        """On disk when this returns."""
+        (said,) = transcript.to_json([answer], [])
+        try:
+            self._write({"answer": said, "paid": [document.charge_json(event, self._accountant) for event in paid]})
+        except OSError as error:
+            problem = f"what is measured can no longer be kept ({error.strerror})"
+            raise ChargedError("disk", problem, "make room, then recover the run") from error
+        self.answers += 1
+
+    def close(self) -> None:
+        """Let go of it, so that it can be recovered."""
+        with suppress(OSError):  # a full disk takes the rest of a line no better at the end
+            self._stream.close()
+
+    def discard(self) -> None:
+        """Its release is complete, or will never be."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def _write(self, content: Any) -> None:
+        self._stream.write(json.dumps(content, default=document.plain).encode() + b"\n")
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+
+def read(path: Path) -> Kept:
+    """Raises InputError where there is no spool, or its run is still under way."""
+    field = f"run {path.stem!r}"
+    try:
+        with path.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lines = stream.read().split(b"\n")[:-1]
+    except BlockingIOError:
+        raise InputError(field, "it is still under way", "wait for its end, or stop it") from None
+    except OSError:
+        raise InputError(field, "there is nothing to recover", "name a run that was interrupted") from None
+    try:
+        first, *others = map(json.loads, lines)
+        return Kept(
+            run=first["run"],
+            spec=Spec.from_json(first["spec"]),
+            private=first["private"],
+            row_seed=first["row_seed"],
+            answers=transcript.from_json([line["answer"] for line in others], ()),
+            paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        raise InputError(field, "its spool is damaged", "nothing of it can be recovered") from None
+
+
+def row_seed(spec: Spec) -> int:
+    """What rows are drawn with. It is published: no noise depends on it, so nothing can be taken away with it."""
+    return secrets.randbits(63) if spec.output.seed is None else spec.output.seed
+
+
+def check_room(plan: Plan, folder: Path, field: str) -> None:
+    """Whether answers and rows will fit, as far as that is known before a record is read. Raises InputError."""
+    values = (plan.spec.output.rows or 0) * len(plan.domain.names)
+    needed = _LEAST_ROOM + min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS) + _BYTES_PER_VALUE * values
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise InputError(field, f"its disk has {free >> 20:,} MB left, and the release may need {needed >> 20:,} MB", "make room first")

@@ -1,0 +1,36 @@
+"""Where the runs that were charged keep what they measured, until their release is complete."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from dpsynth_core.store import jobs
+from dpsynth_core.store.home import home
+
+
+def spool_file(run: str) -> Path:
+    """The spool of a run; there is none before its records are read, and none after its release is complete."""
+    return home() / "spools" / f"{run}.jsonl"
+
+
+def holds_answers(run: str) -> bool:
+    """Whether the run has a spool with an answer in it, after the plan."""
+    try:
+        with spool_file(run).open("rb") as stream:
+            return len(list(islice(stream, 2))) == 2
+    except FileNotFoundError:
+        return False
+
+
+def unfinished() -> tuple[str, ...]:
+    """The runs that have one, the last begun first."""
+    files = sorted((home() / "spools").glob("*.jsonl"), key=lambda file: -file.stat().st_mtime_ns)
+    return tuple(file.stem for file in files)
+
+
+def settle(run: str) -> None:
+    """The release of a command was recovered: forget both. A run of the app stays as it is, its page has its own way."""
+    if jobs.kind_of(run) != jobs.RELEASE:
+        jobs.remove(run)
+        spool_file(run).unlink(missing_ok=True)

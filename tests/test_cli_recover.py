@@ -1,0 +1,187 @@
+"""A release that was paid for is never lost: whatever ended its run, `recover` finishes it and spends nothing again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core import cli
+from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.store import ledger, spools
+from tests.test_cli import place, release, synthesize
+
+__all__ = ["place"]
+
+SEEDED = ("--seed", "7", "--set", "rounds_per_attribute=4")
+
+
+def recover(*extra: str, out: str = "again") -> int:
+    return cli.main(["recover", *extra, "--out", out])
+
+
+def interrupt_after(answers: int, patch: pytest.MonkeyPatch) -> None:
+    """End the run before it keeps one more answer, as a signal does."""
+    left, keep = iter(range(answers)), Spool.keep
+
+    def counted(spool: Spool, *arguments: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        keep(spool, *arguments)
+
+    patch.setattr(Spool, "keep", counted)
+
+
+def interrupted(answers: int, *extra: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt_after(answers, patch)
+        assert synthesize(*SEEDED, *extra) == cli.INTERRUPTED
+    assert not list(Path("out").iterdir())
+
+
+def forbid_kernels(patch: pytest.MonkeyPatch) -> None:
+    """Nothing can be asked of the private table any more, and it is gone too."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a kernel was made")
+
+    patch.setattr(PrivacyKernel, "__init__", refuse)
+    Path("people.csv").unlink()
+
+
+def test_after_any_answer_the_release_is_recovered_as_far_as_it_was_paid_for() -> None:
+    """Every other number of answers of a seeded run: its tables alone at first, then the very rows of the whole run."""
+    assert synthesize(*SEEDED) == 0
+    whole, rows = release(), Path("out/synthetic.csv").read_bytes()
+    answers = len(whole["transcript"])
+    shutil.rmtree("out")
+    kinds: list[str] = []
+    for number in (*range(1, answers - 5, 5), answers - 3, answers - 1):
+        interrupted(number, "--population", f"people {number}")
+        charged = ledger.spent(f"people {number}")
+        assert recover() == 0
+        made = json.loads(Path("again/release.json").read_text())
+        codes = {brand["code"] for brand in made["brands"]}
+        assert len(made["transcript"]) == number
+        assert made["measurements"] == whole["measurements"][: len(made["measurements"])]
+        assert 0 < made["budget"]["rho_spent"] < whole["budget"]["rho_spent"]
+        assert made["ledger"]["population"] == f"people {number}"
+        if Path("again/synthetic.csv").exists():
+            kinds.append("rows")
+            assert Path("again/synthetic.csv").read_bytes() == rows
+            assert "certificate-interrupted" in codes
+        else:
+            kinds.append("tables")
+            assert "interrupted" in codes
+        failed = [check.detail for check in verify.verify(unpack.read(Path("again/release.zip"))).checks if check.verdict == verify.FAILED]
+        assert failed == ["the noise was predictable: this release is not private"]  # the seed's fault, not the recovery's
+        assert ledger.spent(f"people {number}") == charged
+        assert spools.unfinished() == ()
+        shutil.rmtree("again")
+    assert kinds == sorted(kinds, reverse=True)
+    assert set(kinds) == {"tables", "rows"}
+
+
+def test_without_a_population_the_spool_lies_beside_the_folder_until_it_is_recovered(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted(3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("error: interrupted")
+    assert lines[-2].startswith("kept: 3 answers")
+    assert (place / "out.interrupted").stat().st_mode & 0o777 == 0o600
+    assert not (place / "home").exists()
+    forbid_kernels(monkeypatch)
+    assert recover(out="out") == 0
+    assert release()["rows"]["count"] == 0
+    assert sorted(path.name for path in place.glob("out*")) == ["out"]
+
+
+def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder has become a file since the check, as a full disk or another program may do."""
+    real = document.write
+
+    def gone(made: Any, out: Path) -> None:
+        if out.name == "out":
+            out.rmdir()
+            out.write_text("somebody else's")
+        real(made, out)
+
+    monkeypatch.setattr(document, "write", gone)
+    assert synthesize(*SEEDED, "--population", "people") == cli.FAILED
+    assert "what was charged stays charged" in capsys.readouterr().err.splitlines()[-1]
+    forbid_kernels(monkeypatch)
+    assert recover() == 0
+    made = json.loads(Path("again/release.json").read_text())
+    assert made["certificate"] is not None
+    assert made["ledger"]["population"] == "people"
+    assert "interrupted" not in capsys.readouterr().err
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_charged(place: Path) -> None:
+    (place / "out" / "release.json").mkdir(parents=True)
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert ledger.populations() == ()
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_charged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = shutil.disk_usage(".")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
+    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert "make room first" in capsys.readouterr().err
+    assert ledger.populations() == ()
+
+
+def test_damage_found_after_the_charge_ends_with_one_and_leaves_nothing_to_recover(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise cli.InputError("data", "a page of it is broken", "repair it")
+
+    monkeypatch.setattr(synthesis, "open_source", broken)
+    assert synthesize("--population", "people") == cli.FAILED
+    assert "what was charged stays charged" in capsys.readouterr().err
+    assert ledger.spent("people").rho > 0
+    assert recover() == cli.BAD_INPUT
+
+
+def test_which_run_is_meant_is_asked_where_it_is_not_clear(capsys: pytest.CaptureFixture[str]) -> None:
+    assert recover() == cli.BAD_INPUT
+    assert "there is none" in capsys.readouterr().err
+    interrupted(3, "--population", "a")
+    interrupted(3, "--population", "b")
+    capsys.readouterr()
+    assert recover() == cli.BAD_INPUT
+    line, runs = capsys.readouterr().err, spools.unfinished()
+    assert all(run in line for run in runs)
+    assert [recover(run) for run in runs] == [0, 0]
+    assert recover(runs[0]) == cli.BAD_INPUT
+
+
+def test_a_line_that_a_crash_cut_off_is_left_out_and_a_run_under_way_is_not_recovered(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted(3)
+    file = place / "out.interrupted"
+    file.write_bytes(file.read_bytes()[:-5])
+    assert recover(out="out") == 0
+    assert len(release()["transcript"]) == 2
+
+    keep, statuses = Spool.keep, []
+
+    def meanwhile(spool: Spool, *arguments: Any) -> None:
+        keep(spool, *arguments)
+        statuses.append(recover(str(spool.path)))
+
+    monkeypatch.setattr(Spool, "keep", meanwhile)
+    assert synthesize(*SEEDED) == 0
+    assert set(statuses) == {cli.BAD_INPUT}
+    assert "still under way" in capsys.readouterr().err
