@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.answers.gaussian import Gaussian
+from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
 from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.games.dqrs import Dqrs
 from dpsynth_core.mechanisms.games.dualquery import DualQuery
@@ -69,7 +69,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "answers",
         "Answers only",
         "The tables themselves with noise, unbiased and easy to analyse. No rows.",
-        (ResidualPlanner(), Gaussian()),
+        (ResidualPlanner(), GaussianAnswers()),
     ),
     Purpose(
         "learning",

@@ -48,7 +48,7 @@ class NoisyAnswers:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianAnswers:
     card: ClassVar[Card] = Card(
         name="gaussian",
         title="Gaussian answers",
