@@ -32,12 +32,13 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Gaussian, delta_of
+from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
 from dpsynth_core.vocabulary.marginals import row_marginals
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "not checked"
 _NEAR = 1e-9
@@ -219,25 +220,26 @@ def _charged(opened: _Opened) -> str:
 
 
 def _noise(opened: _Opened) -> str:
-    """Every answer of the kernel stands in the transcript with its charges: the noise that was paid for is the noise that is stated."""
-    if not opened.release.transcript:
-        raise _Open("the release has no transcript")
-    remaining, measured = list(opened.release.charges), set()
+    """Every answer of the kernel stands in the transcript: it was charged as the kernel charges it, and has the noise that was paid for."""
+    _expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
+    charges, measured = iter(opened.release.charges), set()
     for answer in opened.release.transcript:
-        paid, remaining = remaining[: answer.charges], remaining[answer.charges :]
-        _expect(len(paid) == answer.charges, "there are answers for which nothing was charged")
+        needed = due(Call(opened.plan.unit, opened.release.domain, answer.operation, answer.asked, answer.given))
+        _expect(answer.charges == (needed is not None), f"an answer of {answer.operation} has {answer.charges} charges")
+        if needed is not None:
+            paid = next(charges, None)
+            _expect(paid is not None and pays(paid, needed), f"an answer of {answer.operation} was not paid for as it has to be")
         taken = answer.given
-        if isinstance(taken, Measurement):
+        if isinstance(taken, Measurement | Residual):
             measured.add(id(taken))
-            least = opened.plan.unit.marginal_l2
-            fits = [e for e in paid if isinstance(e, Gaussian) and _near(e.sigma, taken.sigma) and e.l2 >= least * (1 - _NEAR)]
-            _expect(fits, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
-    _expect(not remaining, "there are charges for which there is no answer")
+            stated = taken.clique == answer.asked[0] and _near(taken.sigma, answer.asked[1])
+            _expect(stated, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
+    _expect(next(charges, None) is None, "there are charges for which there is no answer")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
     if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
         raise _Wrong(f"no charge belongs to the table {_named(unpaid[0].clique)}")
-    return f"{len(measured):,} noisy tables have the noise that was paid for"
+    return f"{len(opened.release.transcript):,} answers were paid for, {len(measured):,} noisy tables with the noise that they state"
 
 
 def _random(opened: _Opened) -> str:

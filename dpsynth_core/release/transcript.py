@@ -2,7 +2,8 @@
 
 A mechanism is a function of the kernel's answers. Whoever has them can run it once more without the private table: that is what
 `Replay` is for, and why a release can be reproduced from what is published. Answers were paid for and are released; a transcript
-holds nothing else. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer.
+holds nothing else. It knows no mechanism and no operation by name: whatever a kernel is asked is recorded with its answer. What an answer
+must have cost is looked up in `privacy.prices`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.meter import Meter
+from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
@@ -62,7 +64,8 @@ def replaying(
     domain: Domain, unit: Unit, shares: Shares, answers: Sequence[Answer], paid: Sequence[Event]
 ) -> SealedKernel:
     """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
-    they are asked something else, which happens where other versions or another machine compute other numbers."""
+    they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
+    not charged as the kernel charges it (`privacy.prices`)."""
     return cast(SealedKernel, _Replay(domain, unit, Meter(shares.rho, delta=shares.delta, accountant=shares.accountant), answers, paid))
 
 
@@ -129,9 +132,19 @@ class _Replay:
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.given, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        for _ in range(answer.charges):
-            self.__meter.charge(next(self.__paid))
+        needed = due(Call(self.__unit, self.domain, operation, asked, answer.given))
+        if answer.charges != (needed is not None):
+            raise _uncharged(operation)
+        if needed is not None:
+            paid = next(self.__paid, None)
+            if paid is None or not pays(paid, needed):
+                raise _uncharged(operation)
+            self.__meter.charge(paid)
         return answer.given
+
+
+def _uncharged(operation: str) -> InputError:
+    return InputError("transcript", f"an answer of {operation} was not charged as it has to be", "do not rely on this release")
 
 
 @dataclass(frozen=True)

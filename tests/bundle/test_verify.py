@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -15,6 +16,7 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
@@ -213,6 +215,27 @@ def test_other_versions_leave_the_texts_unchecked_and_the_numbers_checked() -> N
     skipped = {check.question: check.detail for check in report.checks if check.verdict == SKIPPED}
     assert skipped.keys() == {"Is the guarantee stated as planned?", "Do report, cards and tables agree?"}
     assert all("numpy" in detail for detail in skipped.values())
+
+
+def free_selections(document: dict[str, Any]) -> None:
+    """The release of a kernel that forgot to charge what it selected."""
+    document["charges"] = [charge for charge in document["charges"] if charge["operation"] != "Selection"]
+    document["budget"]["rho_spent"] = math.fsum(charge["rho"] for charge in document["charges"])
+    selections = [answer for answer in document["transcript"] if answer["operation"].startswith("select")]
+    assert selections
+    for answer in selections:
+        answer["charges"] = 0
+
+
+def test_selections_for_which_nothing_was_charged_are_found() -> None:
+    forged = edited(free_selections)
+    assert "Was the stated noise paid for?" in failed(forged)
+    with pytest.raises(InputError, match="not charged"):
+        reproduce(unpack.read_bytes(forged))
+
+
+def test_a_release_without_its_transcript_is_not_sound() -> None:
+    assert "Was the stated noise paid for?" in failed(edited(lambda document: document.update(transcript=[])))
 
 
 MALFORMED: dict[str, Callable[[dict[str, Any]], object]] = {

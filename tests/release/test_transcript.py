@@ -15,7 +15,7 @@ from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.privacy.events import Event, Gaussian
+from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
@@ -103,12 +103,21 @@ def test_a_replay_keeps_to_the_budget() -> None:
 
 
 def test_a_question_is_known_by_its_columns_and_numbers() -> None:
-    answer = Answer("measure_total", (2.0,), 0, 7.0)
+    answer, paid = Answer("measure_total", (2.0,), 1, 7.0), Gaussian(2.0, 1.0)
     for asked in (2.0, 2.0 * (1 + 1e-12)):
-        assert replay(1.0, [answer], []).measure_total(asked) == 7.0
+        assert replay(1.0, [answer], [paid]).measure_total(asked) == 7.0
     for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
         with pytest.raises(InputError, match="something else"):
-            getattr(replay(1.0, [answer], []), operation)(asked)
+            getattr(replay(1.0, [answer], [paid]), operation)(asked)
+
+
+@pytest.mark.parametrize(
+    ("charges", "paid"),
+    [(0, []), (1, []), (1, [Gaussian(4.0, 1.0)]), (1, [Gaussian(2.0, 0.5)]), (1, [Selection(0.5)]), (2, [Gaussian(2.0, 1.0)] * 2)],
+)
+def test_an_answer_that_was_not_charged_as_the_kernel_does_is_not_repeated(charges: int, paid: list[Event]) -> None:
+    with pytest.raises(InputError, match="not charged"):
+        replay(1.0, [Answer("measure_total", (2.0,), charges, 7.0)], paid).measure_total(2.0)
 
 
 class Kernel:

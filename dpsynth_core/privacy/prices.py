@@ -1,0 +1,149 @@
+"""What each operation of the kernel has to cost, computed from the question and the answer alone, without the kernel or a table.
+
+For whoever checks a release or repeats one: the charge that stands beside an answer must be the one that the kernel makes for it. An
+operation without an entry has no price and is refused; a test compares the table with the kernel, operation by operation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy import best_mixture, residuals
+from dpsynth_core.privacy.events import (
+    Approximate,
+    Event,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    PerturbedMinimum,
+    Residual,
+    Retention,
+    Selection,
+)
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.domain import Domain
+
+_NEAR = 1e-9
+"""Relative difference of two numbers that count as the same."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A question to the kernel and its answer. asked: names of columns and numbers, in the order of the operation's parameters."""
+
+    unit: Unit
+    domain: Domain
+    operation: str
+    asked: tuple[Any, ...]
+    given: Any
+
+
+def due(call: Call) -> Event | None:
+    """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
+    does not fit it."""
+    price = PRICES.get(call.operation)
+    if price is None:
+        raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
+    try:
+        return price(call)
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        problem = f"a call of {call.operation} has arguments that cannot be"
+        raise InputError("transcript", problem, "the release is damaged") from None
+
+
+def pays(event: Event, needed: Event) -> bool:
+    """Whether an event is the one that is due: the same kind, noise and sensitivity, up to rounding on another machine."""
+    if type(event) is not type(needed):
+        return False
+    if isinstance(event, PerturbedMinimum):  # its sensitivity depends on the class of rules; what counts is eps = l1 / scale
+        return math.isclose(event.rho, needed.rho, rel_tol=_NEAR)
+    return all(math.isclose(getattr(event, f.name), getattr(needed, f.name), rel_tol=_NEAR) for f in fields(needed))
+
+
+def _free(_: Call) -> None:
+    return None
+
+
+def _marginal(call: Call) -> Event:
+    _, sigma = call.asked
+    return Gaussian(sigma, call.unit.marginal_l2)
+
+
+def _residual(call: Call) -> Event:
+    clique, sigma = call.asked
+    return Residual(sigma, residuals.sensitivity(call.unit, call.domain.sizes(clique), sigma))
+
+
+def _total(call: Call) -> Event | None:
+    (sigma,) = call.asked
+    return None if call.unit.total_is_public else Gaussian(sigma, float(call.unit.total_l2))
+
+
+def _errors(call: Call) -> Event:
+    (sigma,) = call.asked
+    return Gaussian(sigma, call.unit.errors_l2(len(call.given)))
+
+
+def _queries(call: Call) -> Event:
+    (sigma,) = call.asked
+    return Gaussian(sigma, call.unit.queries_l2(len(call.given)))
+
+
+def _largest_error(call: Call) -> Event:
+    return Gaussian(call.asked[0], float(call.unit.query_l1))
+
+
+def _selection(call: Call) -> Event:
+    return Selection(*call.asked)
+
+
+def _permute_and_flip(call: Call) -> Event:
+    return PermuteAndFlip(*call.asked)
+
+
+def _bits(call: Call) -> Event | None:
+    eta, gamma, records = call.asked
+    return Retention(eta, gamma, records, call.unit.query_l1, len(call.given)) if len(call.given) else None
+
+
+def _perturbed(call: Call) -> Event:
+    (eps,) = call.asked
+    return PerturbedMinimum(1 / eps, 1.0)
+
+
+def _approximate(call: Call) -> Event:
+    return Approximate(*call.asked)
+
+
+def _mixture(call: Call) -> Event:
+    records, _, scale = call.asked
+    return Laplace(scale, call.unit.max_rows_per_person + best_mixture.gap(records))
+
+
+PRICES: Mapping[str, Callable[[Call], Event | None]] = {
+    "seed": _free,
+    "residual_l2": _free,
+    "mixture_l1": _free,
+    "measure_marginal": _marginal,
+    "measure_residual": _residual,
+    "measure_total": _total,
+    "measure_errors": _errors,
+    "measure_largest_error": _largest_error,
+    "measure_queries": _queries,
+    "measure_rules": _queries,
+    "select_worst_marginal": _selection,
+    "select_signed_query": _selection,
+    "select_worst_queries": _selection,
+    "select_rule": _selection,
+    "permute_and_flip": _permute_and_flip,
+    "keep_queries": _bits,
+    "learn_rule": _perturbed,
+    "learn_rule_gaussian": _approximate,
+    "learn_rule_robustly": _approximate,
+    "best_mixture_error": _mixture,
+}
+"""By the name of the operation. All but `prepare` and `part`, which answer nothing."""

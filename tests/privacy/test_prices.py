@@ -1,0 +1,83 @@
+"""The table of prices is the kernel's: the same operations, and for each the same event, in every unit of privacy."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from dpsynth_core.audit.operations import CASES, DOMAIN, Case
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.privacy.events import Event, PerturbedMinimum
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.prices import PRICES, Call, due, pays
+from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.release.transcript import Answer, recording
+
+FREE = {"seed", "residual_l2", "mixture_l1"}
+UNITS = [Unit(relation, rows) for relation in ("add-remove", "replace") for rows in (1, 3)]
+
+
+def operations() -> set[str]:
+    return {name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_")}
+
+
+def test_every_operation_of_the_kernel_has_a_price() -> None:
+    assert set(PRICES) == operations() - {"part", "prepare"}
+
+
+def test_every_operation_that_costs_something_is_compared_below() -> None:
+    assert {case.operation for case in CASES} == set(PRICES) - FREE
+
+
+def called(case: Case, unit: Unit) -> tuple[list[Answer], tuple[Event, ...]]:
+    """The answers to the case's question, and what they were charged as."""
+    neighbours = case.neighbours(unit)
+    kernel = PrivacyKernel(neighbours.tables[1], unit, 1e6, SeededNoise(3), delta=0.5)
+    question: dict[str, Any] = case.ask(kernel, neighbours)
+    answers: list[Answer] = []
+    order = list(inspect.signature(getattr(PrivacyKernel, case.operation)).parameters)[1:]
+    getattr(recording(kernel, answers), case.operation)(*(question[name] for name in order if name in question))
+    return answers, kernel.events
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation} {case.variant}".strip())
+def test_the_price_of_a_call_is_what_the_kernel_charged(case: Case, unit: Unit) -> None:
+    if case.operation == "learn_rule_robustly" and unit != Unit(REPLACE, 1):
+        pytest.skip("needs a public number of rows")
+    (answer,), events = called(case, unit)
+    wanted = due(Call(unit, DOMAIN, answer.operation, answer.asked, answer.given))
+    assert (wanted is None) == (not events)
+    for event in events:
+        assert wanted is not None
+        assert pays(event, wanted)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation} {case.variant}".strip())
+def test_no_other_noise_or_sensitivity_pays(case: Case) -> None:
+    unit = Unit(REPLACE, 1) if case.operation == "learn_rule_robustly" else Unit()
+    (answer,), (event,) = called(case, unit)
+    wanted = due(Call(unit, DOMAIN, answer.operation, answer.asked, answer.given))
+    assert wanted is not None
+    for field in fields(event):
+        assert not pays(replace(event, **{field.name: getattr(event, field.name) * 2}), wanted)
+    assert not pays(PerturbedMinimum(1e3, 1.0), wanted)
+
+
+@pytest.mark.parametrize(
+    ("operation", "asked", "given"),
+    [
+        ("peek", (), 1.0),
+        ("measure_total", (), 1.0),
+        ("measure_total", ("a",), 1.0),
+        ("select_rule", (-1.0,), None),
+        ("measure_queries", (1.0,), 3),
+    ],
+)
+def test_calls_that_the_kernel_does_not_know_are_refused(operation: str, asked: tuple[Any, ...], given: object) -> None:
+    with pytest.raises(InputError, match="transcript"):
+        due(Call(Unit(), DOMAIN, operation, asked, given))
