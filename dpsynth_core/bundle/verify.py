@@ -327,10 +327,8 @@ def _certificate(opened: _Opened) -> str:
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
 
-def _largest(opened: _Opened, said: Certificate) -> Largest | None:
-    """The largest error as it was measured, if it was."""
-    if said.max_error is None or said.max_sigma is None:
-        return None
+def _largest(opened: _Opened, said: Certificate) -> Largest:
+    """The largest error as it was measured."""
     paid = any(type(e) is Gaussian and _near(e.sigma, said.max_sigma) for e in opened.release.charges)
     _expect(paid, "its noise is not what was paid for")
     return Largest(said.max_error * said.total.value, said.max_sigma, opened.plan.workload.threshold)

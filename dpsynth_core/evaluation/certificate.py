@@ -58,7 +58,7 @@ class Certificate:
     of. sigma: noise of each measured error, in records. rho: what all of it cost.
 
     max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
-    its 95 % bound; max_sigma: its noise, in records. None in documents from before there was one.
+    its 95 % bound; max_sigma: its noise, in records.
 
     sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
     mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
@@ -74,9 +74,9 @@ class Certificate:
     total: Total
     sigma: float
     rho: float
-    max_error: float | None = None
-    max_bound95: float | None = None
-    max_sigma: float | None = None
+    max_error: float
+    max_bound95: float
+    max_sigma: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def state(
     sigma: float,
     rho: float,
     of: str,
-    largest: Largest | None = None,
+    largest: Largest,
 ) -> Certificate:
     """What follows from the measured errors (records, noise `sigma`) of `published` (fractions): anyone who has both can repeat it."""
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
@@ -136,9 +136,9 @@ def state(
         total=total,
         sigma=sigma,
         rho=rho,
-        max_error=largest.error / total.value if largest else None,
-        max_bound95=_largest_bound(largest, published, total, of) if largest else None,
-        max_sigma=largest.sigma if largest else None,
+        max_error=largest.error / total.value,
+        max_bound95=_largest_bound(largest, published, total, of),
+        max_sigma=largest.sigma,
     )
 
 

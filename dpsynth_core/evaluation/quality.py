@@ -275,7 +275,7 @@ def all_tables(threshold: int | None) -> str:
 def _largest_stated(statements: Statements) -> pd.DataFrame:
     said = statements.certificate
     error = low = limit = math.nan
-    if said is not None and said.max_error is not None and said.max_sigma is not None:
+    if said is not None:
         below = normal(0.95) * said.max_sigma / said.total.value
         error, low, limit = _share(said.max_error), _share(said.max_error - below), _share(said.max_bound95)
     row = {"marginal": all_tables(statements.workload.threshold), "error": error, "low": low, "limit": limit}

@@ -62,6 +62,9 @@ class Accountant(ABC):
     conversion: ClassVar[str]
     price: ClassVar[Fraction]
 
+    def __repr__(self) -> str:
+        return self.name
+
     def cost(self, event: Event) -> Fraction:
         """rho of an operation. ValueError where it cannot be accounted in this way."""
         return event.cost if isinstance(event, Gaussian) else event.cost * self.price * 8

@@ -63,10 +63,6 @@ class Meter:
         return float(self._delta * (1 - _HEADROOM))
 
     @property
-    def delta_spent(self) -> float:
-        return float(self._delta_spent)
-
-    @property
     def selection_price(self) -> float:
         """rho of one selection at eps = 1; at eps it is eps^2 times that."""
         return float(self._accountant.price)

@@ -122,9 +122,9 @@ def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
     return list(dict.fromkeys(Setting(registry.get(p.mechanism).card.title, p.epsilon, p.size) for p in points))
 
 
-def of_each(metric: Metric, found: Mapping[int, Outcome]) -> Metric:
-    """What single tables can be judged by: the largest error where all outcomes kept it, else the people in a wrong cell."""
-    return LARGEST if metric == LARGEST and all(outcome.largests for outcome in found.values()) else MEAN
+def of_each(metric: Metric) -> Metric:
+    """What single tables are judged by: the largest error if that is asked for, else the people in a wrong cell."""
+    return LARGEST if metric == LARGEST else MEAN
 
 
 def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:

@@ -35,7 +35,7 @@ class Outcome:
 
     workload_error: AIM, Definition 2, 0 to 2 where all weights are 1. largest: the largest error of any cell, as a share of the people.
     errors: of each table in the order of `Sweep.cliques`, as the share of people in a wrong cell; largests: the largest error of a cell of
-    each, as a share of the people, empty in outcomes from before these were kept. measured: noisy tables taken. seconds, cpu_seconds: of
+    each, as a share of the people. measured: noisy tables taken. seconds, cpu_seconds: of
     the whole release, wall clock and this process' processor time.
     """
 
@@ -45,14 +45,14 @@ class Outcome:
     measured: int
     seconds: float
     cpu_seconds: float
-    largests: tuple[float, ...] = ()
+    largests: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
-        return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj.get("largests", ()))})
+        return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
 
 
 class Trials:

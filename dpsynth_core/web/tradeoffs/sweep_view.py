@@ -207,7 +207,7 @@ def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int,
 
 def _chart(sweep: Sweep, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
     if name == OF_TABLES:
-        single = curves.of_each(metric, found)
+        single = curves.of_each(metric)
         return charts.tables_of(curves.of_tables(sweep, found, chosen, single), single)
     bands = curves.bands(curves.outcomes(sweep, found), metric)
     if name == BY_TABLES:
@@ -257,7 +257,7 @@ def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chose
         ),
         "The tables of this setting": (
             "tables.csv",
-            lambda: curves.of_tables(sweep, found, chosen, curves.of_each(metric, found)),
+            lambda: curves.of_tables(sweep, found, chosen, curves.of_each(metric)),
             "The error of every table of the workload.",
         ),
     }
