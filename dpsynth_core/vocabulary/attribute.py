@@ -89,9 +89,9 @@ class Attribute:
     ) -> Attribute:
         """A column with listed values. Text around the values is trimmed, blank ones and repeats are refused."""
         kind = "ordinal" if ordered else "categorical"
-        listed = tuple(_text(category) for category in _listed(name, categories, "categories"))
-        shown = tuple(_text(label) for label in _listed(name, labels, "labels"))
-        return cls(name, kind, listed, dtype=dtype, other=other, missing=missing, labels=shown)
+        texts = tuple(_text(category) for category in _items(name, categories, "categories"))
+        label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
+        return cls(name, kind, texts, dtype=dtype, other=other, missing=missing, labels=label_texts)
 
     @classmethod
     def integer(
@@ -193,14 +193,14 @@ class Attribute:
     @cached_property
     def _labels(self) -> tuple[str, ...]:
         if self.kind == "coded":
-            shown = tuple(str(code) for code in range(self.values))
+            labels = tuple(str(code) for code in range(self.values))
         elif self.is_number:
-            shown = tuple(self._bin_label(i) for i in range(self.values))
+            labels = tuple(self._bin_label(i) for i in range(self.values))
         else:
-            shown = self.labels or self.categories
+            labels = self.labels or self.categories
         for label, wanted in ((OTHER_LABEL, self.other), (MISSING_LABEL, self.missing)):
-            shown += (f"({label})" if label in shown else label,) * wanted
-        return shown
+            labels += (f"({label})" if label in labels else label,) * wanted
+        return labels
 
     def cell_labels(self) -> tuple[str, ...]:
         """What to call each cell in charts and tables, in code order."""
@@ -270,7 +270,7 @@ class Attribute:
                 raise self._error("two categories are the same number", "remove one of them, or use dtype string")
 
 
-def _listed(name: str, values: Iterable[object], what: str) -> tuple[object, ...]:
+def _items(name: str, values: Iterable[object], what: str) -> tuple[object, ...]:
     if isinstance(values, str):
         raise InputError(column_field(name), f"{what} is one text", "give a list")
     return tuple(values)

@@ -23,8 +23,8 @@ _EPOCH = date(1970, 1, 1)
 
 def column_field(name: str) -> str:
     """How an error names a column: quoted, on one line, at most 80 characters of it."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
-    return f"column '{shown if len(shown) <= 80 else shown[:79] + '…'}'"
+    printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return f"column '{printable if len(printable) <= 80 else printable[:79] + '…'}'"
 
 
 def day_number(day: date) -> int:

@@ -57,8 +57,8 @@ class Domain:
             if attribute.name in seen:
                 raise InputError(column_field(attribute.name), "the name is used twice", "rename or drop one of the columns")
             seen.add(attribute.name)
-        known = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
-        object.__setattr__(self, "impossible", tuple(known))
+        rules = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
+        object.__setattr__(self, "impossible", tuple(rules))
         checked(self.impossible, self.attributes)
 
     @cached_property
@@ -158,9 +158,9 @@ class Domain:
         """Read our form {"version": 1, "attributes": [...]} or the benchmark form {"age": 32, ...}."""
         if not isinstance(obj, Mapping) or not obj:
             raise InputError("domain", "it is not a JSON object with columns", 'give {"version": 1, "attributes": [...]} or {"age": 32}')
-        listed = obj.get("attributes")
-        if not isinstance(listed, list):
-            if "attributes" in obj and "version" in obj and not isinstance(listed, int):
+        entries = obj.get("attributes")
+        if not isinstance(entries, list):
+            if "attributes" in obj and "version" in obj and not isinstance(entries, int):
                 raise InputError("domain.attributes", "it is not a list", "list one object per column")
             return cls(tuple(Attribute.coded(str(name), size) for name, size in obj.items()))
         if obj.get("version", VERSION) != VERSION:
@@ -168,7 +168,7 @@ class Domain:
         rules = obj.get("impossible", [])
         if not isinstance(rules, list):
             raise InputError("domain.impossible", "it is not a list", "list one rule per object")
-        attributes = tuple(_attribute_from_json(item) for item in listed)
+        attributes = tuple(_attribute_from_json(item) for item in entries)
         return cls(attributes, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)))
 
 
@@ -201,26 +201,26 @@ def _attribute_from_json(obj: object) -> Attribute:
         raise InputError("domain.attributes", "a column has no name", "give every column a name")
     if kind not in _FIELDS:
         raise InputError(column_field(name), "kind is not known", f"use one of {', '.join(_FIELDS)}")
-    given = {key: value for key, value in obj.items() if key not in ("name", "kind")}
-    unknown = [str(key) for key in given if key not in _FIELDS[kind]]
+    fields = {key: value for key, value in obj.items() if key not in ("name", "kind")}
+    unknown = [str(key) for key in fields if key not in _FIELDS[kind]]
     if unknown:
         raise InputError(column_field(name), f"'{unknown[0]}' does not go with kind {kind}", f"use {', '.join(_FIELDS[kind])}")
     for key in ("other", "missing"):
-        if not isinstance(given.get(key, False), bool):
+        if not isinstance(fields.get(key, False), bool):
             raise InputError(column_field(name), f"'{key}' is not true or false", "write true or false")
     for key in ("categories", "labels", "edges"):
-        if not isinstance(given.get(key, []), list):
+        if not isinstance(fields.get(key, []), list):
             raise InputError(column_field(name), f"'{key}' is not a list", "give a list")
-    return _construct(name, kind, given)
+    return _construct(name, kind, fields)
 
 
-def _construct(name: str, kind: str, given: dict[str, Any]) -> Attribute:
+def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
     if kind == "coded":
-        return Attribute.coded(name, given.get("size", 0))
+        return Attribute.coded(name, fields.get("size", 0))
     if kind in ("categorical", "ordinal"):
-        return Attribute.categorical(name, given.pop("categories", ()), ordered=kind == "ordinal", **given)
-    lower, upper = given.pop("lower", None), given.pop("upper", None)
-    return _NUMBERS[kind](name, lower, upper, **given)
+        return Attribute.categorical(name, fields.pop("categories", ()), ordered=kind == "ordinal", **fields)
+    lower, upper = fields.pop("lower", None), fields.pop("upper", None)
+    return _NUMBERS[kind](name, lower, upper, **fields)
 
 
 def parse_domain(text: str) -> Domain:
@@ -266,12 +266,12 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
 def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
     missing = any(not value for value, _ in rows)
     other = any(value == "*" for value, _ in rows)
-    listed = [(value, label) for value, label in rows if value not in ("", "*")]
-    if len(listed) == 1 and ".." in listed[0][0] and not other:
-        low, high = listed[0][0].split("..", 1)
+    categories = [(value, label) for value, label in rows if value not in ("", "*")]
+    if len(categories) == 1 and ".." in categories[0][0] and not other:
+        low, high = categories[0][0].split("..", 1)
         return _from_range(name, low.strip(), high.strip(), missing)
-    labels = [label or value for value, label in listed] if any(label for _, label in listed) else []
-    return Attribute.categorical(name, [value for value, _ in listed], labels=labels, other=other, missing=missing)
+    labels = [label or value for value, label in categories] if any(label for _, label in categories) else []
+    return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=other, missing=missing)
 
 
 def _from_range(name: str, low: str, high: str, missing: bool) -> Attribute:

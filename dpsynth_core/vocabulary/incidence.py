@@ -32,10 +32,10 @@ class Incidence:
     @property
     def numbers(self) -> Numbers:
         """The queries that some row satisfies, ascending; all of them for thresholds."""
-        return np.arange(self.queries.size) if self.queries.overlapping else self._found[0]
+        return np.arange(self.queries.size) if self.queries.overlapping else self._cell_places[0]
 
     @cached_property
-    def _found(self) -> tuple[Numbers, NDArray[np.int32]]:
+    def _cell_places(self) -> tuple[Numbers, NDArray[np.int32]]:
         """The cells that some row falls into, and for each row and marginal the place of its cell among them."""
         cells = self.queries.cells(self.codes)
         if self.queries.overlapping:
@@ -47,13 +47,13 @@ class Incidence:
 
     def answers(self, weights: Float) -> Float:
         """For each query of `numbers`, the sum of the weights of the rows that satisfy it. weights: shape (rows,)."""
-        found, places = self._found
-        sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(found)), dtype=np.float64)
+        cells, places = self._cell_places
+        sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(cells)), dtype=np.float64)
         return self._spread(sums) if self.queries.overlapping else sums
 
     def satisfied(self, values: Float) -> Float:
         """For each row, the sum of the values of the queries that it satisfies. values: one for each of `numbers`."""
-        _, places = self._found
+        _, places = self._cell_places
         cells = self._spread(values) if self.queries.overlapping else values
         return np.asarray(cells[places].sum(axis=1))
 

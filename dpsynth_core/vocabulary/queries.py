@@ -107,8 +107,8 @@ class QueryClass:
         """
         if self.overlapping or len(codes) * len(self.cliques) > min(_HITS_AT_ONCE, self.size):
             return self._dense_hits(codes)
-        found, times = np.unique(self.cells(codes), return_counts=True)
-        return found, times.astype(np.int64)
+        numbers, times = np.unique(self.cells(codes), return_counts=True)
+        return numbers, times.astype(np.int64)
 
     def _dense_hits(self, codes: NDArray[np.int32]) -> tuple[Numbers, NDArray[np.int64]]:
         """The same with one counter for each query. All marginals are counted at once: three times as fast, for a thousand rows, as one
@@ -118,8 +118,8 @@ class QueryClass:
             cells += np.bincount(self.cells(part).ravel(), minlength=self.size)
         if self.overlapping:
             cells = self.counts({clique: cells[self.block(clique)].reshape(self.domain.sizes(clique)) for clique in self.cliques})
-        found = np.flatnonzero(cells)
-        return found, cells[found]
+        numbers = np.flatnonzero(cells)
+        return numbers, cells[numbers]
 
     @property
     def overlapping(self) -> bool:

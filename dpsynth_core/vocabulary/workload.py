@@ -42,7 +42,7 @@ class Workload:
             raise InputError(_FIELD, "it has no marginals", "pick at least one set of columns")
         for clique, weight in self.weights.items():
             if not clique or self.domain.clique(clique) != clique:
-                raise InputError(_FIELD, f"{_shown(clique)} is not a set of columns in domain order", "use Domain.clique")
+                raise InputError(_FIELD, f"{_clique_name(clique)} is not a set of columns in domain order", "use Domain.clique")
             _check_weight(clique, weight)
             _check_cells(self.domain, clique)
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
@@ -138,7 +138,7 @@ def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Wor
     for names, weight in pairs:
         clique = domain.clique(names)
         if clique in weights:
-            raise InputError(_FIELD, f"the marginal {_shown(clique)} is listed twice", "keep one of them")
+            raise InputError(_FIELD, f"the marginal {_clique_name(clique)} is listed twice", "keep one of them")
         weights[clique] = weight
     return Workload(domain, weights)
 
@@ -178,10 +178,10 @@ def _read_marginal(item: Any) -> tuple[list[str], float]:
     return names, item.get("weight", 1.0)
 
 
-def _check_keys(obj: Mapping[str, Any], known: set[str]) -> None:
+def _check_keys(obj: Mapping[str, Any], allowed: set[str]) -> None:
     for key in obj:
-        if key not in known:
-            raise InputError(f"{_FIELD}.{key}", "this entry is unknown", f"use only {', '.join(sorted(known))}")
+        if key not in allowed:
+            raise InputError(f"{_FIELD}.{key}", "this entry is unknown", f"use only {', '.join(sorted(allowed))}")
 
 
 def _check_k(domain: Domain, k: Any) -> int:
@@ -192,7 +192,7 @@ def _check_k(domain: Domain, k: Any) -> int:
 
 def _check_weight(clique: Clique, weight: Any) -> None:
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not (0 < weight < math.inf):
-        raise InputError(_FIELD, f"the weight {weight!r} of {_shown(clique)} is not a positive number", "give a weight such as 1")
+        raise InputError(_FIELD, f"the weight {weight!r} of {_clique_name(clique)} is not a positive number", "give a weight such as 1")
 
 
 def _check_cells(domain: Domain, clique: Clique) -> None:
@@ -200,7 +200,7 @@ def _check_cells(domain: Domain, clique: Clique) -> None:
     if cells > MAX_MARGINAL_CELLS:
         raise CapacityError(
             _FIELD,
-            f"the marginal {_shown(clique)} has {cells:,} cells, more than {MAX_MARGINAL_CELLS:,}",
+            f"the marginal {_clique_name(clique)} has {cells:,} cells, more than {MAX_MARGINAL_CELLS:,}",
             "use fewer columns in it, or fewer categories or bins in its columns",
         )
 
@@ -223,5 +223,5 @@ def _check_threshold(threshold: Any, columns: int) -> None:
         raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
 
 
-def _shown(clique: Sequence[str]) -> str:
+def _clique_name(clique: Sequence[str]) -> str:
     return " x ".join(clique) or "of no columns"

@@ -165,8 +165,8 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
     if not isinstance(obj, Mapping) or form is None:
-        known = "; ".join(", ".join(entries) for entries in _FORMS.values())
-        raise InputError(field, "it is not a rule", f"give an object with the entries of one form: {known}")
+        forms = "; ".join(", ".join(entries) for entries in _FORMS.values())
+        raise InputError(field, "it is not a rule", f"give an object with the entries of one form: {forms}")
     unknown = [str(key) for key in obj if key not in (*_FORMS[form], "note")]
     if unknown or not all(key in obj for key in _FORMS[form]):
         wanted = ", ".join(_FORMS[form])
@@ -201,8 +201,8 @@ class _Reader:
 
     def codes(self, name: str, values: Any) -> Codes:
         """Codes of a value or a list of values, ascending."""
-        listed = values if isinstance(values, list) else [values]
-        codes = {code for value in listed for code in self._one(name, value)}
+        items = values if isinstance(values, list) else [values]
+        codes = {code for value in items for code in self._one(name, value)}
         if not codes:
             raise InputError(self.field, f"no value of {column_field(name)} is named", "name at least one")
         return tuple(sorted(codes))
@@ -222,12 +222,12 @@ class _Reader:
         for named in (attribute.cell_labels(), attribute.categories):
             if text in named:
                 return [named.index(text)]
-        found = bins_within(attribute, text) if ".." in text else []
-        if not found:
-            shown = text if len(text) <= 40 else text[:39] + "…"
+        codes = bins_within(attribute, text) if ".." in text else []
+        if not codes:
+            short = text if len(text) <= 40 else text[:39] + "…"
             inside = "; a range needs bins that lie in it" if attribute.is_number else ""
-            raise InputError(self.field, f"{column_field(name)} has no value {shown!r}", f"use the values of the domain{inside}")
-        return found
+            raise InputError(self.field, f"{column_field(name)} has no value {short!r}", f"use the values of the domain{inside}")
+        return codes
 
 
 def bins_within(attribute: Attribute, text: str) -> list[int]:
@@ -249,12 +249,12 @@ def _never(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
 
 
 def _implication(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
-    given, then = read.sides(obj["if"]), read.sides(obj["then"])
+    premises, then = read.sides(obj["if"]), read.sides(obj["then"])
     if len(then) != 1:
         raise InputError(read.field, "“then” names more than one column", "write one rule for each")
     ((target, allowed),) = then.items()
-    read.table((*given, target))
-    return StructuralZeros((*given, target), ((*given.values(), read.but(target, allowed)),), target)
+    read.table((*premises, target))
+    return StructuralZeros((*premises, target), ((*premises.values(), read.but(target, allowed)),), target)
 
 
 def _dependency(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
@@ -278,12 +278,12 @@ def _listed_cells(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
     read.table(columns)
     if any(not isinstance(cell, list) or len(cell) != len(columns) for cell in cells):
         raise InputError(read.field, "a cell has not one value per column", "name the values in the order of the columns")
-    found = {
+    forbidden = {
         codes
         for cell in cells
         for codes in itertools.product(*(read.codes(str(name), value) for name, value in zip(columns, cell, strict=True)))
     }
-    return StructuralZeros(tuple(map(str, columns)), tuple(tuple((code,) for code in codes) for codes in sorted(found)))
+    return StructuralZeros(tuple(map(str, columns)), tuple(tuple((code,) for code in codes) for codes in sorted(forbidden)))
 
 
 _READERS = {"never": _never, "if": _implication, "determines": _dependency, "cells": _listed_cells}
@@ -296,8 +296,8 @@ def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict
         {name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes
     ]
     if zeros.target and len(zeros.boxes) == 1:
-        given = {name: values for name, values in named[0].items() if name != zeros.target}
-        return {"if": given, "then": {zeros.target: _others(attributes[zeros.target], named[0])}} | note
+        premises = {name: values for name, values in named[0].items() if name != zeros.target}
+        return {"if": premises, "then": {zeros.target: _others(attributes[zeros.target], named[0])}} | note
     if zeros.target:
         (column,) = (name for name in zeros.attributes if name != zeros.target)
         values = {box[column][0]: _others(attributes[zeros.target], box) for box in named}
@@ -321,9 +321,9 @@ def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str
     """The rule in plain words."""
     obj = to_json(zeros, attributes)
     if "if" in obj:
-        given = " and ".join(f"{name} is {_either(_spans(attributes[name], values))}" for name, values in obj["if"].items())
+        premises = " and ".join(f"{name} is {_either(_spans(attributes[name], values))}" for name, values in obj["if"].items())
         ((target, allowed),) = obj["then"].items()
-        return f"If {given}, then {target} must be {_either(_spans(attributes[target], allowed))}."
+        return f"If {premises}, then {target} must be {_either(_spans(attributes[target], allowed))}."
     if "determines" in obj:
         return f"{obj['column']} determines {obj['determines']} ({_count(len(obj['values']), 'value')})."
     if "never" in obj:
@@ -334,10 +334,10 @@ def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str
 
 
 def _either(values: Sequence[str]) -> str:
-    shown = [f"“{value}”" for value in values[:_SHOWN_VALUES]]
+    quoted = [f"“{value}”" for value in values[:_SHOWN_VALUES]]
     if len(values) > _SHOWN_VALUES:
-        shown.append(f"{len(values) - _SHOWN_VALUES} more")
-    return " or ".join(shown)
+        quoted.append(f"{len(values) - _SHOWN_VALUES} more")
+    return " or ".join(quoted)
 
 
 def _spans(attribute: Attribute, values: Sequence[str]) -> Sequence[str]:
