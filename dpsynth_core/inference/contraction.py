@@ -230,15 +230,15 @@ def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ..
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]
     sets = [frozenset(labels) for labels in inputs]
-    found = frozenset().union(*sets)
-    size_of = {label: sizes[label] for label in found}
+    every_label = frozenset().union(*sets)
+    size_of = {label: sizes[label] for label in every_label}
     if len(inputs) <= 4:
-        return _pairs(opt_einsum.paths.optimal(sets, keep & found, size_of), len(inputs))
-    greedy = _pairs(opt_einsum.paths.greedy(sets, keep & found, size_of), len(inputs))
+        return _pairs(opt_einsum.paths.optimal(sets, keep & every_label, size_of), len(inputs))
+    greedy = _pairs(opt_einsum.paths.greedy(sets, keep & every_label, size_of), len(inputs))
     if len(inputs) > SEARCHED_INPUTS or _work(sets, keep, size_of, greedy) < search.worth:
         return greedy
     searched = opt_einsum.paths.DynamicProgramming(minimize="flops", search_outer=search.outer)
-    return _pairs(searched(sets, keep & found, size_of), len(inputs))
+    return _pairs(searched(sets, keep & every_label, size_of), len(inputs))
 
 
 def _pairs(path: Sequence[Sequence[int]], count: int) -> list[tuple[int, ...]]:
@@ -277,11 +277,11 @@ class Contractor:
     def plan(self, inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Program, int]:
         """The program for these inputs and the slot that will hold its result."""
         key = (tuple(inputs), keep)
-        found = self._plans.get(key)
-        if found is None:
+        planned = self._plans.get(key)
+        if planned is None:
             program = Program(inputs, self.sizes, ONCE)
-            found = self._plans[key] = (program, program.contract(range(len(inputs)), keep))
-        return found
+            planned = self._plans[key] = (program, program.contract(range(len(inputs)), keep))
+        return planned
 
     def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels) -> Table:
         """Product of the tables summed to `out`, axes in that order. Labels of `out` that no table has are broadcast."""

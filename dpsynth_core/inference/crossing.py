@@ -34,14 +34,14 @@ class _Memo:
         return key in self._tables
 
     def get(self, key: tuple[int, ...], make: Callable[[], tuple[Table, Labels]]) -> tuple[Table, Labels]:
-        found = self._tables.get(key)
-        if found is None:
-            found = make()
-            self._cells += found[0].size
+        entry = self._tables.get(key)
+        if entry is None:
+            entry = make()
+            self._cells += entry[0].size
             while self._cells > MEMO_CELLS and self._tables:
                 self._cells -= self._tables.pop(next(iter(self._tables)))[0].size
-            self._tables[key] = found
-        return found
+            self._tables[key] = entry
+        return entry
 
 
 class Queries:

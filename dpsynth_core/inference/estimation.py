@@ -148,7 +148,7 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
     unit = 1.0 / max(t.weight for t in terms)
     point = best = _evaluate(structure, start, terms)
-    behind, momentum, found_limit = start, 0, False
+    behind, momentum, overshot = start, 0, False
     history = [point.loss]
     for _ in range(stopping.iterations):
         if best.loss <= enough or pace < SLOWEST or _stalled(history, stopping):
@@ -161,13 +161,13 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
         except FloatingPointError:
             trial = None
         if trial is None or trial.loss > point.loss:
-            found_limit = True
+            overshot = True
             if momentum == 1 or trial is None or trial.loss > MUCH * point.loss:
                 pace *= 0.5
             momentum, behind = 0, point.potentials
             continue
         point, behind = trial, ahead
-        pace *= 1.0 if found_limit else GROWTH
+        pace *= 1.0 if overshot else GROWTH
         best = min(best, point, key=lambda p: p.loss)
         history.append(best.loss)
     return best, pace

@@ -44,9 +44,9 @@ class ExplicitDistribution:
         """Codes of n rows in random order, shape (n, attributes): every record as often as its share of n, rounded down or up; then single
         values are changed to bring the rows closer to the distribution's answers to `marginals` (weights c_r)."""
         counts = rounded(self.cells.ravel() * (n / self.total), n, rng)
-        taken = np.flatnonzero(counts)
-        records = np.column_stack(np.unravel_index(taken, self.cells.shape)).astype(np.int32)
-        codes = rng.permutation(np.repeat(records, counts[taken], axis=0))
+        occupied = np.flatnonzero(counts)
+        records = np.column_stack(np.unravel_index(occupied, self.cells.shape)).astype(np.int32)
+        codes = rng.permutation(np.repeat(records, counts[occupied], axis=0))
         return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
 
 
@@ -64,12 +64,12 @@ class CellWeights:
             cells *= expand(np.where(impossible, 0.0, 1.0), clique, domain.names)
         self._cells, self._mass = cells, float(cells.sum())
         self._sum = np.zeros_like(cells)
-        self._taken = 0
+        self._remembered = 0
 
     def answers(self) -> SparseAnswers:
         """To every query of the class, as fractions."""
-        found = marginals(self._queries.domain, self._cells, self._queries.cliques)
-        return SparseAnswers.all_of(self._queries.counts(found) / self._mass)
+        tables = marginals(self._queries.domain, self._cells, self._queries.cliques)
+        return SparseAnswers.all_of(self._queries.counts(tables) / self._mass)
 
     def answer(self, query: Query) -> float:
         """The share of the records that satisfy a query."""
@@ -92,11 +92,11 @@ class CellWeights:
         self._cells /= self._cells.sum()
         self._mass = 1.0
         self._sum += self._cells
-        self._taken += 1
+        self._remembered += 1
 
     def average(self, total: float) -> ExplicitDistribution:
         """The mean of what was remembered, as counts."""
-        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._taken))
+        return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
         fixed = dict(zip(query.columns, query.values, strict=True))
@@ -112,13 +112,13 @@ class CellWeights:
 def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict[Clique, Float]:
     """Many marginals at once: attribute by attribute, the largest first, it is summed out for those that lack it and kept for the others,
     so that few sums go over the whole table."""
-    found: dict[Clique, Float] = {}
+    tables: dict[Clique, Float] = {}
     order = sorted(domain.names, key=lambda name: -domain[name].size)
     branches: list[tuple[Float, Clique, int, list[Clique]]] = [(cells, domain.names, 0, list(cliques))]
     while branches:
         table, names, done, wanted = branches.pop()
         if done == len(order):
-            found[names] = table
+            tables[names] = table
             continue
         name = order[done]
         if without := [clique for clique in wanted if name not in clique]:
@@ -126,4 +126,4 @@ def marginals(domain: Domain, cells: Float, cliques: Collection[Clique]) -> dict
             branches.append((project(table, names, rest), rest, done + 1, without))
         if having := [clique for clique in wanted if name in clique]:
             branches.append((table, names, done + 1, having))
-    return found
+    return tables

@@ -177,12 +177,12 @@ class SizeOracle:
         return self._latest[1]
 
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
-        found = self._by_graph.get(graph)
-        if found is None:
+        solved = self._by_graph.get(graph)
+        if solved is None:
             elimination = _best_elimination(graph, self._sizes)
             nodes = tuple(maximal(elimination.clusters))
-            found = self._by_graph[graph] = _Solved(elimination, nodes, sum(cells_of(n, self._sizes) for n in nodes))
-        return found
+            solved = self._by_graph[graph] = _Solved(elimination, nodes, sum(cells_of(n, self._sizes) for n in nodes))
+        return solved
 
 
 def cells_with(elimination: Elimination, candidate: int, sizes: Sequence[int]) -> int:

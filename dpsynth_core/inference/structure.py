@@ -73,10 +73,10 @@ class Structure:
 
     def program_cells(self, mask: int) -> int:
         """Cells of the table over a set of attributes."""
-        found = self._cells.get(mask)
-        if found is None:
-            found = self._cells[mask] = cells_of(mask, self.sizes)
-        return found
+        cells = self._cells.get(mask)
+        if cells is None:
+            cells = self._cells[mask] = cells_of(mask, self.sizes)
+        return cells
 
     def message_labels(self, node: int) -> Labels:
         """Axes of the messages between a node and its parent."""

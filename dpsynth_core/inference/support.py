@@ -20,7 +20,7 @@ class RowWeights:
         self._incidence = incidence
         self._weights = start / start.sum()
         self._sum = np.zeros_like(self._weights)
-        self._taken = 0
+        self._remembered = 0
         self._satisfying: dict[Query, NDArray[np.intp]] = {}
 
     def answers(self) -> SparseAnswers:
@@ -40,11 +40,11 @@ class RowWeights:
     def remember(self) -> None:
         """Count the present weights into the average."""
         self._sum += self._weights
-        self._taken += 1
+        self._remembered += 1
 
     def average(self, total: float) -> WeightedRecords:
         """The mean of what was remembered, as people."""
-        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._taken))
+        return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:
         """Kept: a query that was measured is asked again in every later round."""

@@ -34,8 +34,8 @@ class Sum:
     parts: Sequence[Loss]
 
     def __call__(self, table: Columns) -> tuple[float, Columns]:
-        found = [part(table) for part in self.parts]
-        return sum(value for value, _ in found), np.asarray(sum(gradient for _, gradient in found))
+        results = [part(table) for part in self.parts]
+        return sum(value for value, _ in results), np.asarray(sum(gradient for _, gradient in results))
 
 
 class QueryLoss:
@@ -88,7 +88,7 @@ class MarginalLoss:
     marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; not a number where anything goes.
     """
 
-    MOST = 4096
+    GROUP_CELLS = 4096
     """Cells of first halves that go into one matrix product: enough for all cores, and 16 MB with a thousand rows."""
 
     def __init__(self, marginals: Sequence[Sequence[slice]], targets: Sequence[Fractions], weight: float = 1.0) -> None:
@@ -98,7 +98,7 @@ class MarginalLoss:
         for blocks, target in zip(marginals, targets, strict=True):
             left, right = halves(blocks)
             place = tuple(block.start for block in right)
-            if place not in open_groups or open_groups[place].cells >= self.MOST:
+            if place not in open_groups or open_groups[place].cells >= self.GROUP_CELLS:
                 open_groups[place] = _Group(right, [], [])
                 self._groups.append(open_groups[place])
             open_groups[place].lefts.append(left)

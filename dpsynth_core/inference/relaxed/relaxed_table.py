@@ -36,9 +36,9 @@ class RelaxedTable:
         for clique in queries.cliques:
             fractions = at_least(self._fractions(clique), queries.threshold or len(clique))
             counts = np.rint(fractions.reshape(-1) * self.total)
-            found = np.flatnonzero(counts)
-            numbers.append(found + queries.block(clique).start)
-            values.append(counts[found])
+            nonzero = np.flatnonzero(counts)
+            numbers.append(nonzero + queries.block(clique).start)
+            values.append(counts[nonzero])
         return SparseAnswers(np.concatenate(numbers), np.concatenate(values))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:

@@ -27,15 +27,15 @@ Conditional = NDArray[np.float64]
 def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Codes of n possible rows in random order, shape (n, attributes); floor or ceil of n / (relaxed rows) from each relaxed row."""
     origin = _origins(table.shape[1], n, rng)
-    given = [_normalised(table[OneHot(domain).block(i)].T) for i in range(len(domain))]
-    codes = np.stack([rows.share_out(values, origin, rng) for values in given], axis=1)
+    distributions = [_normalised(table[OneHot(domain).block(i)].T) for i in range(len(domain))]
+    codes = np.stack([rows.share_out(values, origin, rng) for values in distributions], axis=1)
     for _ in range(ATTEMPTS):
         again = _impossible(domain, codes)
         if not len(again):
             return rng.permutation(codes)
         each = np.arange(len(again))
-        codes[again] = np.stack([rows.share_out(values[origin[again]], each, rng) for values in given], axis=1)
-    return rng.permutation(_forced(domain, given, codes, origin, rng))
+        codes[again] = np.stack([rows.share_out(values[origin[again]], each, rng) for values in distributions], axis=1)
+    return rng.permutation(_forced(domain, distributions, codes, origin, rng))
 
 
 def _origins(relaxed: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -57,7 +57,7 @@ def _impossible(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.intp]:
 
 
 def _forced(
-    domain: Domain, given: list[Conditional], codes: NDArray[np.int32], origin: NDArray[np.intp], rng: np.random.Generator
+    domain: Domain, distributions: list[Conditional], codes: NDArray[np.int32], origin: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Rows that are still impossible, drawn from what is possible by their relaxed row, along a junction tree of the zeros."""
     structure = structure_of(domain, ())
@@ -65,7 +65,7 @@ def _forced(
     for relaxed in np.unique(origin[again]):
         mine = again[origin[again] == relaxed]
         potentials = [np.ones([structure.sizes[a] for a in labels]) for labels in structure.cliques]
-        for attribute, values in enumerate(given):
+        for attribute, values in enumerate(distributions):
             place = next(i for i, labels in enumerate(structure.cliques) if attribute in labels)
             shape = [-1 if a == attribute else 1 for a in structure.cliques[place]]
             potentials[place] *= np.maximum(values[relaxed], LEAST).reshape(shape)
