@@ -86,16 +86,16 @@ class RecordOracle:
         start = self._climber.climb(costs, np.random.default_rng(limit.seed), None if hint is None else self._reduced.options_of(hint))
         self._aim(objective)
         self._start_from(start)
-        found = search(self._model, limit, **PARAMETERS)
-        taken = np.flatnonzero(found.solution[: self._reduced.size])
-        bound = min(found.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
-        records = [values[options] for options in (taken, start) if options is not None and len(options)]
+        result = search(self._model, limit, **PARAMETERS)
+        chosen = np.flatnonzero(result.solution[: self._reduced.size])
+        bound = min(result.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
+        records = [values[options] for options in (chosen, start) if options is not None and len(options)]
         if not records:
             return Answer.failed(bound, time.perf_counter() - began)
         problem = RecordProblem(self._queries, linear)
-        codes = records[0] if found.status == "optimal" else max(records, key=problem.value)
+        codes = records[0] if result.status == "optimal" else max(records, key=problem.value)
         value = problem.value(codes)
-        status: Status = "optimal" if found.status == "optimal" else "feasible"
+        status: Status = "optimal" if result.status == "optimal" else "feasible"
         return Answer(codes, value, max(bound, value), status, time.perf_counter() - began)
 
     def _aim(self, objective: Rounded) -> None:
@@ -110,12 +110,12 @@ class RecordOracle:
         self._model.clear_hints()
         if options is None:
             return
-        taken = np.zeros(self._reduced.size + 1, dtype=bool)  # the last one stands for NO_COLUMN
-        taken[options] = True
-        holds = taken[self._reduced.literals].sum(axis=1) >= self._reduced.queries.thresholds
+        chosen = np.zeros(self._reduced.size + 1, dtype=bool)  # the last one stands for NO_COLUMN
+        chosen[options] = True
+        holds = chosen[self._reduced.literals].sum(axis=1) >= self._reduced.queries.thresholds
         hint = self._model.proto.solution_hint
-        hint.vars.extend(range(len(taken) - 1 + len(holds)))
-        hint.values.extend([*taken[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
+        hint.vars.extend(range(len(chosen) - 1 + len(holds)))
+        hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
 
 
 def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Answer:

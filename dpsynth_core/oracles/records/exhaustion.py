@@ -35,14 +35,14 @@ class Exhaustion:
         """The best record of each problem, in order, the first of equally good ones. What problems share is computed once."""
         started = time.perf_counter()
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
-        found = []
+        best = []
         for problem in problems:
             values = worth[id(problem.queries)].copy()
             for attribute, costs in enumerate(problem.linear):
                 values -= costs[self.possible[:, attribute]]
-            found.append((int(values.argmax()), float(values.max())))
+            best.append((int(values.argmax()), float(values.max())))
         seconds = (time.perf_counter() - started) / max(1, len(problems))
-        return [Answer(self.possible[place], value, value, "optimal", seconds) for place, value in found]
+        return [Answer(self.possible[place], value, value, "optimal", seconds) for place, value in best]
 
 
 def fits(records: Records) -> bool:

@@ -75,8 +75,8 @@ class Reduced:
             start = int(self.starts[columns[target]])
             last = np.moveaxis(table, target, -1)
             for cell in np.argwhere(last.any(axis=-1)):
-                given = tuple(first + int(i) for first, i in zip(others, cell, strict=True))
-                yield Clause(given, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
+                options = tuple(first + int(i) for first, i in zip(others, cell, strict=True))
+                yield Clause(options, tuple(start + int(i) for i in np.flatnonzero(~last[tuple(cell)])))
 
     def families(self) -> Iterator[Family]:
         """All families of two or more plain cells with negative weight."""

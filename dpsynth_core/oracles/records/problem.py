@@ -54,9 +54,9 @@ class Records:
         for columns, table in self.zeros:
             for axis, column in enumerate(columns):
                 rows = np.moveaxis(table, axis, 0).reshape(self.sizes[column], -1)
-                told_apart = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-                together = numbers[column] * len(rows) + told_apart
-                numbers[column] = np.unique(together, return_inverse=True)[1].reshape(-1)
+                row_numbers = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+                combined = numbers[column] * len(rows) + row_numbers
+                numbers[column] = np.unique(combined, return_inverse=True)[1].reshape(-1)
         return tuple(numbers)
 
 
@@ -108,16 +108,16 @@ class SignedQueries:
         weights: NDArray[np.float64] | NDArray[np.int64] | None = None,
     ) -> SignedQueries:
         """Queries of a class by number, each with the sign and weight (default: 1) beside it; repeats add up."""
-        listed = [queries.query(int(number)) for number in numbers]
-        longest = max((len(query.values) for query in listed), default=1)
-        columns = np.full((len(listed), longest), NO_COLUMN, dtype=np.int32)
+        chosen = [queries.query(int(number)) for number in numbers]
+        longest = max((len(query.values) for query in chosen), default=1)
+        columns = np.full((len(chosen), longest), NO_COLUMN, dtype=np.int32)
         values = columns.copy()
-        for i, query in enumerate(listed):
+        for i, query in enumerate(chosen):
             columns[i, : len(query.columns)] = query.columns
             values[i, : len(query.values)] = query.values
-        thresholds = np.array([query.threshold for query in listed], dtype=np.int32)
-        given = np.ones(len(listed)) if weights is None else np.asarray(weights, dtype=np.float64)
-        return cls(Records.of(queries.domain), columns, values, thresholds, np.asarray(signs, dtype=np.int8), given)
+        thresholds = np.array([query.threshold for query in chosen], dtype=np.int32)
+        multiplicities = np.ones(len(chosen)) if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(Records.of(queries.domain), columns, values, thresholds, np.asarray(signs, dtype=np.int8), multiplicities)
 
     @cached_property
     def net(self) -> NetQueries:

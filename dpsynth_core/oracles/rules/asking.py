@@ -39,7 +39,7 @@ def _searcher(shared: tuple[Learning, Limit]) -> Callable[[Integers], Rule | Non
     problem, limit = shared
 
     def search(noise: Integers) -> Rule | None:
-        found = rule_oracle.solve(problem.perturbed(noise), limit)
-        return found.rule if found is not None and found.certified else None
+        learned = rule_oracle.solve(problem.perturbed(noise), limit)
+        return learned.rule if learned is not None and learned.certified else None
 
     return search

@@ -36,42 +36,42 @@ class RecordFinder:
     limit: Limit
     pool: Pool | None = None
 
-    def best(self, given: Sequence[Rule], costs: NDArray[np.float64]) -> list[Answer]:
+    def best(self, rules: Sequence[Rule], costs: NDArray[np.float64]) -> list[Answer]:
         """For each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features; value and bound are
         that sum. costs: (records, features). Raises OracleError if a process dies."""
         linear = np.rint(costs * STEPS).astype(np.int64)
-        problem = self._problem(given)
+        problem = self._problem(rules)
         if exhausts(self.rules):
-            found = _go_through(problem, self.rules.kind, linear)
+            results = _go_through(problem, self.rules.kind, linear)
         elif self.pool is not None:
-            found = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
+            results = self.pool.map(_searcher, (problem, self.rules.kind, self.limit), list(linear), self.limit.seconds)
         else:
             raise ValueError("so many records need a pool of solvers")
-        return [self._answer(given, one, row) for one, row in zip(found, linear, strict=True)]
+        return [self._answer(rules, one, row) for one, row in zip(results, linear, strict=True)]
 
-    def _problem(self, given: Sequence[Rule]) -> Hits:
+    def _problem(self, rules: Sequence[Rule]) -> Hits:
         """Without a perturbation: what a record costs is minus STEPS times the rules that hold, up to a constant."""
-        rows = np.zeros((len(given), len(self.rules.features)), dtype=bool)
-        for row, rule in zip(rows, given, strict=True):
+        rows = np.zeros((len(rules), len(self.rules.features)), dtype=bool)
+        for row, rule in zip(rows, rules, strict=True):
             row[list(rule.chosen)] = True
-        wanted = np.array([STEPS if rule.negated else -STEPS for rule in given], dtype=np.int64)
+        wanted = np.array([STEPS if rule.negated else -STEPS for rule in rules], dtype=np.int64)
         weights = -wanted if self.rules.kind == CONJUNCTION else wanted
         return hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
 
-    def _answer(self, given: Sequence[Rule], found: hits.Found | None, row: NDArray[np.int64]) -> Answer:
-        if found is None:
+    def _answer(self, rules: Sequence[Rule], result: hits.Found | None, row: NDArray[np.int64]) -> Answer:
+        if result is None:
             return Answer.failed(np.inf, self.limit.seconds)
-        codes = _record(self.rules.kind, found.v)
+        codes = _record(self.rules.kind, result.v)
         seen = (codes == 1)[None]
-        worth = sum(int(rule.holds(seen)[0]) for rule in given) - float(row @ codes) / STEPS
-        return Answer(codes, worth, worth + found.gap / STEPS, "optimal" if found.certified else "feasible", found.seconds)
+        worth = sum(int(rule.holds(seen)[0]) for rule in rules) - float(row @ codes) / STEPS
+        return Answer(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible", result.seconds)
 
 
 def exhausts(rules: RuleClass) -> bool:
     """Whether all records are gone through. InputError for a class whose dual has no known separator set."""
     if rules.kind not in _HOW:
-        known = ", ".join(DUALLY_SEPARABLE)
-        raise InputError("class of rules", f"{rules.kind!r} has no known separator set of its dual class", f"use one of {known}")
+        allowed = ", ".join(DUALLY_SEPARABLE)
+        raise InputError("class of rules", f"{rules.kind!r} has no known separator set of its dual class", f"use one of {allowed}")
     return len(rules.features) <= hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
 
 

@@ -17,14 +17,14 @@ from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, Flags, 
 def identified(rules: RuleClass, values: Flags) -> Rule:
     """The rule of the class that has these values on its separators, shape (m,)."""
     if rules.kind == DECISION_LIST:
-        return _listed(rules, values)
+        return _decision_list(rules, values)
     p, fails = len(rules.features), rules.kind == CONJUNCTION
     negated = rules.closed and bool(values[p]) != fails
     chosen = (values[:p] != fails) != negated
     return rules.rule(np.flatnonzero(chosen).tolist(), negated)
 
 
-def _listed(rules: RuleClass, values: Flags) -> Rule:
+def _decision_list(rules: RuleClass, values: Flags) -> Rule:
     p = len(rules.features)
     otherwise, answers = bool(values[0]), values[1 : p + 1]
     first, second = np.triu_indices(p, 1)

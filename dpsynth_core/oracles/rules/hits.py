@@ -94,16 +94,16 @@ def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> Found | Non
         _indicator(model, problem.how, [v[i] for i in np.flatnonzero(row)], v, cheap=weight < 0)
         for row, weight in zip(problem.rows, problem.weights.tolist(), strict=True)
     ]
-    costs = [weight * found for weight, found in zip(problem.weights.tolist(), indicators, strict=True)]
+    costs = [weight * indicator for weight, indicator in zip(problem.weights.tolist(), indicators, strict=True)]
     model.minimize(sum(costs) + sum(c * x for c, x in zip(problem.linear.tolist(), v, strict=True)))
     if hint is not None:
         for variable, value in zip(v, hint, strict=True):
             model.add_hint(variable, bool(value))
-    found = search(model, limit, **_PARAMETERS)
-    if found.status == "failed":
+    result = search(model, limit, **_PARAMETERS)
+    if result.status == "failed":
         return None
-    best = np.array(found.solution[: len(v)], dtype=bool)
-    return Found(best, problem.value(best), found.bound, found.seconds, found.status == "optimal")
+    best = np.array(result.solution[: len(v)], dtype=bool)
+    return Found(best, problem.value(best), result.bound, result.seconds, result.status == "optimal")
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
@@ -115,22 +115,22 @@ def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any],
         return 0
     if how == ANY and len(meet) == 1:
         return meet[0]
-    found = model.new_bool_var("")
+    is_hit = model.new_bool_var("")
     if how == ANY:
         if cheap:
-            model.add_bool_or([found.negated(), *meet])
+            model.add_bool_or([is_hit.negated(), *meet])
         else:
             for variable in meet:
-                model.add_implication(variable, found)
+                model.add_implication(variable, is_hit)
     elif how == ODD:
-        model.add_bool_xor([*meet, found, True])
+        model.add_bool_xor([*meet, is_hit, True])
     else:
         lead = 2 * sum(meet) - (len(meet) if how == MOST_OF_ROW else sum(v))
         if cheap:
-            model.add(lead >= 1).only_enforce_if(found)
+            model.add(lead >= 1).only_enforce_if(is_hit)
         else:
-            model.add(lead <= 0).only_enforce_if(found.negated())
-    return found
+            model.add(lead <= 0).only_enforce_if(is_hit.negated())
+    return is_hit
 
 
 def exhaustive(problem: Hits) -> Found:
@@ -165,11 +165,11 @@ def _costs(how: str, table: Integers, p: int) -> Integers:
     if how == ODD:  # Walsh-Hadamard: sum of w_x (-1)^|a and x|
         return (whole - _butterfly(table, p, lambda low, high: (low + high, low - high))) // 2
     sets, rows = np.arange(1 << p), np.flatnonzero(table)
-    size, found = np.bitwise_count(sets), np.zeros(1 << p, dtype=np.int64)
+    size, costs = np.bitwise_count(sets), np.zeros(1 << p, dtype=np.int64)
     for row in rows:
         base = size[row] if how == MOST_OF_ROW else size
-        found += np.where(2 * np.bitwise_count(sets & row).astype(np.int64) > base, table[row], 0)
-    return found
+        costs += np.where(2 * np.bitwise_count(sets & row).astype(np.int64) > base, table[row], 0)
+    return costs
 
 
 def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> Integers:
@@ -184,7 +184,7 @@ def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tup
 
 def linear_values(linear: Integers) -> Integers:
     """linear . v for every subset, by number."""
-    found = np.zeros(1, dtype=np.int64)
+    values = np.zeros(1, dtype=np.int64)
     for coefficient in linear:
-        found = np.concatenate([found, found + coefficient])
-    return found
+        values = np.concatenate([values, values + coefficient])
+    return values

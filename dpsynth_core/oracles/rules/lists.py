@@ -112,17 +112,17 @@ def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tup
     ]
     model.minimize(sum(costs))
 
-    found = search(model, limit, linearization_level=0)
-    if found.status == "failed":
+    result = search(model, limit, linearization_level=0)
+    if result.status == "failed":
         return None
 
     def value(variable: Any) -> bool:
-        taken = bool(found.solution[variable.index if variable.index >= 0 else -variable.index - 1])
-        return taken if variable.index >= 0 else not taken
+        is_true = bool(result.solution[variable.index if variable.index >= 0 else -variable.index - 1])
+        return is_true if variable.index >= 0 else not is_true
 
     order = sorted(range(p), key=lambda i: sum(value(before[j, i]) for j in range(p) if j != i))
     rule = Rule(DECISION_LIST, rules.features, tuple(order), tuple(value(answers[i]) for i in order), value(otherwise))
-    return rule, found.bound, found.status == "optimal", found.seconds
+    return rule, result.bound, result.status == "optimal", result.seconds
 
 
 def _total_order(model: cp_model.CpModel, p: int) -> Order:
@@ -136,18 +136,18 @@ def _total_order(model: cp_model.CpModel, p: int) -> Order:
     return before
 
 
-def _answer(model: cp_model.CpModel, there: list[int], before: Order, answers: list[Any], otherwise: Any) -> Any:
+def _answer(model: cp_model.CpModel, present: list[int], before: Order, answers: list[Any], otherwise: Any) -> Any:
     """The literal that is the list's answer for a record with these features."""
-    if not there:
+    if not present:
         return otherwise
-    if len(there) == 1:
-        return answers[there[0]]
-    found, first = model.new_bool_var(""), [model.new_bool_var("") for _ in there]
+    if len(present) == 1:
+        return answers[present[0]]
+    literal, first = model.new_bool_var(""), [model.new_bool_var("") for _ in present]
     model.add_exactly_one(first)
-    for i, leads in zip(there, first, strict=True):
-        for j in there:
+    for i, leads in zip(present, first, strict=True):
+        for j in present:
             if j != i:
                 model.add_implication(leads, before[i, j])
-        model.add_bool_or([leads.negated(), answers[i].negated(), found])
-        model.add_bool_or([leads.negated(), answers[i], found.negated()])
-    return found
+        model.add_bool_or([leads.negated(), answers[i].negated(), literal])
+        model.add_bool_or([leads.negated(), answers[i], literal.negated()])
+    return literal

@@ -98,27 +98,27 @@ def solve(problem: Learning, limit: Limit) -> Learned | None:
     """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
-        listed = lists.solve(problem.rules, merged.rows, merged.weights, limit)
-        if listed is None:
+        best_list = lists.solve(problem.rules, merged.rows, merged.weights, limit)
+        if best_list is None:
             return None
-        rule, bound, certified, taken = listed
-        return Learned(rule, problem.value(rule), bound, taken, certified)
+        rule, bound, certified, seconds = best_list
+        return Learned(rule, problem.value(rule), bound, seconds, certified)
     signs = (False, True) if problem.rules.closed else (False,)
     share = replace(limit, seconds=limit.seconds / len(signs), work=limit.work / len(signs))
     answers = [_solve_signed(problem, negated, share) for negated in signs]
-    found = [answer for answer in answers if answer is not None]
-    if len(found) < len(signs):
+    learned = [answer for answer in answers if answer is not None]
+    if len(learned) < len(signs):
         return None
-    best = min(found, key=lambda answer: answer.value)
-    bound = min(answer.bound for answer in found)
-    return Learned(best.rule, best.value, bound, sum(a.seconds for a in found), all(a.certified for a in found))
+    best = min(learned, key=lambda answer: answer.value)
+    bound = min(answer.bound for answer in learned)
+    return Learned(best.rule, best.value, bound, sum(a.seconds for a in learned), all(a.certified for a in learned))
 
 
 def _solve_signed(problem: Learning, negated: bool, limit: Limit) -> Learned | None:
-    found, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
-    if found is None:
+    best, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
+    if best is None:
         return None
-    return Learned(_rule(problem.rules, found.v, negated), found.value + shift, found.bound + shift, found.seconds, found.certified)
+    return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.seconds, best.certified)
 
 
 def exhaust(problem: Learning) -> Learned:
@@ -137,14 +137,14 @@ def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
     if problem.rules.kind == DECISION_LIST:
         return [exhaust(problem.perturbed(row)).rule for row in noise]
     base, held = all_values(problem), _held(problem.rules)
-    found, rules = [], dict[int, Rule]()
+    cheapest, rules = [], dict[int, Rule]()
     at_once = max(1, _PRODUCTS_AT_ONCE // len(base))
     for start in range(0, len(noise), at_once):
         for best in (noise[start : start + at_once] @ held + base).argmin(axis=1).tolist():
             if best not in rules:
                 rules[best] = numbered(problem.rules, best)
-            found.append(rules[best])
-    return found
+            cheapest.append(rules[best])
+    return cheapest
 
 
 def _held(rules: RuleClass) -> Integers:

@@ -172,10 +172,10 @@ class Rule:
             return np.asarray(mine.sum(axis=1) % 2 == 1)
         if self.kind == HALFSPACE:
             return np.asarray(2 * mine.sum(axis=1) > seen.sum(axis=1))
-        found = np.full(len(seen), self.otherwise)
+        holds = np.full(len(seen), self.otherwise)
         for number, answer in reversed(list(zip(self.chosen, self.answers, strict=True))):
-            found[seen[:, number]] = answer
-        return found
+            holds[seen[:, number]] = answer
+        return holds
 
     def in_words(self, domain: Domain) -> str:
         """When it holds, as the second half of a sentence. Labels in it are hostile text."""
