@@ -162,8 +162,8 @@ class _Gdp(Accountant):
         return _rho_from(epsilon, delta) if self.covers(epsilon, delta) else conversions.rho_from(epsilon, delta)
 
     def epsilon_from(self, rho: float, delta: float) -> float:
-        found = _epsilon_from(rho, delta)
-        return found if self.covers(found, delta) else conversions.epsilon_from(rho, delta)
+        epsilon = _epsilon_from(rho, delta)
+        return epsilon if self.covers(epsilon, delta) else conversions.epsilon_from(rho, delta)
 
     def power(self, rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDArray[np.float64]:
         return attacker.gdp_power(_mu(rho), fpr, slack + _DISTANCE)

@@ -104,17 +104,17 @@ class _Search:
     def cut(self) -> None:
         """Cutting planes: the linear program over the queries that were wrong so far, and the ones that its weights, or weights half way
         between them and the best, answer worst."""
-        known = np.zeros(len(self._wanted), dtype=bool)
+        added_before = np.zeros(len(self._wanted), dtype=bool)
         points = [self._best]
         for _ in range(ROUNDS):
             if self.met:
                 return
             for point in points:
                 errors = np.abs(self._errors(point))
-                errors[known] = 0.0
+                errors[added_before] = 0.0
                 added = np.argsort(-errors, kind="stable")[:CUTS]
-                known[added[errors[added] > self.low]] = True
-            solved = _program(self._incidence, np.flatnonzero(known), self._wanted, self._least)
+                added_before[added[errors[added] > self.low]] = True
+            solved = _program(self._incidence, np.flatnonzero(added_before), self._wanted, self._least)
             if solved is None:
                 return
             weights, mixture = solved
@@ -129,8 +129,8 @@ def _program(incidence: Incidence, chosen: NDArray[np.int64], wanted: Float, lea
     interior point method nor by the simplex method.
     """
     rows, numbers = incidence.rows, incidence.numbers
-    asked = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]
-    satisfied = sparse.csr_matrix(np.array(asked, dtype=np.float64))
+    columns = [incidence.queries.query(int(numbers[q])).of(incidence.codes) for q in chosen]
+    satisfied = sparse.csr_matrix(np.array(columns, dtype=np.float64))
     slack = np.ones((len(chosen), 1))
     above, below = sparse.hstack([-satisfied, -slack]), sparse.hstack([satisfied, -slack])
     program = {

@@ -86,21 +86,21 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
     return _exact(norm * (u + math.sqrt(u * u + 2 * eps)) / (2 * eps) * (1 + 1e-12))
 
 
-def written(rules: RuleClass, found: Rule | None) -> Integers:
+def written(rules: RuleClass, rule: Rule | None) -> Integers:
     """What is released of a rule of the class, as `Rule.written`: a function of its values on the separators, and of nothing else.
 
     An empty array, the same for every class, records and oracle, where there is none.
     """
-    if found is None:
+    if rule is None:
         return np.zeros(0, dtype=np.int64)
-    return forms.identified(rules, found.holds(rules.separators)).written()
+    return forms.identified(rules, rule.holds(rules.separators)).written()
 
 
 def minimum(problem: Learning, noise: Integers, oracle: Oracle) -> Rule | None:
     """RSPM. problem, noise: in steps; one number a separator. None: the oracle did not prove its answer, or a process of it died."""
     with suppress(OracleError), asking(oracle, problem.rules, 1) as ask:
-        (found,) = ask(problem, noise.reshape(1, -1))
-        return found
+        (rule,) = ask(problem, noise.reshape(1, -1))
+        return rule
     return None
 
 
@@ -147,13 +147,13 @@ def _spokesman(part: Learning, runs: int, b: float, ask: Ask, noise: Noise) -> R
 
     Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.
     """
-    chosen, found, proved = noise.uniform(runs), None, True
+    chosen, drawn, proved = noise.uniform(runs), None, True
     for start in range(0, runs, _ASKED_AT_ONCE):
         answers = ask(part, laplace_noise(part.rules, b, noise, min(_ASKED_AT_ONCE, runs - start)))
         proved &= all(answer is not None for answer in answers)
         if start <= chosen < start + len(answers):
-            found = answers[chosen - start]
-    return found if proved else None
+            drawn = answers[chosen - start]
+    return drawn if proved else None
 
 
 def _shift(change: int) -> Fraction:
@@ -168,8 +168,8 @@ def _exact(scale: float) -> float:
 
 def _at_least(value: Fraction) -> float:
     """As a float, not rounded down."""
-    found = float(value)
-    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+    rounded = float(value)
+    return rounded if Fraction(rounded) >= value else math.nextafter(rounded, math.inf)
 
 
 def _partition(counts: Integers, parts: int, noise: Noise) -> list[Integers]:

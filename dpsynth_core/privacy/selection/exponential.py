@@ -43,10 +43,10 @@ def scale(eps: float, rows: int) -> float:
     """b for scores of which one person changes none by more than `rows` people, in steps. ValueError for an eps that is out of range."""
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
-    found = math.nextafter(2 * (rows * COUNT_STEPS + SLACK) / eps, math.inf)
-    if found > _LARGEST_SCALE:
+    b = math.nextafter(2 * (rows * COUNT_STEPS + SLACK) / eps, math.inf)
+    if b > _LARGEST_SCALE:
         raise ValueError("eps is too small for exact scores")
-    return found
+    return b
 
 
 def signed(groups: Groups, count: int, b: float, noise: Noise) -> tuple[Integers, NDArray[np.int8]]:
@@ -69,7 +69,7 @@ class Draws:
 
     def __init__(self, scores: Integers, sizes: Integers, b: float, noise: Noise) -> None:
         self._scores, self._sizes, self._b, self._noise = scores, sizes.copy(), b, noise
-        self._taken: dict[int, list[int]] = {}
+        self._removed: dict[int, list[int]] = {}
         self._values = scores + _times_log(b, sizes)
         self._width = min(_WIDEST, math.isqrt(len(scores) - 1) + 1)
         starts = np.arange(0, len(scores), self._width)
@@ -81,14 +81,14 @@ class Draws:
         """One draw, with replacement."""
         group = self._group()
         place = self._noise.uniform(int(self._sizes[group]))
-        for before in self._taken.get(group, ()):
+        for before in self._removed.get(group, ()):
             place += place >= before
         return group, place
 
     def draw_and_remove(self) -> tuple[int, int]:
         """One draw of what has not been removed yet. There must be something left."""
         group, place = self.draw()
-        self._taken[group] = sorted([*self._taken.get(group, ()), place])
+        self._removed[group] = sorted([*self._removed.get(group, ()), place])
         self._sizes[group] -= 1
         self._revalue(group)
         return group, place

@@ -43,10 +43,10 @@ def scale(eps: float, rows: int) -> int:
     """b for scores of which one person changes none by more than `rows` people, in whole steps. ValueError for an eps out of range."""
     if not 0 < eps < math.inf:
         raise ValueError("eps must be a positive number")
-    found = math.ceil(2 * rows * COUNT_STEPS / Fraction(eps))
-    if found > _LARGEST_SCALE:
+    b = math.ceil(2 * rows * COUNT_STEPS / Fraction(eps))
+    if b > _LARGEST_SCALE:
         raise ValueError("eps is too small for exact scores")
-    return found
+    return b
 
 
 def worst(groups: Groups, b: int, noise: Noise) -> int:

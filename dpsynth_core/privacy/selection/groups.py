@@ -103,8 +103,8 @@ class Groups:
     @cached_property
     def _free_below(self) -> Integers:
         """For each number that is listed somewhere, how many below it are listed nowhere."""
-        listed = merged(self._tally.numbers, self._apart)
-        return np.asarray(listed - np.arange(len(listed)))
+        numbers = merged(self._tally.numbers, self._apart)
+        return np.asarray(numbers - np.arange(len(numbers)))
 
 
 def steps(answers: NDArray[np.float64]) -> Integers:
