@@ -33,12 +33,12 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 
 
 class Branch:
-    """One way through the choices: those of `taken` first, then always the first. others: the ways that branch off after `taken`."""
+    """One way through the choices: those of `first`, then always choice 0. others: the ways that branch off after `first`."""
 
     private = False
 
-    def __init__(self, taken: tuple[int, ...]) -> None:
-        self._taken, self._depth = taken, 0
+    def __init__(self, first: tuple[int, ...]) -> None:
+        self._choices, self._depth = first, 0
         self.probability, self.others = 1.0, list[tuple[int, ...]]()
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
@@ -62,12 +62,12 @@ class Branch:
         return self._refuse(counts, 1.0)
 
     def _choose(self, chances: Sequence[float]) -> int:
-        if self._depth < len(self._taken):
-            chosen = self._taken[self._depth]
+        if self._depth < len(self._choices):
+            chosen = self._choices[self._depth]
         else:
             chosen = 0
-            self.others += [(*self._taken, other) for other in range(1, len(chances)) if chances[other] > 0]
-            self._taken = (*self._taken, chosen)
+            self.others += [(*self._choices, other) for other in range(1, len(chances)) if chances[other] > 0]
+            self._choices = (*self._choices, chosen)
         self._depth += 1
         self.probability *= chances[chosen]
         return chosen

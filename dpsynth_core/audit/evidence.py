@@ -131,9 +131,9 @@ def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, 
     candidates = np.unique(np.concatenate([low, high]))
     candidates = candidates[np.unique(np.linspace(0, len(candidates) - 1, _CANDIDATES).astype(int))]
     rates = [(len(side) - np.searchsorted(side, candidates) + 0.5) / (len(side) + 1) for side in (low, high)]
-    shown = claim.least(_highest(rates[0] * held_out, held_out, level / 2), _lowest(rates[1] * held_out, held_out, level / 2))
+    bounds = claim.least(_highest(rates[0] * held_out, held_out, level / 2), _lowest(rates[1] * held_out, held_out, level / 2))
     apart = (rates[1] - rates[0]) / np.sqrt(rates[0] * (1 - rates[0]) + rates[1] * (1 - rates[1]))
-    hoped = np.where(shown > 0, shown, 1e-9 * apart)  # where nothing would show: by how many standard deviations the rates differ
+    hoped = np.where(bounds > 0, bounds, 1e-9 * apart)  # where nothing would show: by how many standard deviations the rates differ
     return float(hoped.max()), float(candidates[hoped.argmax()])
 
 

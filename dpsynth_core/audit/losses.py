@@ -132,55 +132,55 @@ class _Silent:
 _Likelihood = Callable[[InventedTable, Unit, Arguments], Callable[[Any], float]]
 
 
-def _worst_marginal(table: InventedTable, unit: Unit, asked: Arguments) -> Callable[[Any], float]:
-    answers, weights, offsets = asked["answers"], asked["weights"], asked["offsets"]
+def _worst_marginal(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    answers, weights, offsets = arguments["answers"], arguments["weights"], arguments["offsets"]
     scores = {r: weights[r] * (float(np.abs(table.count(r) - answer).sum()) - offsets[r]) for r, answer in answers.items()}
-    rate = asked["eps"] / (2 * max(weights[r] for r in answers) * unit.marginal_l1)
+    rate = arguments["eps"] / (2 * max(weights[r] for r in answers) * unit.marginal_l1)
     total = float(logsumexp([rate * score for score in scores.values()]))
     return lambda clique: rate * scores[clique] - total
 
 
-def _signed_queries(table: InventedTable, unit: Unit, asked: Arguments) -> Callable[[Any], float]:
-    rated = _errors(table, asked) * asked["eps"] / (2 * unit.query_l1)
+def _signed_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    rated = _errors(table, arguments) * arguments["eps"] / (2 * unit.query_l1)
     total = float(logsumexp(np.concatenate([rated, -rated])))
     return lambda drawn: float((drawn[1] * rated[drawn[0]] - total).sum())
 
 
-def _worst_queries(table: InventedTable, unit: Unit, asked: Arguments) -> Callable[[Any], float]:
-    rated = np.abs(_errors(table, asked)) * asked["eps"] / (2 * unit.query_l1)
+def _worst_queries(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    rated = np.abs(_errors(table, arguments)) * arguments["eps"] / (2 * unit.query_l1)
     offered = np.ones(len(rated), dtype=np.bool_)
-    offered[asked.get("excluded", [])] = False
+    offered[arguments.get("excluded", [])] = False
 
     def likelihood(drawn: Any) -> float:
-        left, found = offered.copy(), 0.0
+        left, total = offered.copy(), 0.0
         for number in np.atleast_1d(drawn).tolist():
-            found += float(rated[number] - logsumexp(rated[left]))
+            total += float(rated[number] - logsumexp(rated[left]))
             left[number] = False
-        return found
+        return total
 
     return likelihood
 
 
-def _kept(table: InventedTable, unit: Unit, asked: Arguments) -> Callable[[Any], float]:  # noqa: ARG001
-    counts = asked["queries"].counts(table.counts(asked["queries"].cliques))[asked["numbers"]]
-    payoff = asked["signs"] * (np.minimum(1.0, counts / asked["records"]) - asked["answers"])
-    logs = -asked["eta"] * (1 + payoff) - asked["gamma"]
+def _kept(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:  # noqa: ARG001
+    counts = arguments["queries"].counts(table.counts(arguments["queries"].cliques))[arguments["numbers"]]
+    payoff = arguments["signs"] * (np.minimum(1.0, counts / arguments["records"]) - arguments["answers"])
+    logs = -arguments["eta"] * (1 + payoff) - arguments["gamma"]
     return lambda bits: float(np.where(bits, logs, np.log(-np.expm1(logs))).sum())
 
 
-def _chosen_rule(table: InventedTable, unit: Unit, asked: Arguments) -> Callable[[Any], float]:
-    task = asked["task"]
+def _chosen_rule(table: InventedTable, unit: Unit, arguments: Arguments) -> Callable[[Any], float]:
+    task = arguments["task"]
     problem = task.problem(table.count(task.columns))
-    rate = -asked["eps"] / (2 * unit.query_l1 * STEPS)
+    rate = -arguments["eps"] / (2 * unit.query_l1 * STEPS)
     total = float(logsumexp(rate * all_values(problem)))
     return lambda written: rate * problem.value(task.rules.read(written)) - total
 
 
-def _errors(table: InventedTable, asked: Arguments) -> NDArray[np.float64]:
+def _errors(table: InventedTable, arguments: Arguments) -> NDArray[np.float64]:
     """q(D) - answer_q for every query of the class, in counts."""
-    queries = asked["queries"]
+    queries = arguments["queries"]
     counts = queries.counts(table.counts(queries.cliques))
-    return np.asarray(counts - asked["answers"].at(np.arange(queries.size)), dtype=np.float64)
+    return np.asarray(counts - arguments["answers"].at(np.arange(queries.size)), dtype=np.float64)
 
 
 _CHOICES: Mapping[str, _Likelihood] = {

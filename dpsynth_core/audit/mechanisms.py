@@ -83,15 +83,15 @@ class Witness:
         self.labels: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.__kernel, name)
-        return self.__watched(name, found) if name in OPERATIONS else found
+        attribute = getattr(self.__kernel, name)
+        return self.__watched(name, attribute) if name in OPERATIONS else attribute
 
     def __watched(self, name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
-            asked = signature(name).bind(None, *arguments, **options)
-            asked.apply_defaults()
+            bound = signature(name).bind(None, *arguments, **options)
+            bound.apply_defaults()
             answer = operation(*arguments, **options)
-            _, *named = asked.arguments.items()  # without self
+            _, *named = bound.arguments.items()  # without self
             seen = self.__losses.of(name, dict(named))(answer)
             self.loss += seen.loss
             self.labels += [seen.label] * (seen.label is not None)
@@ -155,9 +155,9 @@ def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
         rest = tuple(name for name in clique if name in kept)
         if len(rest) >= least:
             weights[rest] = weights.get(rest, 0.0) + weight
-    asked = hand_picked(small, weights) if weights else all_kway(small, min(least, len(small)))
+    chosen_workload = hand_picked(small, weights) if weights else all_kway(small, min(least, len(small)))
     sentence = (
         f"Of the spec's {len(domain)} columns, {', '.join(kept)} were kept, with at most {MOST_VALUES} values each: mechanism, settings, "
         "unit and budget are the spec's, the domain is not. What only shows with more columns was not looked at."
     )
-    return small, asked.asking(workload.threshold), (sentence,) + ("Impossible combinations were left out.",) * bool(domain.zeros)
+    return small, chosen_workload.asking(workload.threshold), (sentence,) + ("Impossible combinations were left out.",) * bool(domain.zeros)

@@ -252,7 +252,7 @@ def _halfway(queries: QueryClass, neighbours: Neighbours) -> Any:
     return (without + with_person) / 2
 
 
-def _listed(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
+def _full_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
     """Somebody with every feature, in an otherwise empty table."""
     rows = unit.max_rows_per_person
     return ((OLD,) * rows if unit.relation == REPLACE else ()), ((1, 1, 1),) * rows
@@ -293,6 +293,6 @@ def _orders(written: NDArray[np.int64]) -> Draw:
 
 
 BY_SEARCH = Case(
-    "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_listed, look=_orders
+    "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_full_rows, look=_orders
 )
 """Apart, because each draw starts a solver: whether the form of a rule tells what the records were. At this epsilon nothing may show."""

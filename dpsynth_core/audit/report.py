@@ -42,13 +42,13 @@ class Audited:
         for finding in self.findings:
             claim = finding.claim
             verdict = "VIOLATION" if finding.broken else "nothing found"
-            found = f"{self.subject}, {claim.name}: claimed {claim.stated(claim.claimed)}, found at least {claim.stated(finding.least)}"
+            figures = f"{self.subject}, {claim.name}: claimed {claim.stated(claim.claimed)}, found at least {claim.stated(finding.least)}"
             if not finding.draws:
-                yield f"{verdict}: {found} (computed from every answer's probability)"
+                yield f"{verdict}: {figures} (computed from every answer's probability)"
                 continue
             visible = smallest_visible(claim, finding.draws, self.level)
             power = f"visible from {claim.stated(visible)} on" if visible < math.inf else "too few to show any violation of this"
-            yield f"{verdict}: {found} (2 x {finding.draws:,} draws: {power})"
+            yield f"{verdict}: {figures} (2 x {finding.draws:,} draws: {power})"
 
 
 def conclusion(audited: Sequence[Audited]) -> str:
@@ -61,12 +61,12 @@ def conclusion(audited: Sequence[Audited]) -> str:
 
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
     """Every operation of the kernel under every unit of privacy."""
-    asked = [(case, unit) for case in operations.CASES for unit in case.units]
-    level = FALSE_ALARM / (3 * len(asked))  # no charge promises more than three things
-    for case, unit in asked:
-        found = operations.compute(case, unit) if case.finite else operations.sample(case, unit, noise, draws, level)
+    audits = [(case, unit) for case in operations.CASES for unit in case.units]
+    level = FALSE_ALARM / (3 * len(audits))  # no charge promises more than three things
+    for case, unit in audits:
+        findings = operations.compute(case, unit) if case.finite else operations.sample(case, unit, noise, draws, level)
         rows = "1 row" if unit.max_rows_per_person == 1 else f"{unit.max_rows_per_person} rows"
-        yield Audited(f"{case.title}, {unit.relation}, {rows} per person", tuple(found), level)
+        yield Audited(f"{case.title}, {unit.relation}, {rows} per person", tuple(findings), level)
 
 
 def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
@@ -87,8 +87,8 @@ def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part
         on_part(done / (2 * draws * len(pairs)))
 
     for pair in pairs:
-        found = mechanisms.examine(configuration, pair, noise, draws, level, count)
-        yield Audited(pair.title, tuple(found), level)
+        findings = mechanisms.examine(configuration, pair, noise, draws, level, count)
+        yield Audited(pair.title, tuple(findings), level)
 
 
 def _seconds_for_two(configuration: Configuration, noise: Noise) -> float:
