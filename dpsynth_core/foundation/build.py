@@ -14,8 +14,8 @@ _KINDS = (".py", ".html")
 @cache
 def identity() -> str:
     """Such as 0.1.0+3f2a9c01; the same for the same sources, wherever they are."""
-    package, found = Path(dpsynth_core.__file__).parent, sha256()
+    package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
         if path.suffix in _KINDS:
-            found.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
-    return f"{dpsynth_core.__version__}+{found.hexdigest()[:8]}"
+            digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return f"{dpsynth_core.__version__}+{digest.hexdigest()[:8]}"
