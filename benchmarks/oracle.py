@@ -34,7 +34,7 @@ from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.oracles.answer import Answer, Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.climb import Climber
-from dpsynth_core.oracles.records.cpsat import RecordOracle
+from dpsynth_core.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.oracles.records.presolve import reduce
 from dpsynth_core.oracles.records.problem import Linear, RecordProblem, Records, SignedQueries
 from dpsynth_core.vocabulary.domain import Domain
@@ -148,7 +148,7 @@ def _summary(
 
 
 def _cpsat(shared: tuple[SignedQueries, Limit]) -> Callable[[Linear], Timed]:
-    oracle = RecordOracle(shared[0])
+    oracle = CpSatOracle(shared[0])
     return lambda linear: _timed(lambda: oracle.answer(linear, shared[1]))
 
 

@@ -39,7 +39,7 @@ from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms.weights.public_check import FLOOR
 from dpsynth_core.privacy import best_mixture
-from dpsynth_core.privacy.selection.groups import Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.sniff import sniff
@@ -109,7 +109,7 @@ def judge(table: str) -> dict[str, Any]:
     as_it_is = WeightedRecords(setting.domain, rows, counts.astype(np.float64))
     errors = {"error": setting.model_error(as_it_is, public.rows), "mean_error": setting.mean_error(as_it_is, public.rows)}
     queries = QueryClass.of(setting.workload)
-    tally = Tally.of(queries, setting.source.counts(setting.workload.cliques))
+    tally = QueryCounts.of(queries, setting.source.counts(setting.workload.cliques))
     bounds = best_mixture.bracket(tally, Incidence(queries, rows), counts / counts.sum(), float(setting.rows), FLOOR * setting.rows)
     outcome = figures.run("mixture", setting, CHECKED_AT, {}, public=public)
     checked = {"checked": outcome.finished.details["best_mixture"], "check_seconds": round(outcome.seconds, 1)}

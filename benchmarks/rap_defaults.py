@@ -24,7 +24,7 @@ import pandas as pd
 from benchmarks import fem_defaults, figures
 from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.distances import workload_error
-from dpsynth_core.inference.relaxed.projection import Stopping
+from dpsynth_core.inference.relaxed.projection import Descent
 from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.steps import Model
 
@@ -82,10 +82,10 @@ def _mean_error(setting: figures.Setting, model: Model, total: float) -> float:
 @contextmanager
 def _turned(knob: str, value: float) -> Iterator[dict[str, float]]:
     """Settings with the knob turned; constants of the module are put back at the end."""
-    before = {"STOPPING": rap.STOPPING, "REACH": rap.REACH}
+    before = {"DESCENT": rap.DESCENT, "REACH": rap.REACH}
     try:
-        if knob in asdict(Stopping()):
-            rap.STOPPING = Stopping(**{knob: value})  # type: ignore[arg-type]
+        if knob in asdict(Descent()):
+            rap.DESCENT = Descent(**{knob: value})  # type: ignore[arg-type]
         elif knob == "REACH":
             rap.REACH = value
         rounds = max(2, round(math.sqrt(value / 2.5)))

@@ -21,9 +21,9 @@ from typing import Any, Self
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.oracles.answer import Answer, Limit
-from dpsynth_core.oracles.records.cpsat import RecordOracle
+from dpsynth_core.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.oracles.records.problem import Codes, Linear, RecordProblem, SignedQueries
-from dpsynth_core.oracles.solver_process import Failed, Job, Task
+from dpsynth_core.oracles.solver_process import Failed, Setup, SolverJob
 
 PATIENCE_SECONDS = 60.0
 """How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""
@@ -93,17 +93,17 @@ class Pool:
         if not self._solvers:
             raise OracleError("its processes are not running", "start the run again")
         try:
-            return self._map(Task(prepare, shared), arguments, seconds + self._patience)
+            return self._map(Setup(prepare, shared), arguments, seconds + self._patience)
         except BaseException:
             self.close()
             raise
 
-    def _map(self, task: Task, arguments: Sequence[Any], seconds: float) -> list[Any]:
-        left = [Job(i, argument) for i, argument in reversed(list(enumerate(arguments)))]
+    def _map(self, setup: Setup, arguments: Sequence[Any], seconds: float) -> list[Any]:
+        left = [SolverJob(i, argument) for i, argument in reversed(list(enumerate(arguments)))]
         results: dict[int, Any] = {}
         busy: dict[Connection, _Solver] = {}
         for solver in self._solvers[: len(left)]:
-            solver.send(task)
+            solver.send(setup)
             solver.begin(left.pop(), seconds)
             busy[solver.connection] = solver
         while busy:
@@ -135,11 +135,11 @@ class _Solver:
         self.connection = Connection(ours.detach())
         self.deadline = 0.0
 
-    def begin(self, job: Job, seconds: float) -> None:
+    def begin(self, job: SolverJob, seconds: float) -> None:
         self.send(job)
         self.deadline = time.monotonic() + seconds
 
-    def send(self, message: Task | Job) -> None:
+    def send(self, message: Setup | SolverJob) -> None:
         try:
             self.connection.send(message)
         except OSError:
@@ -183,5 +183,5 @@ def _environment() -> dict[str, str]:
 
 def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit, Codes | None]], Answer]:
     """What a solver process does for the draws of a round."""
-    oracle = RecordOracle(queries)
+    oracle = CpSatOracle(queries)
     return lambda draw: oracle.answer(*draw)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchResult:
     """solution: a value for each variable of the model, by index; empty where none was found (failed).
 
     value, bound: of the model's objective; the bound is an upper one where it is maximised, else a lower one. seconds: wall time.
@@ -32,7 +32,7 @@ class Found:
     seconds: float
 
 
-def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> Found:
+def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
     """Solve a model with an integer objective. limit.gap is relative to the objective, its offset included.
 
     parameters: CP-SAT's own (sat_parameters.proto), its constants by name. RuntimeError for a model that CP-SAT takes for invalid.
@@ -55,10 +55,10 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> Found:
         raise RuntimeError(f"the model is not valid: {model.validate()}")
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         nothing = -math.inf if _maximises(model) else math.inf
-        return Found((), nothing, -nothing, "failed", solver.wall_time)
+        return SearchResult((), nothing, -nothing, "failed", solver.wall_time)
     value, bound = solver.objective_value, solver.best_objective_bound
     proved = status == cp_model.OPTIMAL and value == bound
-    return Found(list(solver.response_proto.solution), value, bound, "optimal" if proved else "feasible", solver.wall_time)
+    return SearchResult(list(solver.response_proto.solution), value, bound, "optimal" if proved else "feasible", solver.wall_time)
 
 
 def _maximises(model: cp_model.CpModel) -> bool:

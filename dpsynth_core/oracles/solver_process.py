@@ -17,7 +17,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Setup:
     """What the jobs after it have in common: prepare(shared) gives the function that does them. prepare: pickled by its name."""
 
     prepare: Callable[[Any], Callable[[Any], Any]]
@@ -25,7 +25,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class SolverJob:
     """Answered by (number, result); or by (number, Failed)."""
 
     number: int
@@ -43,18 +43,18 @@ def main(descriptor: int) -> None:
     """descriptor: of the socket, inherited. Does not return."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; who started us ends us
     connection = Connection(descriptor)
-    inbox: queue.SimpleQueue[Task | Job] = queue.SimpleQueue()
+    inbox: queue.SimpleQueue[Setup | SolverJob] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
     do: Callable[[Any], Any] = _nothing
     while True:
         message = inbox.get()
-        if isinstance(message, Task):
+        if isinstance(message, Setup):
             do = _prepared(message)
         else:
             connection.send((message.number, _result(do, message.argument)))
 
 
-def _listen(connection: Connection, inbox: queue.SimpleQueue[Task | Job]) -> None:
+def _listen(connection: Connection, inbox: queue.SimpleQueue[Setup | SolverJob]) -> None:
     """Take messages as they come, so that the end of the other side is noticed during a search: it, or any trouble, is ours."""
     try:
         while True:
@@ -63,10 +63,10 @@ def _listen(connection: Connection, inbox: queue.SimpleQueue[Task | Job]) -> Non
         os._exit(1)
 
 
-def _prepared(task: Task) -> Callable[[Any], Any]:
-    """The function for the jobs of a task; where preparing fails, one that says so for each of them."""
+def _prepared(setup: Setup) -> Callable[[Any], Any]:
+    """The function for the jobs after a setup. If preparing fails: one that answers each of them with that failure."""
     try:
-        return task.prepare(task.shared)
+        return setup.prepare(setup.shared)
     except Exception as error:
         failed = Failed(type(error).__name__)
         return lambda _: failed
@@ -80,4 +80,4 @@ def _result(do: Callable[[Any], Any], argument: Any) -> Any:
 
 
 def _nothing(_: Any) -> Any:
-    raise RuntimeError("a job came before its task")
+    raise RuntimeError("a job came before its setup")

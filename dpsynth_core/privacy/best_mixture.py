@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpsynth_core.privacy.selection.groups import Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts
 from dpsynth_core.vocabulary.incidence import Incidence
 
 Float = NDArray[np.float64]
@@ -40,7 +40,7 @@ def gap(records: float) -> float:
     return max(0.5, 1e-5 * records)
 
 
-def bracket(tally: Tally, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
+def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
     """Bounds (low, high) of max(f, floor), in counts, at most 0.9 * gap(records) apart. None if they do not meet.
 
     start: weights to begin with, one for each row, adding up to 1.
@@ -54,7 +54,7 @@ def bracket(tally: Tally, incidence: Incidence, start: Float, records: float, fl
 class _Search:
     """Bounds as fractions, and the weights that achieve the upper one."""
 
-    def __init__(self, tally: Tally, incidence: Incidence, start: Float, records: float, floor: float) -> None:
+    def __init__(self, tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> None:
         self._incidence = incidence
         self._wanted = tally.at(incidence.numbers) / records
         unreached = tally.counts[~np.isin(tally.numbers, incidence.numbers, assume_unique=True)].max(initial=0)

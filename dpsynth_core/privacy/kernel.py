@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import CapacityError
-from dpsynth_core.oracles.rules.rule_oracle import Learning, Oracle
+from dpsynth_core.oracles.rules.rule_oracle import LearningProblem, Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy import best_mixture, events, residuals
@@ -37,7 +37,7 @@ from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.selection import exponential, flipping, groups, retention
-from dpsynth_core.privacy.selection.groups import Groups, Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
@@ -61,7 +61,7 @@ class PrivacyKernel:
     ) -> None:
         self.__source = source
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
-        self.__tallies: dict[tuple[tuple[Clique, ...], int | None], Tally] = {}
+        self.__tallies: dict[tuple[tuple[Clique, ...], int | None], QueryCounts] = {}
         self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
         self.__unit = unit
@@ -220,7 +220,7 @@ class PrivacyKernel:
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
         self.__meter.charge(Selection(eps, count))
-        return exponential.signed(Groups(self.__tally(queries), answers), count, b, self.__noise)
+        return exponential.signed(ScoreGroups(self.__tally(queries), answers), count, b, self.__noise)
 
     def select_worst_queries(
         self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: NDArray[np.int64]
@@ -237,7 +237,7 @@ class PrivacyKernel:
         if not 0 < count <= queries.size - len(left_out):
             raise ValueError("there are fewer queries left than are to be selected")
         self.__meter.charge(Selection(eps, count))
-        return exponential.worst(Groups(self.__tally(queries), answers, left_out), count, b, self.__noise)
+        return exponential.worst(ScoreGroups(self.__tally(queries), answers, left_out), count, b, self.__noise)
 
     def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
         """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, for it is eps-DP; proof in `privacy.flipping`."""
@@ -245,7 +245,7 @@ class PrivacyKernel:
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
         self.__meter.charge(PermuteAndFlip(eps))
-        return flipping.worst(Groups(self.__tally(queries), answers), b, self.__noise)
+        return flipping.worst(ScoreGroups(self.__tally(queries), answers), b, self.__noise)
 
     def measure_queries(self, queries: QueryClass, numbers: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
         """q(D) + rounded normal noise for each of k queries. Costs k * query_l1^2 / (2 sigma^2): each moves by query_l1 at most."""
@@ -341,7 +341,7 @@ class PrivacyKernel:
         costs = task.costs(rules, self.__read([task.columns])[task.columns])
         return self.__noise.gaussian(costs, sigma).astype(np.float64)
 
-    def __problem(self, task: Task) -> Learning:
+    def __problem(self, task: Task) -> LearningProblem:
         return task.problem(self.__read([task.columns])[task.columns])
 
     def mixture_l1(self, records: float) -> float:
@@ -371,12 +371,12 @@ class PrivacyKernel:
             raise ValueError("these queries are about another domain")
         groups.check_numbers(queries, numbers)
 
-    def __tally(self, queries: QueryClass) -> Tally:
+    def __tally(self, queries: QueryClass) -> QueryCounts:
         """The counts of a class of queries, kept for the next call."""
         key = queries.cliques, queries.threshold
         if key not in self.__tallies:
             self.__tallies.clear()  # one at a time: a class may have millions of queries
-            self.__tallies[key] = Tally.of(queries, self.__read(queries.cliques))
+            self.__tallies[key] = QueryCounts.of(queries, self.__read(queries.cliques))
         return self.__tallies[key]
 
     def __canonical(self, clique: Clique) -> Clique:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.oracles.answer import Limit
-from dpsynth_core.oracles.records.cpsat import RecordOracle, solve
+from dpsynth_core.oracles.records.cpsat import CpSatOracle, solve
 from dpsynth_core.oracles.records.problem import RecordProblem, Records, SignedQueries
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.queries import QueryClass
@@ -48,7 +48,7 @@ def test_a_hint_never_changes_the_optimum(seed: int) -> None:
 def test_one_oracle_answers_many_draws_as_fresh_ones_would() -> None:
     rng = np.random.default_rng(5)
     queries = random_queries(rng, random_domain(rng, zeros=True), 20)
-    oracle = RecordOracle(queries)
+    oracle = CpSatOracle(queries)
     for _ in range(10):
         linear = tuple(rng.exponential(1.0, size) for size in queries.records.sizes)
         problem = RecordProblem(queries, linear)

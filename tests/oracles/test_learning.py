@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from dpsynth_core.oracles.rules import lists, rule_oracle
-from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, EXHAUSTIVE, Learning, Oracle
+from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, EXHAUSTIVE, LearningProblem, Oracle
 from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
 
 CASES = [(kind, closed) for kind in KINDS for closed in (False, True) if not (closed and kind == DECISION_LIST)]
 
 
-def invented(rules: RuleClass, seed: int, rows: int = 30) -> Learning:
+def invented(rules: RuleClass, seed: int, rows: int = 30) -> LearningProblem:
     rng = np.random.default_rng(seed)
-    return Learning(rules, rng.random((rows, len(rules.features))) < 0.5, rng.integers(-6, 7, rows))
+    return LearningProblem(rules, rng.random((rows, len(rules.features))) < 0.5, rng.integers(-6, 7, rows))
 
 
 @pytest.mark.parametrize(("kind", "closed"), CASES)

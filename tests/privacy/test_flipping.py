@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dpsynth_core.privacy.events import PermuteAndFlip, Selection
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.selection.flipping import is_below, scale, worst
-from dpsynth_core.privacy.selection.groups import Groups, Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
@@ -28,12 +28,12 @@ from tests.privacy.tables import FALSE_ALARM, frequency_p_value
 SOURCES = pytest.mark.parametrize("noise", [OpenDPNoise(), SeededNoise(61)], ids=["opendp", "seeded"])
 
 
-def groups_of(domain: Domain, rows: int, answers: SparseAnswers) -> tuple[Groups, np.ndarray]:
+def groups_of(domain: Domain, rows: int, answers: SparseAnswers) -> tuple[ScoreGroups, np.ndarray]:
     """Everybody has one of the first two values of each column. The groups; |count - answer| of each query, in people."""
     queries = QueryClass.of(all_kway(domain, 1))
     codes = np.random.default_rng(62).integers(0, 2, (rows, len(domain))).astype(np.int32)
-    tally, every = Tally.of(queries, row_marginals(domain, codes, queries.cliques)), np.arange(queries.size)
-    return Groups(tally, answers), np.abs(tally.at(every) - answers.at(every))
+    tally, every = QueryCounts.of(queries, row_marginals(domain, codes, queries.cliques)), np.arange(queries.size)
+    return ScoreGroups(tally, answers), np.abs(tally.at(every) - answers.at(every))
 
 
 @SOURCES
@@ -144,9 +144,9 @@ def test_a_million_queries_are_selected_from_in_a_fraction_of_a_second() -> None
     queries = QueryClass.of(all_kway(domain, 3))
     rng = np.random.default_rng(63)
     numbers = np.sort(rng.choice(queries.size, 100_000, replace=False))
-    tally = Tally(queries.size, numbers, rng.integers(1, 3_000, len(numbers)))
+    tally = QueryCounts(queries.size, numbers, rng.integers(1, 3_000, len(numbers)))
     answers = SparseAnswers(numbers[::2], rng.random(len(numbers[::2])) * 3_000)
     for spread in (10, 100_000):  # few can be drawn, or nearly all
         began = time.perf_counter()
-        worst(Groups(tally, answers), spread * COUNT_STEPS, OpenDPNoise())
+        worst(ScoreGroups(tally, answers), spread * COUNT_STEPS, OpenDPNoise())
         assert time.perf_counter() - began < 5  # 0.2 s on a quiet machine

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.privacy.selection.groups import Groups, Tally, check_answers, check_numbers
+from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups, check_answers, check_numbers
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
@@ -35,8 +35,8 @@ def test_groups_hold_every_query_once_with_its_score(
     codes = np.array(rows, dtype=np.int32).reshape(-1, 3)
     counts = queries.counts(row_marginals(DOMAIN, codes, queries.cliques))
     answers = sparse(given_answers, elsewhere)
-    tally = Tally.of(queries, row_marginals(DOMAIN, codes, queries.cliques))
-    groups = Groups(tally, answers, np.array(sorted(left_out), dtype=np.int64))
+    tally = QueryCounts.of(queries, row_marginals(DOMAIN, codes, queries.cliques))
+    groups = ScoreGroups(tally, answers, np.array(sorted(left_out), dtype=np.int64))
     assert np.array_equal(tally.at(np.arange(SIZE)), counts)
     assert (groups.sizes > 0).all()
     found = {

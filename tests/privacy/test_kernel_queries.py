@@ -18,7 +18,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.selection import flipping
 from dpsynth_core.privacy.selection.exponential import SLACK
-from dpsynth_core.privacy.selection.groups import Groups
+from dpsynth_core.privacy.selection.groups import ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
@@ -123,7 +123,7 @@ def test_no_neighbour_changes_a_score_by_more_than_permute_and_flip_is_charged_f
 ) -> None:
     seen: list[tuple[np.ndarray, int]] = []
 
-    def remember(groups: Groups, b: int, noise: Noise) -> int:  # noqa: ARG001
+    def remember(groups: ScoreGroups, b: int, noise: Noise) -> int:  # noqa: ARG001
         members = [[groups.member(group, place) for place in range(size)] for group, size in enumerate(groups.sizes)]
         scores = np.zeros(queries.size, dtype=np.int64)
         scores[np.concatenate(members)] = np.repeat(np.abs(groups.scores), groups.sizes)

@@ -17,7 +17,7 @@ from scipy.stats import fisher_exact
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, OracleError
 from dpsynth_core.oracles.rules import task as task_module
 from dpsynth_core.oracles.rules.asking import Ask
-from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, Learning, Oracle, exhaust, numbered, solve
+from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, LearningProblem, Oracle, exhaust, numbered, solve
 from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, DISJUNCTION, PARITY, Rule, RuleClass, features
 from dpsynth_core.oracles.rules.task import STEPS, Rivals, Task
 from dpsynth_core.privacy.events import Approximate, Gaussian, PerturbedMinimum, Selection
@@ -154,7 +154,7 @@ def test_what_is_released_does_not_tell_two_tables_apart_by_the_order_in_which_a
 def at_once(oracle: Oracle, *_: object) -> Iterator[Ask]:
     """CP-SAT in this process, which spares the start of another."""
 
-    def ask(problem: Learning, noise: Integers) -> list[Rule | None]:
+    def ask(problem: LearningProblem, noise: Integers) -> list[Rule | None]:
         found = [solve(problem.perturbed(row), oracle.limit) for row in noise]
         return [None if one is None or not one.certified else one.rule for one in found]
 
@@ -384,7 +384,7 @@ def test_prsma_asks_as_often_as_it_says_and_returns_a_rule(monkeypatch: pytest.M
 
     @contextmanager
     def counting(*_: object) -> Iterator[Ask]:
-        def ask(problem: Learning, noise: Integers) -> list:
+        def ask(problem: LearningProblem, noise: Integers) -> list:
             questions.append(len(noise))
             return [exhaust(problem.perturbed(row)).rule for row in noise]
 
@@ -405,7 +405,7 @@ def test_a_part_whose_oracle_failed_once_has_no_say_and_too_many_of_them_end_in_
 
         @contextmanager
         def ready(*_: object) -> Iterator[Ask]:
-            def ask(_problem: Learning, noise: Integers) -> list:
+            def ask(_problem: LearningProblem, noise: Integers) -> list:
                 seen.append(1)
                 bad = len(seen) <= parts
                 if bad and dies:

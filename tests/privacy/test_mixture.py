@@ -13,7 +13,7 @@ from dpsynth_core.privacy import best_mixture
 from dpsynth_core.privacy.events import Laplace
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
-from dpsynth_core.privacy.selection.groups import Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
@@ -60,7 +60,7 @@ def test_the_bounds_enclose_the_exact_minimum(
     monkeypatch.setattr(best_mixture, "CUTS", 10)
     private, public = people(3_000, 1, 0.0), people(rows, 2, lean)
     support, counts = np.unique(public, axis=0, return_counts=True)
-    tally = Tally.of(queries, row_marginals(WIDE, private, queries.cliques))
+    tally = QueryCounts.of(queries, row_marginals(WIDE, private, queries.cliques))
     bounds = best_mixture.bracket(tally, Incidence(queries, support), counts / rows, 3_000.0, 1.0)
     assert bounds is not None
     low, high = bounds
@@ -72,7 +72,7 @@ def test_the_bounds_enclose_the_exact_minimum(
 def test_a_better_table_than_the_floor_is_not_told_from_the_floor() -> None:
     private = people(3_000, 1, 0.0)
     support, counts = np.unique(private, axis=0, return_counts=True)
-    tally = Tally.of(PAIRS, row_marginals(WIDE, private, PAIRS.cliques))
+    tally = QueryCounts.of(PAIRS, row_marginals(WIDE, private, PAIRS.cliques))
     assert best_mixture.bracket(tally, Incidence(PAIRS, support), counts / 3_000, 3_000.0, 30.0) == (30.0, 30.0)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.selection.exponential import SLACK, Draws, scale, signed, worst
-from dpsynth_core.privacy.selection.groups import Groups, Tally
+from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import row_marginals
@@ -26,9 +26,9 @@ ANSWERS = SparseAnswers(np.array([0, 3]), np.array([4.5, 1.0]))
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def tally(rows: int = 9) -> Tally:
+def tally(rows: int = 9) -> QueryCounts:
     codes = np.random.default_rng(72).integers(0, [2, 2], (rows, 2)).astype(np.int32)  # a = 2 never occurs
-    return Tally.of(QUERIES, row_marginals(DOMAIN, codes, QUERIES.cliques))
+    return QueryCounts.of(QUERIES, row_marginals(DOMAIN, codes, QUERIES.cliques))
 
 
 def differences() -> np.ndarray:
@@ -42,7 +42,7 @@ def softmax(scores: np.ndarray, b: float) -> np.ndarray:
 
 
 def test_signed_draws_have_the_probabilities_of_the_exponential_mechanism() -> None:
-    numbers, signs = signed(Groups(tally(), ANSWERS), 4_000, 3 * COUNT_STEPS, SeededNoise(71))
+    numbers, signs = signed(ScoreGroups(tally(), ANSWERS), 4_000, 3 * COUNT_STEPS, SeededNoise(71))
     drawn = numbers * 2 + (signs < 0)
     probabilities = softmax(np.stack([differences(), -differences()], axis=1).ravel(), 3)
     assert frequency_p_value(drawn.tolist(), probabilities) > FALSE_ALARM
@@ -58,13 +58,13 @@ def test_draws_without_replacement_have_the_probabilities_of_peeling(noise: Nois
         rest = [number for number in left if number != first]
         return softmax(scores[left], 3)[left.index(first)] * softmax(scores[rest], 3)[rest.index(second)]
 
-    groups = Groups(tally(), ANSWERS, np.array([1]))
+    groups = ScoreGroups(tally(), ANSWERS, np.array([1]))
     drawn = [pairs.index(tuple(worst(groups, 2, 3 * COUNT_STEPS, noise).tolist())) for _ in range(1_500)]
     assert frequency_p_value(drawn, np.array([chance(*pair) for pair in pairs])) > FALSE_ALARM
 
 
 def test_everything_is_drawn_when_everything_is_asked_for() -> None:
-    groups = Groups(tally(), ANSWERS, np.array([4]))
+    groups = ScoreGroups(tally(), ANSWERS, np.array([4]))
     assert sorted(worst(groups, QUERIES.size - 1, 100.0 * COUNT_STEPS, SeededNoise(73)).tolist()) == [0, 1, 2, 3]
 
 

@@ -22,7 +22,7 @@ Free = Columns
 
 
 @dataclass(frozen=True)
-class Stopping:
+class Descent:
     """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `every` steps improved the
     loss by less than `improvement` of it. Defaults from `benchmarks.rap_defaults`, on simulated people."""
 
@@ -42,17 +42,17 @@ class Fit:
     loss: float
 
 
-def project(space: OneHot, start: Free, loss: Loss, stopping: Stopping) -> Iterator[Fit]:
-    """Yields after every `stopping.every` steps; the last one is the result. `start` is left as it is."""
-    adam = Adam(start.shape, stopping.rate)
+def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterator[Fit]:
+    """Yields after every `descent.every` steps; the last one is the result. `start` is left as it is."""
+    adam = Adam(start.shape, descent.rate)
     free, before = start, math.inf
-    for step in range(1, stopping.steps + 1):
-        free = np.maximum(space.centred(free), -stopping.reach)
+    for step in range(1, descent.steps + 1):
+        free = np.maximum(space.centred(free), -descent.reach)
         value, gradient = loss(np.maximum(free, 0))
         free -= adam.step(gradient)
-        if step % stopping.every == 0 or step == stopping.steps:
+        if step % descent.every == 0 or step == descent.steps:
             yield Fit(free.copy(), step, value)
-            if value > before * (1 - stopping.improvement):
+            if value > before * (1 - descent.improvement):
                 return
             before = value
 

@@ -24,7 +24,7 @@ from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
 from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.products import halves
-from dpsynth_core.inference.relaxed.projection import Stopping, project
+from dpsynth_core.inference.relaxed.projection import Descent, project
 from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms import rounds
@@ -44,7 +44,7 @@ LEAST_ROWS = 20
 LEAST_ASKED, MOST_ASKED = 5, 1000
 REACH = 5.0
 """A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
-STOPPING = Stopping()
+DESCENT = Descent()
 
 _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
@@ -87,11 +87,11 @@ class Rap:
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
         if self.rounds == 1:
-            seconds = 2 * STOPPING.steps * (step + 3 * answering)
+            seconds = 2 * DESCENT.steps * (step + 3 * answering)
         else:
             plan = self.plan(queries.size, _USUAL_TOTAL, rho)
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
-            seconds = (plan.rounds + 1) * (answering + STOPPING.steps * (step + asking))
+            seconds = (plan.rounds + 1) * (answering + DESCENT.steps * (step + asking))
         widest = max(_half(space, clique) for clique in workload.cliques)
         memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / 1e6
         reason = rounds.too_many_cells(queries.size)
@@ -242,9 +242,9 @@ class _Run:
 
     def _project(self, number: int, what: str) -> Iterator[Step]:
         """Algorithm 1, from where the table is."""
-        for fit in project(self.space, self.free, self._loss(), STOPPING):
+        for fit in project(self.space, self.free, self._loss(), DESCENT):
             self.free = fit.free
-            done = self._done(number, 0.5 + 0.5 * fit.steps / STOPPING.steps)
+            done = self._done(number, 0.5 + 0.5 * fit.steps / DESCENT.steps)
             yield Fitted(number, f"fitted to {what}: {fit.steps} steps", self.kernel.rho_spent, done)
         self.taken += fit.steps
 

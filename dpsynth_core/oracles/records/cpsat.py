@@ -69,7 +69,7 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
     return Rounded(scaled_weights.astype(np.int64), scaled_costs.astype(np.int64), scale, rounding)
 
 
-class RecordOracle:
+class CpSatOracle:
     """The model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
 
     def __init__(self, queries: SignedQueries) -> None:
@@ -119,8 +119,8 @@ class RecordOracle:
 
 
 def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Answer:
-    """The best record of a single problem; for several draws with the same queries, a RecordOracle or `pool.Pool` is faster."""
-    return RecordOracle(problem.queries).answer(problem.linear, limit, hint)
+    """The best record of a single problem; for several draws with the same queries, a CpSatOracle or `pool.Pool` is faster."""
+    return CpSatOracle(problem.queries).answer(problem.linear, limit, hint)
 
 
 def _model(reduced: Reduced) -> cp_model.CpModel:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules import rule_oracle
-from dpsynth_core.oracles.rules.rule_oracle import Learning, Oracle
+from dpsynth_core.oracles.rules.rule_oracle import LearningProblem, Oracle
 from dpsynth_core.oracles.rules.rules import Rule, RuleClass
 
 Integers = NDArray[np.int64]
-Ask = Callable[[Learning, Integers], Sequence[Rule | None]]
+Ask = Callable[[LearningProblem, Integers], Sequence[Rule | None]]
 """noise: (questions, separators), in the units of the weights. One answer for each row."""
 
 
@@ -34,7 +34,7 @@ def asking(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
         yield lambda problem, noise: pool.map(_searcher, (problem, oracle.limit), list(noise), oracle.limit.seconds)
 
 
-def _searcher(shared: tuple[Learning, Limit]) -> Callable[[Integers], Rule | None]:
+def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], Rule | None]:
     """What a solver process does."""
     problem, limit = shared
 

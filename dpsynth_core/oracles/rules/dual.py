@@ -58,7 +58,7 @@ class RecordFinder:
         weights = -wanted if self.rules.kind == CONJUNCTION else wanted
         return hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
 
-    def _answer(self, rules: Sequence[Rule], result: hits.Found | None, row: NDArray[np.int64]) -> Answer:
+    def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Answer:
         if result is None:
             return Answer.failed(np.inf, self.limit.seconds)
         codes = _record(self.rules.kind, result.v)
@@ -84,16 +84,16 @@ def _sign(kind: str) -> int:
     return -1 if kind == CONJUNCTION else 1
 
 
-def _go_through(problem: Hits, kind: str, linear: NDArray[np.int64]) -> list[hits.Found | None]:
+def _go_through(problem: Hits, kind: str, linear: NDArray[np.int64]) -> list[hits.ChosenSet | None]:
     """The rules that hold at each record are counted once, for all perturbations."""
     started, p = time.perf_counter(), problem.rows.shape[1]
     base = hits.all_values(problem)
     best = [int((base + hits.linear_values(_sign(kind) * row)).argmin()) for row in linear]
     each = (time.perf_counter() - started) / max(1, len(linear))
-    return [hits.Found(v, 0, 0.0, each, certified=True) for v in hits.subsets(p, np.array(best, dtype=np.int64))]
+    return [hits.ChosenSet(v, 0, 0.0, each, certified=True) for v in hits.subsets(p, np.array(best, dtype=np.int64))]
 
 
-def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], hits.Found | None]:
+def _searcher(shared: tuple[Hits, str, Limit]) -> Callable[[NDArray[np.int64]], hits.ChosenSet | None]:
     """What a solver process does."""
     problem, kind, limit = shared
     return lambda row: hits.solve(Hits(problem.how, problem.rows, problem.weights, _sign(kind) * row), limit)

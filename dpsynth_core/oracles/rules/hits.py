@@ -50,7 +50,7 @@ class Hits:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ChosenSet:
     """A set, what it costs, and what no set can be below. certified: proved to be a minimum. seconds: wall time of the solver."""
 
     v: Flags
@@ -83,7 +83,7 @@ def gathered(problem: Hits) -> Hits:
     return Hits(problem.how, rows[kept], weights[kept], problem.linear)
 
 
-def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> Found | None:
+def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> ChosenSet | None:
     """By CP-SAT: the best set it found, or None if it found none. hint: a set to start from."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
@@ -103,7 +103,7 @@ def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> Found | Non
     if result.status == "failed":
         return None
     best = np.array(result.solution[: len(v)], dtype=bool)
-    return Found(best, problem.value(best), result.bound, result.seconds, result.status == "optimal")
+    return ChosenSet(best, problem.value(best), result.bound, result.seconds, result.status == "optimal")
 
 
 def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any], *, cheap: bool) -> Any:
@@ -133,13 +133,13 @@ def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any],
     return is_hit
 
 
-def exhaustive(problem: Hits) -> Found:
+def exhaustive(problem: Hits) -> ChosenSet:
     """The truth: the first of all 2^p subsets that costs least."""
     started = time.perf_counter()
     values = all_values(problem)
     best = int(values.argmin())
-    value = int(values[best])
-    return Found(subsets(problem.rows.shape[1], np.array([best]))[0], value, float(value), time.perf_counter() - started, certified=True)
+    value, v = int(values[best]), subsets(problem.rows.shape[1], np.array([best]))[0]
+    return ChosenSet(v, value, float(value), time.perf_counter() - started, certified=True)
 
 
 def subsets(p: int, numbers: Integers) -> Flags:

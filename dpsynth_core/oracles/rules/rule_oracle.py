@@ -33,7 +33,7 @@ _HOW = {CONJUNCTION: hits.ANY, DISJUNCTION: hits.ANY, PARITY: hits.ODD, HALFSPAC
 
 
 @dataclass(frozen=True, eq=False)
-class Learning:
+class LearningProblem:
     """Minimise sum_r weights_r q(seen_r) over the rules q. seen: features of records, (r, p); weights: (r,)."""
 
     rules: RuleClass
@@ -44,9 +44,9 @@ class Learning:
         """What a rule costs."""
         return int(self.weights @ rule.holds(self.seen))
 
-    def perturbed(self, noise: Integers) -> Learning:
+    def perturbed(self, noise: Integers) -> LearningProblem:
         """The problem with each separator as one more record, weighted by its noise."""
-        return Learning(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
+        return LearningProblem(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Oracle:
     def limit(self) -> Limit:
         return Limit.of_work(self.work)
 
-    def minimise(self, problem: Learning) -> Learned | None:
+    def minimise(self, problem: LearningProblem) -> Learned | None:
         """The cheapest rule. None: the limit came before any was found."""
         return solve(problem, self.limit) if self.may_fail(problem.rules) else exhaust(problem)
 
@@ -94,7 +94,7 @@ def enumerable(rules: RuleClass) -> bool:
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
-def solve(problem: Learning, limit: Limit) -> Learned | None:
+def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
     """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
@@ -114,14 +114,14 @@ def solve(problem: Learning, limit: Limit) -> Learned | None:
     return Learned(best.rule, best.value, bound, sum(a.seconds for a in learned), all(a.certified for a in learned))
 
 
-def _solve_signed(problem: Learning, negated: bool, limit: Limit) -> Learned | None:
+def _solve_signed(problem: LearningProblem, negated: bool, limit: Limit) -> Learned | None:
     best, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
     if best is None:
         return None
     return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.seconds, best.certified)
 
 
-def exhaust(problem: Learning) -> Learned:
+def exhaust(problem: LearningProblem) -> Learned:
     """By going through all sets of features. ValueError where `exhaustible` says no."""
     if problem.rules.kind == DECISION_LIST:
         rule, value = lists.cheapest(problem.rules, problem.seen, problem.weights)
@@ -131,7 +131,7 @@ def exhaust(problem: Learning) -> Learned:
     return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), 0.0, certified=True)
 
 
-def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
+def exhaust_many(problem: LearningProblem, noise: Integers) -> list[Rule]:
     """The cheapest rule of all after each of many perturbations of the separators. noise: (questions, separators). All but decision lists
     are gone through once; what a perturbation adds to each rule is a product of small matrices."""
     if problem.rules.kind == DECISION_LIST:
@@ -150,10 +150,10 @@ def exhaust_many(problem: Learning, noise: Integers) -> list[Rule]:
 def _held(rules: RuleClass) -> Integers:
     """Which separator each rule holds at: (separators, rules), rules in the order of `numbered`; not for decision lists."""
     single = np.eye(len(rules.separators), dtype=np.int64)
-    return np.stack([all_values(Learning(rules, rules.separators, row)) for row in single])
+    return np.stack([all_values(LearningProblem(rules, rules.separators, row)) for row in single])
 
 
-def all_values(problem: Learning) -> Integers:
+def all_values(problem: LearningProblem) -> Integers:
     """What each rule of the class costs, in the order of `numbered`. ValueError where `enumerable` says no."""
     if problem.rules.kind == DECISION_LIST:
         return lists.all_costs(problem.rules, problem.seen, problem.weights)
@@ -170,7 +170,7 @@ def numbered(rules: RuleClass, number: int) -> Rule:
     return _rule(rules, hits.subsets(p, np.array([subset]))[0], bool(negated))
 
 
-def _as_hits(problem: Learning, negated: bool) -> Hits:
+def _as_hits(problem: LearningProblem, negated: bool) -> Hits:
     """A conjunction fails where one of its features is missing, so it is counted by its failures; a negation by the opposite weights."""
     conjunction = problem.rules.kind == CONJUNCTION
     weights = -problem.weights if conjunction != negated else problem.weights
@@ -178,7 +178,7 @@ def _as_hits(problem: Learning, negated: bool) -> Hits:
     return Hits(_HOW[problem.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64))
 
 
-def _shift(problem: Learning, negated: bool) -> int:
+def _shift(problem: LearningProblem, negated: bool) -> int:
     """What the cost of a rule is above that of its hits."""
     return int(problem.weights.sum()) if (problem.rules.kind == CONJUNCTION) != negated else 0
 

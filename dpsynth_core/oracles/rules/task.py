@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.oracles.rules.rule_oracle import Learning
+from dpsynth_core.oracles.rules.rule_oracle import LearningProblem
 from dpsynth_core.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -57,7 +57,7 @@ class Task:
         named = {feature.column for feature in rules.features} | ({target} if target else set())
         return cls(rules, domain.clique(named), target, rivals)
 
-    def problem(self, counts: Integers) -> Learning:
+    def problem(self, counts: Integers) -> LearningProblem:
         """The learning problem of a table of counts over `columns`, weights in steps: distinct records, relabelled, and the rivals."""
         codes, weights = np.argwhere(counts), counts[counts != 0] * STEPS
         if self.target is not None:
@@ -66,7 +66,7 @@ class Task:
             each = round(self.rivals.records * STEPS / len(self.rivals.codes))
             codes = np.vstack([codes, self.rivals.codes])
             weights = np.concatenate([weights, np.full(len(self.rivals.codes), -each, dtype=np.int64)])
-        return Learning(self.rules, self.rules.seen(codes, self.columns), weights)
+        return LearningProblem(self.rules, self.rules.seen(codes, self.columns), weights)
 
     def costs(self, rules: Sequence[Rule], counts: Integers) -> Integers:
         """What each of these rules costs over a table of counts, in records; rivals left aside."""

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.oracles.rules import forms
 from dpsynth_core.oracles.rules.asking import Ask, asking
-from dpsynth_core.oracles.rules.rule_oracle import Learning, Oracle, all_values, numbered
+from dpsynth_core.oracles.rules.rule_oracle import LearningProblem, Oracle, all_values, numbered
 from dpsynth_core.oracles.rules.rules import Rule, RuleClass
 from dpsynth_core.oracles.rules.task import STEPS, Task
 from dpsynth_core.privacy.events import PerturbedMinimum
@@ -96,7 +96,7 @@ def written(rules: RuleClass, rule: Rule | None) -> Integers:
     return forms.identified(rules, rule.holds(rules.separators)).written()
 
 
-def minimum(problem: Learning, noise: Integers, oracle: Oracle) -> Rule | None:
+def minimum(problem: LearningProblem, noise: Integers, oracle: Oracle) -> Rule | None:
     """RSPM. problem, noise: in steps; one number a separator. None: the oracle did not prove its answer, or a process of it died."""
     with suppress(OracleError), asking(oracle, problem.rules, 1) as ask:
         (rule,) = ask(problem, noise.reshape(1, -1))
@@ -114,7 +114,7 @@ def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
     return noise.gaussian(np.zeros(len(rules.separators), dtype=np.int64), sigma * STEPS)
 
 
-def exponential(problem: Learning, b: float, noise: Noise) -> Rule:
+def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
     """The exponential mechanism over the whole class, by what a rule costs. b: `privacy.selection.exponential.scale` of the sensitivity."""
     costs = all_values(problem) * (COUNT_STEPS // STEPS)
     drawn, _ = Draws(-costs, np.ones(len(costs), dtype=np.int64), b, noise).draw()
@@ -142,7 +142,7 @@ def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracl
     return survivors[noise.uniform(len(survivors))]
 
 
-def _spokesman(part: Learning, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
+def _spokesman(part: LearningProblem, runs: int, b: float, ask: Ask, noise: Noise) -> Rule | None:
     """One of a part's answers, each as likely; None if one of them failed. All are asked for in any case.
 
     Parts have equally many answers, so the answer of a random part that passed is a random one of all answers of parts that passed.

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.privacy.noise import Noise
-from dpsynth_core.privacy.selection.groups import Groups, Integers
+from dpsynth_core.privacy.selection.groups import Integers, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 
 SLACK = 4
@@ -49,7 +49,7 @@ def scale(eps: float, rows: int) -> float:
     return b
 
 
-def signed(groups: Groups, count: int, b: float, noise: Noise) -> tuple[Integers, NDArray[np.int8]]:
+def signed(groups: ScoreGroups, count: int, b: float, noise: Noise) -> tuple[Integers, NDArray[np.int8]]:
     """`count` independent draws over queries and their negations, whose scores are the opposite. Numbers and signs, in order of drawing."""
     draws = Draws(np.concatenate([groups.scores, -groups.scores]), np.tile(groups.sizes, 2), b, noise)
     drawn = [draws.draw() for _ in range(count)]
@@ -58,7 +58,7 @@ def signed(groups: Groups, count: int, b: float, noise: Noise) -> tuple[Integers
     return np.array(numbers, dtype=np.int64), np.array([1 if group < half else -1 for group, _ in drawn], dtype=np.int8)
 
 
-def worst(groups: Groups, count: int, b: float, noise: Noise) -> Integers:
+def worst(groups: ScoreGroups, count: int, b: float, noise: Noise) -> Integers:
     """`count` different queries, drawn one after the other by the size of their scores. There must be so many. In order of drawing."""
     draws = Draws(np.abs(groups.scores), groups.sizes, b, noise)
     return np.array([groups.member(*draws.draw_and_remove()) for _ in range(count)], dtype=np.int64)

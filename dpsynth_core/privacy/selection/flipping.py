@@ -30,7 +30,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpsynth_core.privacy.noise import Noise
-from dpsynth_core.privacy.selection.groups import Groups, Integers
+from dpsynth_core.privacy.selection.groups import Integers, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 
 _PER_NAT = 1.4426
@@ -49,7 +49,7 @@ def scale(eps: float, rows: int) -> int:
     return b
 
 
-def worst(groups: Groups, b: int, noise: Noise) -> int:
+def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
     """The number of one query, by the size of its score. There must be one."""
     scores = np.abs(groups.scores)
     gaps = scores.max() - scores

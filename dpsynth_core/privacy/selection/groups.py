@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class QueryCounts:
     """Exact counts of a class of `size` queries: `counts` of `numbers` (ascending), zero for all others. Private."""
 
     size: int
@@ -30,7 +30,7 @@ class Tally:
     counts: Integers
 
     @classmethod
-    def of(cls, queries: QueryClass, marginals: Mapping[Clique, Integers]) -> Tally:
+    def of(cls, queries: QueryClass, marginals: Mapping[Clique, Integers]) -> QueryCounts:
         counts = queries.counts(marginals)
         numbers = np.flatnonzero(counts)
         return cls(queries.size, numbers, counts[numbers])
@@ -65,13 +65,13 @@ class Tally:
         return np.sort(ordered[starts[level - 1] : starts[level]])
 
 
-class Groups:
+class ScoreGroups:
     """The queries of a tally in groups of equal score, count - answer in steps. left_out: numbers that belong to no group.
 
     scores, sizes: one entry per group, all sizes positive. Two groups may have the same score.
     """
 
-    def __init__(self, tally: Tally, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
+    def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
         """Answers must have passed `check_answers`."""
         self._tally = tally
         own, values, self._apart = answers.numbers, answers.values, answers.numbers

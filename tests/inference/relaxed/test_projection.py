@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.inference.relaxed.losses import MarginalLoss
 from dpsynth_core.inference.relaxed.onehot import OneHot
-from dpsynth_core.inference.relaxed.projection import Adam, Stopping, project
+from dpsynth_core.inference.relaxed.projection import Adam, Descent, project
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -29,7 +29,7 @@ def loss() -> MarginalLoss:
 
 def test_answers_that_a_table_can_have_are_found() -> None:
     start = SPACE.random(200, np.random.default_rng(1))
-    *_, last = project(SPACE, start, loss(), Stopping(steps=2000, improvement=0.0))
+    *_, last = project(SPACE, start, loss(), Descent(steps=2000, improvement=0.0))
     found = RelaxedTable(DOMAIN, SPACE.sparsemax(last.free), 1.0).marginal(DOMAIN.names)
     assert np.abs(found - skewed()).max() < 2e-3
 
@@ -37,7 +37,7 @@ def test_answers_that_a_table_can_have_are_found() -> None:
 def test_it_reports_steps_and_a_falling_loss_and_leaves_the_start_alone() -> None:
     start = SPACE.random(50, np.random.default_rng(2))
     before = start.copy()
-    fits = list(project(SPACE, start, loss(), Stopping(steps=130, every=50, improvement=0.0)))
+    fits = list(project(SPACE, start, loss(), Descent(steps=130, every=50, improvement=0.0)))
     assert [fit.steps for fit in fits] == [50, 100, 130]
     assert fits[0].loss > fits[-1].loss
     assert (start == before).all()
@@ -45,7 +45,7 @@ def test_it_reports_steps_and_a_falling_loss_and_leaves_the_start_alone() -> Non
 
 def test_it_stops_when_it_no_longer_improves() -> None:
     start = SPACE.random(50, np.random.default_rng(3))
-    fits = list(project(SPACE, start, loss(), Stopping(steps=10_000, every=20, improvement=0.01)))
+    fits = list(project(SPACE, start, loss(), Descent(steps=10_000, every=20, improvement=0.01)))
     assert fits[-1].steps < 5000
     assert fits[-1].loss > fits[-2].loss * 0.99
     assert all(later.loss <= earlier.loss * 0.99 for earlier, later in pairwise(fits[:-1]))
