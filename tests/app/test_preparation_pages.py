@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +286,7 @@ MATCHING = "A question counts the people who match"
 
 
 def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Aim, "takes_thresholds", True)
+    monkeypatch.setattr(Aim, "card", replace(Aim.card, takes_thresholds=True))
     app = open_page("workload", project())
     field(app, "button_group", "Columns per table").set_value(3).run()
     assert field(app, "button_group", MATCHING).value == 0  # one of the choices is always marked
@@ -304,7 +305,7 @@ def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_ro
 
 
 def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Aim, "takes_thresholds", True)
+    monkeypatch.setattr(Aim, "card", replace(Aim.card, takes_thresholds=True))
     app = open_page("workload", project(workload={"kind": "marginals", "marginals": [{"attributes": ["age", "sex"], "weight": 1.0}]}))
     field(app, "button_group", MATCHING).set_value(1).run()
     assert stored()["workload"]["threshold"] == 1
@@ -317,7 +318,7 @@ def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.Monk
 
 def test_no_threshold_is_offered_that_no_mechanism_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     for mechanism in registry.MECHANISMS.values():
-        monkeypatch.setattr(type(mechanism), "takes_thresholds", False)
+        monkeypatch.setattr(type(mechanism), "card", replace(mechanism.card, takes_thresholds=False))
     app = open_page("workload", project())
     assert not [group for group in app.get("button_group") if group.label == MATCHING]
 
