@@ -48,8 +48,8 @@ def find(
     that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
     """
     of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
-    found = [*of_spec, *_of_solver(condition), *_of_history(releases, same_file_elsewhere)]
-    return tuple(sorted(found, key=lambda leak: -leak.severity))
+    leaks = [*of_spec, *_of_solver(condition), *_of_history(releases, same_file_elsewhere)]
+    return tuple(sorted(leaks, key=lambda leak: -leak.severity))
 
 
 def _of_domain(spec: Spec) -> Iterator[Leak]:

@@ -126,44 +126,44 @@ def recommend(
 
     rows_needed: leave out those that give answers only. measure: one of MEASURES, by which they are judged.
     """
-    found = {}
+    candidates = {}
     for name, forecast in forecasts.items():
         error = expected(name, situation, measure)
         if forecast.fits and error is not None and (registry.get(name).card.makes_rows or not rows_needed):
-            found[name] = (error, forecast)
-    ranked = sorted(found, key=lambda name: _rank(name, found))[:LISTED]
-    listed = [Recommendation(n, registry.get(n).card.title, *found[n], _reasons(n, ranked, found)) for n in ranked]
-    return public(tuple(listed))
+            candidates[name] = (error, forecast)
+    ranked = sorted(candidates, key=lambda name: _rank(name, candidates))[:LISTED]
+    recommendations = [Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, ranked, candidates)) for n in ranked]
+    return public(tuple(recommendations))
 
 
-def _rank(name: str, found: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, float]:
+def _rank(name: str, candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, float]:
     """Steps of `CLOSE` above the best error; among equals the faster."""
-    error, forecast = found[name]
-    best = min(e.error for e, _ in found.values())
+    error, forecast = candidates[name]
+    best = min(e.error for e, _ in candidates.values())
     return math.floor(math.log(error.error / best) / math.log(CLOSE)), forecast.seconds
 
 
-def _reasons(name: str, ranked: Sequence[str], found: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:
-    error, forecast = found[name]
+def _reasons(name: str, ranked: Sequence[str], candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:
+    error, forecast = candidates[name]
     best = ranked[0]
     reasons = []
-    if len(found) == 1:
+    if len(candidates) == 1:
         reasons.append("the only one that was tried and fits")
-    elif name == best and error.error <= min(e.error for e, _ in found.values()):
+    elif name == best and error.error <= min(e.error for e, _ in candidates.values()):
         reasons.append("the smallest error expected")
     elif name == best:
         reasons.append("as accurate as any, and faster")
-    elif error.error <= found[best][0].error * CLOSE:
+    elif error.error <= candidates[best][0].error * CLOSE:
         reasons.append(f"about as accurate as {registry.get(best).card.title}")
     else:
-        reasons.append(f"about {_ratio(error.error / found[best][0].error)} times the error of {registry.get(best).card.title}")
-    fastest = min(ranked, key=lambda n: found[n][1].seconds)
-    if name == fastest and name != best and forecast.seconds * 2 < found[best][1].seconds:
-        reasons.append(f"{_ratio(found[best][1].seconds / forecast.seconds)} times as fast")
+        reasons.append(f"about {_ratio(error.error / candidates[best][0].error)} times the error of {registry.get(best).card.title}")
+    fastest = min(ranked, key=lambda n: candidates[n][1].seconds)
+    if name == fastest and name != best and forecast.seconds * 2 < candidates[best][1].seconds:
+        reasons.append(f"{_ratio(candidates[best][1].seconds / forecast.seconds)} times as fast")
     if name == BASELINE:
         reasons.append("on a budget this small, dependence between columns would drown in noise")
-    elif BASELINE in found and error.error < found[BASELINE][0].error / CLOSE:
-        reasons.append(f"{_ratio(found[BASELINE][0].error / error.error)} times as accurate as columns alone")
+    elif BASELINE in candidates and error.error < candidates[BASELINE][0].error / CLOSE:
+        reasons.append(f"{_ratio(candidates[BASELINE][0].error / error.error)} times as accurate as columns alone")
     if isinstance(registry.get(name), UsesPublic):
         reasons.append("as good as your public people resemble the private ones: the range is that of likenesses that were tried")
     if error.beyond:

@@ -368,8 +368,8 @@ def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
 def _readings(finished: Finished) -> Iterator[Brand]:
     """What a check of the public table said, if there was one."""
     if (reading := finished.details.get("best_mixture")) is not None:
-        found = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
-        yield Brand(f"public-table-{found}", reading["sentence"])
+        verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
+        yield Brand(f"public-table-{verdict}", reading["sentence"])
 
 
 def _public_details(public: PublicTable | None) -> dict[str, Any]:
