@@ -124,9 +124,9 @@ def _apart(domain: Domain, seen: Measurement, answer: Array, confidence: float) 
     if impossible is None:
         return float(np.abs(answer - seen.values).sum()) + _noise(seen, answer.size, confidence)
     half, number = (1 + confidence) / 2, int(impossible.sum())
-    there = float(seen.values[impossible].sum()) + normal(half) * seen.widest * math.sqrt(number)
-    elsewhere = float(np.abs(answer - seen.values)[~impossible].sum()) + _noise(seen, answer.size - number, half)
-    return elsewhere + float(np.abs(answer[impossible]).sum()) + max(0.0, there)
+    in_impossible = float(seen.values[impossible].sum()) + normal(half) * seen.widest * math.sqrt(number)
+    in_possible = float(np.abs(answer - seen.values)[~impossible].sum()) + _noise(seen, answer.size - number, half)
+    return in_possible + float(np.abs(answer[impossible]).sum()) + max(0.0, in_impossible)
 
 
 def _noise(measurement: Measurement, cells: int, confidence: float) -> float:

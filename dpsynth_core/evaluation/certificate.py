@@ -89,17 +89,17 @@ class Largest:
 
 
 def certify(
-    kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], known: Total | None, of: str, threshold: int | None = None
+    kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], released_total: Total | None, of: str, threshold: int | None = None
 ) -> Certificate:
     """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
 
-    known: the number of records as far as it was released before. threshold: the workload's.
+    released_total: the number of records, if it was released before. threshold: the workload's.
     """
-    total = known or _measured(kernel)
+    total = released_total or _measured(kernel)
     sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * (1 - CERTIFIED_LARGEST) * kernel.rho_left))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
     max_sigma = kernel.query_l1 / math.sqrt(2 * kernel.rho_left)
-    answers = {r: fractions * total.value for r, fractions in _asked(published, threshold).items()}
+    answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
     largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
     return state(noisy, published, total, sigma, kernel.rho_spent, of, largest)
 
@@ -151,14 +151,14 @@ def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.f
     return _bound(math.fsum(errors) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
 
 
-def _asked(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
+def _at_threshold(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
     """The published answers to the queries of the workload, cells or thresholds."""
     return {r: at_least(fractions, threshold or len(r)) for r, fractions in published.items()}
 
 
 def _largest_bound(largest: Largest, published: Mapping[Clique, NDArray[np.float64]], total: Total, of: str) -> float:
     """As `_bound`, with the largest published share as the mass that a wrong T can move. A share of rows is off by 1 at most."""
-    heaviest = max(float(np.abs(fractions).max()) for fractions in _asked(published, largest.threshold).values())
+    heaviest = max(float(np.abs(fractions).max()) for fractions in _at_threshold(published, largest.threshold).values())
     bound = _bound(largest.error, largest.sigma, heaviest, total, 1)
     return min(1.0, bound) if of == ROWS else bound
 

@@ -77,7 +77,7 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.int64]] | None) -> pd.DataFrame:
     clique = evidence.domain.clique([column])
     rows, measured = evidence.people(clique), evidence.measured(clique)
-    groups = group(evidence.domain[column], _known(evidence, clique), _CELLS_SHOWN)
+    groups = group(evidence.domain[column], _best_known(evidence, clique), _CELLS_SHOWN)
     parts = [] if rows is None else [_series(groups, SYNTHETIC, rows, 0.0)]
     if measured is not None:
         parts.append(_series(groups, MEASURED, measured.values, measured.deviation))
@@ -88,22 +88,22 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
     )
 
 
-def _known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
+def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
     """Released counts that say which cells are large; zeros if there are none."""
     rows, measured = evidence.people(clique), evidence.measured(clique)
     return rows if rows is not None else measured.values if measured is not None else np.zeros(evidence.domain.sizes(clique))
 
 
 def _series(groups: Groups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
-    shown, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
+    counts_by_group, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
     return pd.DataFrame(
         {
             "cell": groups.labels,
             "position": np.arange(len(groups.labels)),
             "series": name,
-            "count": shown,
-            "low": np.maximum(0, shown - half),
-            "high": shown + half,
+            "count": counts_by_group,
+            "low": np.maximum(0, counts_by_group - half),
+            "high": counts_by_group + half,
         }
     )
 
@@ -123,25 +123,25 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
         tables[MEASURED] = combine(lambda _: measured.values, evidence)
     if len(tables) == 2:
         tables[DIFFERENCE] = combine(lambda rows, noisy: rows - noisy, tables[SYNTHETIC], tables[MEASURED])
-    shown = _known(bare, clique)
+    to_group_by = _best_known(bare, clique)
     if truth is not None:
         tables[PRIVATE] = combine(lambda t: t[clique].astype(np.float64), truth)
-    sides = [group(bare.domain[name], project(shown, clique, (name,)), _SIDE_SHOWN) for name in clique]
+    sides = [group(bare.domain[name], project(to_group_by, clique, (name,)), _SIDE_SHOWN) for name in clique]
     return {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
 
 
 def _long(table: NDArray[np.float64], sides: Sequence[Groups], transposed: bool) -> pd.DataFrame:
     """One line per cell of a grouped table; the column asked for first runs down."""
-    shown = sides[1].sum(sides[0].sum(table, axis=0), axis=1)
+    grouped = sides[1].sum(sides[0].sum(table, axis=0), axis=1)
     down, across = (sides[1], sides[0]) if transposed else (sides[0], sides[1])
-    shown = shown.T if transposed else shown
-    i, j = (index.ravel() for index in np.indices(shown.shape))
+    grouped = grouped.T if transposed else grouped
+    i, j = (index.ravel() for index in np.indices(grouped.shape))
     return pd.DataFrame(
         {
             "row": np.array(down.labels, dtype=object)[i],
             "column": np.array(across.labels, dtype=object)[j],
             "row_position": i,
             "column_position": j,
-            "count": shown.ravel(),
+            "count": grouped.ravel(),
         }
     )

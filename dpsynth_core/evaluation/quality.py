@@ -97,12 +97,12 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _described(evidence: Evidence, clique: Clique) -> dict[str, Any]:
-    found = evidence.measured(clique)
+    measurement = evidence.measured(clique)
     return {
         "marginal": label(clique),
         "columns": len(clique),
         "cells": evidence.domain.cells(clique),
-        "sigma": found.deviation if found else math.nan,
+        "sigma": measurement.deviation if measurement else math.nan,
     }
 
 
@@ -137,21 +137,21 @@ def _index(cliques: Sequence[Clique]) -> pd.Index:
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
     """Errors of the baselines, as L1. Independent says nothing about itself; a sample needs a certificate to be as good as."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
-    asked, columns = statements.workload, _columns(statements)
+    workload, columns = statements.workload, _columns(statements)
     whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
     sample = statements.certificate.sample if statements.certificate else None
     return {
         "independent": baselines.independent(statements.evidence.domain, whole, columns, rho, unit.marginal_l2, total),
-        "gaussian": baselines.gaussian(asked, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
-        "residuals": baselines.residual_planner(asked, rho, unit, total) if statements.mechanism != "residual_planner" else {},
+        "gaussian": baselines.gaussian(workload, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
+        "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
         "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }
 
 
 def _columns(statements: Statements) -> dict[str, Array]:
     """Single columns as published, as distributions."""
-    found = statements.published([(name,) for name in statements.evidence.domain.names])
-    return {name: _positive(table) / _positive(table).sum() for (name,), table in found.items()}
+    marginals = statements.published([(name,) for name in statements.evidence.domain.names])
+    return {name: _positive(table) / _positive(table).sum() for (name,), table in marginals.items()}
 
 
 def _positive(table: Array) -> Array:
@@ -273,11 +273,11 @@ def all_tables(threshold: int | None) -> str:
 
 
 def _largest_stated(statements: Statements) -> pd.DataFrame:
-    said = statements.certificate
+    certificate = statements.certificate
     error = low = limit = math.nan
-    if said is not None:
-        below = normal(0.95) * said.max_sigma / said.total.value
-        error, low, limit = _share(said.max_error), _share(said.max_error - below), _share(said.max_bound95)
+    if certificate is not None:
+        below = normal(0.95) * certificate.max_sigma / certificate.total.value
+        error, low, limit = _share(certificate.max_error), _share(certificate.max_error - below), _share(certificate.max_bound95)
     row = {"marginal": all_tables(statements.workload.threshold), "error": error, "low": low, "limit": limit}
     return pd.DataFrame([row])
 
@@ -285,9 +285,9 @@ def _largest_stated(statements: Statements) -> pd.DataFrame:
 def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
     cliques, threshold = statements.workload.cliques, statements.workload.threshold
     published = statements.published(cliques)
-    known = cliques if len(published) == len(cliques) else ()
-    exact = {r: truth[r] / max(1, truth[r].sum()) for r in known}
-    rows = [{"marginal": label(r), "true": largest_gap({r: exact[r]}, published, threshold)} for r in known]
+    stated_cliques = cliques if len(published) == len(cliques) else ()
+    exact = {r: truth[r] / max(1, truth[r].sum()) for r in stated_cliques}
+    rows = [{"marginal": label(r), "true": largest_gap({r: exact[r]}, published, threshold)} for r in stated_cliques]
     return pd.DataFrame(rows, columns=["marginal", "true"]).assign(error=math.nan, low=math.nan, limit=math.nan)
 
 

@@ -29,10 +29,10 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     Domain and workload are told by whether they are the same, not cell by cell.
     """
     flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
-    paths = dict.fromkeys(path for found in flat.values() for path in found)
+    paths = dict.fromkeys(path for settings in flat.values() for path in settings)
     rows = []
     for path in paths:
-        values = {run: found.get(path, "–") for run, found in flat.items()}
+        values = {run: settings.get(path, "–") for run, settings in flat.items()}
         if path not in _ABOUT_THE_RUN and len(set(values.values())) > 1:
             rows.append({"setting": path, **values})
     for part in ("domain", "workload"):
@@ -100,11 +100,12 @@ def _wins(both: pd.DataFrame) -> tuple[Standing, ...]:
     exact = "true" in both
     by = both.pivot(index="place", columns="run", values="true" if exact else "limit")
     low = by if exact else both.pivot(index="place", columns="run", values="low").fillna(0.0)
-    known = by.dropna(how="any")
-    found = []
+    complete = by.dropna(how="any")
+    standings = []
     for run in by.columns:
         others = [other for other in by.columns if other != run]
-        best = (known[run].to_numpy()[:, None] < known[others].to_numpy()).all(axis=1) if others else np.ones(len(known), dtype=bool)
+        limits = complete[run].to_numpy()[:, None]
+        best = (limits < complete[others].to_numpy()).all(axis=1) if others else np.ones(len(complete), dtype=bool)
         surely = (by[run].to_numpy()[:, None] < low[others].to_numpy()).all(axis=1) & by[run].notna().to_numpy()
-        found.append(Standing(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
-    return tuple(found)
+        standings.append(Standing(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
+    return tuple(standings)

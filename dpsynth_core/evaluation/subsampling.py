@@ -32,11 +32,11 @@ class Cells:
 
 def gather(marginals: Collection[Array]) -> Cells:
     """marginals: fractions or counts, not negative, each with a positive sum."""
-    found = [np.unique(np.asarray(table / table.sum(), dtype=np.float64), return_counts=True) for table in marginals]
-    fractions, where = np.unique(np.concatenate([values for values, _ in found]), return_inverse=True)
-    multiplicity = np.bincount(where, weights=np.concatenate([counts for _, counts in found])).astype(np.int64)
-    kept = fractions > 0  # no sample has anything in an empty cell
-    return Cells(fractions[kept], multiplicity[kept], len(found))
+    cells = [np.unique(np.asarray(table / table.sum(), dtype=np.float64), return_counts=True) for table in marginals]
+    fractions, where = np.unique(np.concatenate([values for values, _ in cells]), return_inverse=True)
+    multiplicity = np.bincount(where, weights=np.concatenate([counts for _, counts in cells])).astype(np.int64)
+    positive = fractions > 0  # no sample has anything in an empty cell
+    return Cells(fractions[positive], multiplicity[positive], len(cells))
 
 
 def expected_error(cells: Cells, records: int) -> float:
