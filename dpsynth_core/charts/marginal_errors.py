@@ -43,7 +43,7 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
 
     Columns as `evaluation.quality.marginal_table` gives them. threshold: share of people up to which a table is good enough.
     """
-    frame = _told(_thinned(zoned.value[zoned.value["limit"].notna()]))
+    frame = _with_readings(_thinned(zoned.value[zoned.value["limit"].notna()]))
     x = alt.X("place:Q", title="Tables, worst first", axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6), scale=alt.Scale(nice=False))
     y = alt.Y("limit:Q", title=_ERROR, axis=alt.Axis(format="~%", tickCount=5), scale=alt.Scale(domainMin=0))
     colour, tooltip = _support(frame), _tooltip(frame)
@@ -66,11 +66,11 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
 
 def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
     """How does each table compare with simpler ways to publish it? The worst ones, one line each. Columns as in `overview`."""
-    frame = _told(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
+    frame = _with_readings(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
-    shown = ["limit", "independent", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
-    reach = min(1.0, 1.05 * max(0.01, float(frame[shown].max().max())))
+    error_columns = ["limit", "independent", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
+    reach = min(1.0, 1.05 * max(0.01, float(frame[error_columns].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
@@ -154,14 +154,14 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
         alt.Tooltip("told:N", title="At most in a wrong cell (95 %)"),
         alt.Tooltip("basis:N", title="Known because it is"),
     ]
-    known = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
+    bounded = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
     if zoned.zone is not Zone.CURATOR:
-        known = known.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
+        bounded = bounded.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
     missing = frame[frame["limit"].isna()]
     unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
     caption = "The stronger the colour, the more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
-    chart = alt.layer(known, unknown) if len(missing) else alt.layer(known)  # a layer of nothing is a picture without a name
+    chart = alt.layer(bounded, unknown) if len(missing) else alt.layer(bounded)  # a layer of nothing is a picture without a name
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
 
 
@@ -172,7 +172,7 @@ def _thinned(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[:: max(1, step)]
 
 
-def _told(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:
     """With every share also as text for hovering, so that what is not known reads as a dash."""
     texts = {f"told_{name}": [f"{v:.1%}" if v == v else "–" for v in frame[name]] for name in _TOLD if name in frame}
     return frame.assign(**texts)

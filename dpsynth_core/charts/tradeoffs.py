@@ -23,7 +23,7 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 
 def by_epsilon(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None) -> Drawing:
     """How does the error fall with epsilon? Columns as `tradeoffs.curves.bands` gives them; drawn are those with so many `tables`."""
-    frame = _shown(zoned.value[zoned.value["tables"] == tables], chosen)
+    frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     axis = alt.Axis(format="~g", values=sorted(set(frame["epsilon"])), labelOverlap=True)
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
@@ -34,7 +34,7 @@ def by_epsilon(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: 
 
 def by_seconds(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None) -> Drawing:
     """Is the longer run worth it? Columns as in `by_epsilon`."""
-    frame = _shown(zoned.value[zoned.value["tables"] == tables], chosen)
+    frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     low, high = max(0.05, float(frame["seconds"].min()) / 1.3), float(frame["seconds"].max()) * 1.3
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     x = alt.X("seconds:Q", title="Time of one release (seconds)", scale=scale, axis=_axis(low, high, "~g"))
@@ -47,7 +47,7 @@ def by_seconds(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
     """What does it cost to ask for more tables? Columns as in `by_epsilon`; drawn are those with this `epsilon`."""
-    frame = _shown(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
+    frame = _with_chosen(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
     axis = alt.Axis(format=",d", values=sorted(set(frame["tables"])), labelOverlap=True)
     x = alt.X("tables:Q", title="Tables asked for (number)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     title = "What does it cost to ask for more tables?"
@@ -76,7 +76,7 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
     return finish(alt.layer(bars, spread), zoned, "Which tables come out worst?", caption, height=alt.Step(20))
 
 
-def _shown(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
+def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
     """With which of the settings is chosen."""
     if chosen is None:
         return frame.assign(chosen=False)

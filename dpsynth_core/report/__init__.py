@@ -90,7 +90,7 @@ def sealed_spec(release: Release) -> Zoned[bytes]:
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
-    found: dict[str, Zoned[bytes]] = {
+    files: dict[str, Zoned[bytes]] = {
         REPORT: report_page(release),
         CARD: combine(lambda q: card(release, q.headline).encode(), quality_of(release)),
         SPEC: sealed_spec(release),
@@ -99,7 +99,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         DOMAIN: released(codebook.domain_json(release)),
         CODEBOOK: released(codebook.codebook_csv(release)),
     }
-    found |= {name: released(content) for name, content in marginals.csv_files(release).items()}
+    files |= {name: released(content) for name, content in marginals.csv_files(release).items()}
     if release.table is not None:
-        found[ROWS_PARQUET] = released(parquet_bytes(release.table))
-    return found
+        files[ROWS_PARQUET] = released(parquet_bytes(release.table))
+    return files

@@ -92,7 +92,7 @@ def _field(number: int, attribute: Attribute) -> dict[str, Any]:
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
-    budget, unit, found = release.spec.budget, release.spec.unit, odds(release)
+    budget, unit, attacker = release.spec.budget, release.spec.unit, odds(release)
     return {
         "version": GUARANTEE_VERSION,
         "private": release.private,
@@ -103,7 +103,11 @@ def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:
         "accountant": release.plan.shares.accountant.name,
         "relation": unit.relation,
         "maxRowsPerPerson": unit.max_rows_per_person,
-        "attacker": {"truePositivesAt1Percent": found.at_1, "truePositivesAt10Percent": found.at_10, "guessOfOneInTwo": found.guess},
+        "attacker": {
+            "truePositivesAt1Percent": attacker.at_1,
+            "truePositivesAt10Percent": attacker.at_10,
+            "guessOfOneInTwo": attacker.guess,
+        },
         "assumptions": assumptions(release),
         "warnings": [brand.sentence for brand in release.brands],
         "quality": {"tables": headline.tables, "bounded": headline.bounded, "reading": sample_reading(headline) or None},

@@ -55,21 +55,21 @@ def largest(headline: Headline) -> str:
     if math.isnan(headline.largest):
         return ""
     who = "in one cell" if headline.threshold is None else f"who match at least {headline.threshold} of the values of a cell"
-    asked = "" if headline.threshold is None else " Such shares were asked for; the errors of tables are those of their plain cells."
+    note = "" if headline.threshold is None else " Such shares were asked for; the errors of tables are those of their plain cells."
     return (
         f" No share of the people {who} is off by more than {percent(headline.largest_limit)} of all people, with 95 % confidence;"
-        f" {percent(headline.largest)} was measured.{asked}"
+        f" {percent(headline.largest)} was measured.{note}"
     )
 
 
-def trusted(found: Trust) -> str:
+def trusted(trust: Trust) -> str:
     """Which tables can be trusted, as a sentence."""
-    limit = f"at most {percent(found.threshold)} of people are in a wrong cell"
-    if not found.trusted:
-        return f"None of the {found.tables:,} tables: nothing that was released shows that {limit} in any of them."
-    which = "All" if found.trusted == found.tables else f"{found.trusted:,} of the"
-    how = "for all of them together" if found.together else "for each by itself"
-    return f"{which} {found.tables:,} tables can be trusted: {limit}, with 95 % confidence {how}."
+    limit = f"at most {percent(trust.threshold)} of people are in a wrong cell"
+    if not trust.trusted:
+        return f"None of the {trust.tables:,} tables: nothing that was released shows that {limit} in any of them."
+    which = "All" if trust.trusted == trust.tables else f"{trust.trusted:,} of the"
+    how = "for all of them together" if trust.together else "for each by itself"
+    return f"{which} {trust.tables:,} tables can be trusted: {limit}, with 95 % confidence {how}."
 
 
 def byline(release: Release) -> str:
@@ -109,17 +109,17 @@ def certified(release: Release) -> str:
         return "none: no table was published; how good the rule is was measured instead"
     if release.certificate is None:
         return "none: no budget was set aside to measure the errors"
-    said = release.certificate
-    what = "answers" if said.of == ANSWERS else "synthetic rows"
+    certificate = release.certificate
+    what = "answers" if certificate.of == ANSWERS else "synthetic rows"
     sample = ""
-    if said.sample is not None:
-        share = min(1.0, said.sample / said.total.value)
-        sample = f" That is as accurate as publishing a random {said.sample:,.0f} of the records would be ({share:.0%} of them)."
-    mean, most = max(0.0, said.mean_error) / 2, said.mean_bound95 / 2
+    if certificate.sample is not None:
+        share = min(1.0, certificate.sample / certificate.total.value)
+        sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({share:.0%} of them)."
+    mean, most = max(0.0, certificate.mean_error) / 2, certificate.mean_bound95 / 2
     return (
         f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
-        f" over the {len(said.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at most."
-        f"{sample}"
+        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at"
+        f" most.{sample}"
     )
 
 

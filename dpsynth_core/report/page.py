@@ -90,8 +90,8 @@ def _trusted(table: pd.DataFrame) -> str:
     if table["limit"].isna().all():
         return "Nothing that was released says how far any table is off. Take all of them for guesses."
     counts = [(limit, int((table["limit"] <= limit).sum())) for limit in _LIMITS]
-    said = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
-    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {said} of people in a wrong cell. {_doubtful(table)}"
+    within = ", ".join(f"{count:,} within {percent(limit)}" for limit, count in counts)
+    return f"Of {len(table):,} tables asked for, with 95 % confidence for each: {within} of people in a wrong cell. {_doubtful(table)}"
 
 
 def _doubtful(table: pd.DataFrame) -> str:
@@ -121,10 +121,10 @@ def _html_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _html_tables(table: pd.DataFrame) -> str:
-    shown = table.head(_TABLES_SHOWN)
+    listed_rows = table.head(_TABLES_SHOWN)
     head = "".join(f'<th scope="col"{"" if name in _TEXTS else " class=n"}>{name}</th>' for name in _HEADS)
-    body = "".join(_html_table_row(row) for row in shown.itertuples())
-    more = f"<p>{len(table) - len(shown):,} further tables are in errors.csv.</p>" if len(table) > len(shown) else ""
+    body = "".join(_html_table_row(row) for row in listed_rows.itertuples())
+    more = f"<p>{len(table) - len(listed_rows):,} further tables are in errors.csv.</p>" if len(table) > len(listed_rows) else ""
     return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 

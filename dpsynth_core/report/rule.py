@@ -24,14 +24,14 @@ def rule_facts(release: Release) -> list[tuple[str, str]]:
 def goodness(rule: Mapping[str, Any]) -> str:
     """As measured, with noise."""
     if "wrong" in rule:
-        found = rule["wrong"]
+        measured = rule["wrong"]
         return (
-            f"It is wrong for {found['share']:.1%} of the people, ± {found['within']:.1%} with 95 % confidence; always giving the more "
-            f"common answer would be wrong for about {rule['wrong_without_rule']:.1%}."
+            f"It is wrong for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95 % confidence; always giving the "
+            f"more common answer would be wrong for about {rule['wrong_without_rule']:.1%}."
         )
     if "holds" in rule:
-        found = rule["holds"]
-        return f"It holds for {found['share']:.1%} of the people, ± {found['within']:.1%} with 95 % confidence."
+        measured = rule["holds"]
+        return f"It holds for {measured['share']:.1%} of the people, ± {measured['within']:.1%} with 95 % confidence."
     return "There is no rule."
 
 

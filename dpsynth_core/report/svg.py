@@ -48,17 +48,17 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
     parts.append(_text(left + side + 14, top + 20 + 20 * len(marks), "dashed: guessing"))
     parts.append(_text(left + side / 2, top + side + 34, "others wrongly accused", "middle"))
     parts.append(f'<text transform="translate(14 {top + side / 2}) rotate(-90)" text-anchor="middle">members found</text>')
-    said = ", ".join(f"at {x:.0%} wrongly accused at most {y:.1%} found" for x, y in marks)
-    return _svg(left + side + 190, top + side + 42, f"The best possible attacker: {said}.", parts)
+    points = ", ".join(f"at {x:.0%} wrongly accused at most {y:.1%} found" for x, y in marks)
+    return _svg(left + side + 190, top + side + 42, f"The best possible attacker: {points}.", parts)
 
 
 def bars(table: pd.DataFrame) -> str:
     """The tables with the largest possible errors: measured error as a bar, its bound as a line. table: as `quality.marginal_table`."""
-    shown = table[table["limit"].notna()].head(_BARS)
-    most = max(float(shown["limit"].max()), 1e-9) if len(shown) else 1.0
+    worst = table[table["limit"].notna()].head(_BARS)
+    most = max(float(worst["limit"].max()), 1e-9) if len(worst) else 1.0
     parts = []
     row: Any
-    for number, row in enumerate(shown.itertuples()):
+    for number, row in enumerate(worst.itertuples()):
         y = 8 + _ROW * number
         end, width = _BAR_WIDTH * row.limit / most, 0.0 if math.isnan(row.error) else _BAR_WIDTH * row.error / most
         parts += [
@@ -70,8 +70,8 @@ def bars(table: pd.DataFrame) -> str:
             _text(_LABEL + end + 6, y + 11, f"≤ {percent(row.limit)}"),
             "</g>",
         ]
-    said = f"Errors of the {len(shown)} tables that may be furthest off; all numbers are in the list below."
-    return _svg(_LABEL + _BAR_WIDTH + 70, 12 + _ROW * len(shown), said, parts)
+    description = f"Errors of the {len(worst)} tables that may be furthest off; all numbers are in the list below."
+    return _svg(_LABEL + _BAR_WIDTH + 70, 12 + _ROW * len(worst), description, parts)
 
 
 def pair_map(pairs: pd.DataFrame) -> str:
@@ -89,10 +89,10 @@ def pair_map(pairs: pd.DataFrame) -> str:
     cell: Any
     for cell in pairs.itertuples():
         x, y = left + side * position[cell.column], top + side * position[cell.row]
-        known = "not known" if math.isnan(cell.limit) else f"at most {percent(cell.limit)}"
+        reading = "not known" if math.isnan(cell.limit) else f"at most {percent(cell.limit)}"
         parts.append(
             f'<rect class="{_shade(cell.limit, steps)}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}">'
-            f"<title>{escape(str(cell.row))} × {escape(str(cell.column))}: {known} ({escape(cell.basis)})</title></rect>"
+            f"<title>{escape(str(cell.row))} × {escape(str(cell.column))}: {reading} ({escape(cell.basis)})</title></rect>"
         )
     x, legend = left + side * len(names) + 24, _legend(steps)
     for number, (shade, words) in enumerate(legend):
@@ -104,10 +104,10 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 def _steps(limits: pd.Series) -> list[float]:
     """Upper ends of the shades: quantiles of what occurs, at readable numbers."""
-    known = limits.dropna()
-    if known.empty:
+    finite = limits.dropna()
+    if finite.empty:
         return []
-    ends = {float(np.ceil(1000 * known.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}
+    ends = {float(np.ceil(1000 * finite.quantile((i + 1) / _SHADES)) / 1000) for i in range(_SHADES)}
     return sorted(ends)
 
 

@@ -55,7 +55,7 @@ ORIGIN = {
 def protected(release: Release) -> list[str]:
     """What was protected and how strongly, in plain words: who, against whom, and in odds."""
     unit, budget = release.spec.unit, release.spec.budget
-    found, rows = odds(release), unit.max_rows_per_person
+    attacker, rows = odds(release), unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
     if unit.relation == REPLACE:
         what = f"Protected is what {owned}: with anything else in their place, all of this would be almost as likely."
@@ -66,9 +66,9 @@ def protected(release: Release) -> list[str]:
     return [
         what,
         f"Against anyone, whatever they know and compute, now or later. Someone who is 50:50 about {question} guesses right with this "
-        f"release at most {found.guess:.1%} of the time.",
-        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {found.at_1:.1%} of those who are; at 10 %, at most "
-        f"{found.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
+        f"release at most {attacker.guess:.1%} of the time.",
+        f"An attacker who wrongly accuses 1 % of those who are not there finds at most {attacker.at_1:.1%} of those who are; at 10 %, at "
+        f"most {attacker.at_10:.1%}. Pure guessing would find 1 % and 10 %.",
         f"The promise is (ε, δ)-differential privacy with ε = {budget.epsilon:g} and δ = {budget.delta:g}, by way of "
         f"ρ = {release.rho:.6g} in {release.plan.shares.accountant.title}, which the odds above are computed from.",
     ]
