@@ -72,12 +72,12 @@ class Setting:
     tables: int
 
 
-def outcomes(sweep: Sweep, found: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
+def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
     """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), repeat, mean (share of
     people in a wrong cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken),
     seconds, cpu_seconds.
     """
-    rows = [_row(sweep, number, outcome) for number, outcome in sorted(found.items())]
+    rows = [_row(sweep, number, outcome) for number, outcome in sorted(by_point.items())]
     return Zoned(sweep.zone, pd.DataFrame(rows, columns=_COLUMNS))
 
 
@@ -127,13 +127,13 @@ def of_each(metric: Metric) -> Metric:
     return LARGEST if metric == LARGEST else MEAN
 
 
-def of_tables(sweep: Sweep, found: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
+def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
     """The errors of each table at one setting, the worst first. metric: as `of_each` gives it. Columns: marginal (label), columns, cells,
     error, low, high (mean, least and most of the repeats, as shares of the people)."""
     points = {p.number: p for p in sweep.points}
     errors = [
         outcome.largests if metric == LARGEST else outcome.errors
-        for number, outcome in found.items()
+        for number, outcome in by_point.items()
         if (registry.get(points[number].mechanism).card.title, points[number].epsilon, points[number].size)
         == (setting.mechanism, setting.epsilon, setting.tables)
     ]

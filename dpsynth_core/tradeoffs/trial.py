@@ -104,24 +104,24 @@ def _measured(release: Release) -> int:
 
 def forecasts(sweep: Sweep) -> dict[tuple[str, float, int], Forecast]:
     """What a trial of each mechanism, epsilon and size is expected to need. Raises InputError or CapacityError for what cannot be made."""
-    found = {}
+    by_setting = {}
     for point in sweep.points:
         if point.repeat == 0:
             plan = synthesis.plan(sweep.spec(point))
-            found[point.mechanism, point.epsilon, point.size] = plan.forecast
-    return found
+            by_setting[point.mechanism, point.epsilon, point.size] = plan.forecast
+    return by_setting
 
 
 def refusals(sweep: Sweep) -> dict[str, InputError]:
     """Which mechanisms of the sweep cannot be tried, and why; by name."""
-    found: dict[str, InputError] = {}
+    by_mechanism: dict[str, InputError] = {}
     for point in sweep.points:
-        if point.repeat == 0 and point.mechanism not in found:
+        if point.repeat == 0 and point.mechanism not in by_mechanism:
             try:
                 synthesis.plan(sweep.spec(point))
             except InputError as error:
-                found[point.mechanism] = error
-    return found
+                by_mechanism[point.mechanism] = error
+    return by_mechanism
 
 
 def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:
