@@ -8,7 +8,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare import compare_view
-from dpsynth_core.web.results import quality_view, results_view, shown
+from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.shell import frame
 
 VIEWS = {
@@ -26,7 +26,7 @@ def main() -> None:
     finished = [run for run in runs.list(here.owner, here.project) if run.state == "done"]
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
     run = _picked(finished, compare_view.favourite(here))
-    opened = shown.open_run(run)
+    opened = open_runs.open_run(run)
     results_view.warnings(opened)
     view = st.segmented_control(
         "View",

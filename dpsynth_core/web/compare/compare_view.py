@@ -18,8 +18,8 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.report import percent
 from dpsynth_core.store import projects
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web.results import shown
-from dpsynth_core.web.results.shown import Shown
+from dpsynth_core.web.results import open_runs
+from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document, frame, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
@@ -78,7 +78,7 @@ def run_name(run: Run) -> str:
 
 def compare(here: Current, chosen: Sequence[Run]) -> None:
     """Everything about the chosen runs."""
-    opened = dict(zip(_LETTERS, map(shown.open_run, chosen), strict=False))
+    opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(here, opened)
     _settings(opened)
     labels = side_by_side.shared([o.release.domain for o in opened.values()], [o.cliques for o in opened.values()])
@@ -86,14 +86,14 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
         if not labels:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return
-        with shown.beside_toggle():
-            told = " ".join(f"**{name}**: {help}" for name, help in _TOLD.items())
-            measure = st.segmented_control("Measure", list(_TOLD), key=_MEASURE, default=_MEAN, required=True, help=told)
-            asked = shown.curator_toggle()
+        with open_runs.beside_toggle():
+            measure_help = " ".join(f"**{name}**: {help}" for name, help in _TOLD.items())
+            measure = st.segmented_control("Measure", list(_TOLD), key=_MEASURE, default=_MEAN, required=True, help=measure_help)
+            with_truth = open_runs.curator_toggle()
         if measure == _LARGEST and not _same_questions(opened, labels):
             st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
             return
-        tables = _judged(opened, asked) if measure == _MEAN else _largest(opened, asked)
+        tables = _judged(opened, with_truth) if measure == _MEAN else _largest(opened, with_truth)
         exact = all("true" in table.value for table in tables.values())
         both = side_by_side.side_by_side(tables, labels if measure == _MEAN or exact else _all_tables(opened))
         if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
@@ -105,26 +105,26 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
             _list(both)
 
 
-def _same_questions(opened: Mapping[str, Shown], labels: Sequence[str]) -> bool:
+def _same_questions(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> bool:
     """Whether the largest errors of all runs are of the same counts."""
     thresholds = {one.release.plan.workload.threshold for one in opened.values()}
     return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
 
 
-def _all_tables(opened: Mapping[str, Shown]) -> list[str]:
+def _all_tables(opened: Mapping[str, OpenRun]) -> list[str]:
     return [quality.all_tables(one.release.plan.workload.threshold) for one in opened.values()][:1]
 
 
-def _largest(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
+def _largest(opened: Mapping[str, OpenRun], with_truth: bool) -> dict[str, Zoned[pd.DataFrame]]:
     """Every run's largest errors: as released, for all its tables together; the true ones table by table if they were asked for."""
     tables = {}
     for letter, one in opened.items():
-        truth = shown.truth_for(one, one.cliques) if asked else None
+        truth = open_runs.truth_for(one, one.cliques) if with_truth else None
         tables[letter] = quality.largest_table(report.statements(one.release), truth)
     return tables
 
 
-def _pins(here: Current, opened: Mapping[str, Shown]) -> None:
+def _pins(here: Current, opened: Mapping[str, OpenRun]) -> None:
     for place, (letter, one) in zip(st.columns(len(opened)), opened.items(), strict=True):
         with place.container(border=True, height="stretch", key=f"compare_{letter}"):
             pinned = favourite(here) == one.run.id
@@ -141,28 +141,28 @@ def _pin(run: str) -> None:
     session.note(**{FAVOURITE: run})
 
 
-def _settings(opened: Mapping[str, Shown]) -> None:
-    found = side_by_side.differences({letter: one.release.spec.published() for letter, one in opened.items()})
+def _settings(opened: Mapping[str, OpenRun]) -> None:
+    differences = side_by_side.differences({letter: one.release.spec.published() for letter, one in opened.items()})
     with frame.card("What was set differently?", Zone.PUBLIC):
-        if found.empty:
+        if differences.empty:
             st.markdown("Nothing: only the noise differs.")
         else:
-            st.dataframe(found, hide_index=True)
+            st.dataframe(differences, hide_index=True)
 
 
-def _judged(opened: Mapping[str, Shown], asked: bool) -> dict[str, Zoned[pd.DataFrame]]:
+def _judged(opened: Mapping[str, OpenRun], with_truth: bool) -> dict[str, Zoned[pd.DataFrame]]:
     """Every run's tables; with true errors if they were asked for and can be had."""
     tables = {}
     for letter, one in opened.items():
-        truth = shown.truth_for(one, one.cliques) if asked else None
+        truth = open_runs.truth_for(one, one.cliques) if with_truth else None
         if truth is None:
-            tables[letter] = combine(lambda q: q.table, shown.judged(one))
+            tables[letter] = combine(lambda q: q.table, open_runs.judged(one))
         else:
             tables[letter] = quality.marginal_table(report.statements(one.release), truth)
     return tables
 
 
-def _mean_limits(opened: Mapping[str, Shown], labels: Sequence[str]) -> dict[str, float]:
+def _mean_limits(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> dict[str, float]:
     """By run, the bound on the mean error that Results states: noise averages out, so it is below the mean of the tables' bounds."""
     return {letter: quality.mean_limit(report.statements(one.release), labels).value for letter, one in opened.items()}
 
@@ -172,10 +172,10 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
     exact = "true" in both.value
     for place, one in zip(st.columns(len(standings)), standings, strict=True):
         with place:
-            said = one.most if largest else limits.get(one.run, one.mean)
+            error = one.most if largest else limits.get(one.run, one.mean)
             of = "the largest" if largest else "on average"
             help = f"{_LARGEST}, of all people." if largest else f"{_MEAN}, over the tables that all runs have."
-            st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(said) else percent(said), help=help)
+            st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(error) else percent(error), help=help)
             if one.tables > 1:
                 st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))
             elif one.surely:

@@ -15,7 +15,7 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.report import percent
-from dpsynth_core.web.results.shown import Shown, curator_toggle, judged, truth_for
+from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal
@@ -29,46 +29,47 @@ _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "infer
 _THRESHOLD = 5.0
 
 
-def tables(shown: Shown) -> None:
+def tables(opened: OpenRun) -> None:
     """The headline, then every table of the workload, worst first, as charts and as list."""
-    _rule(shown)
-    found = judged(shown)
-    head, table = combine(lambda q: q.headline, found), combine(lambda q: q.table, found)
+    _rule(opened)
+    judgement = judged(opened)
+    head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):
-        asked = curator_toggle()
-    truth = truth_for(shown, shown.cliques) if asked else None
+        with_truth = curator_toggle()
+    truth = truth_for(opened, opened.cliques) if with_truth else None
     if truth is not None:
-        table = quality.marginal_table(report.statements(shown.release), truth)
+        table = quality.marginal_table(report.statements(opened.release), truth)
     _headline(head, table)
     if truth is not None:
-        _true_largest(quality.true_largest(report.statements(shown.release), truth))
+        _true_largest(quality.true_largest(report.statements(opened.release), truth))
     _trust(table)
 
 
-def _rule(shown: Shown) -> None:
+def _rule(opened: OpenRun) -> None:
     """The rule that was learnt, if that is what the run was for."""
-    if not (said := report.learnt(shown.release)):
+    if not (rule := report.learnt(opened.release)):
         return
     with frame.card("What was learnt", Zone.RELEASED):
-        st.markdown(f"##### {literal(said, 2000)}")
-        st.markdown(literal(report.goodness(shown.release.details["rule"]), 600))
-        st.caption(literal(shown.release.details["rule"]["guarantee"], 300))
+        st.markdown(f"##### {literal(rule, 2000)}")
+        st.markdown(literal(report.goodness(opened.release.details["rule"]), 600))
+        st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
 
 
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
     """The claim, one sentence, and what simpler mechanisms would have given."""
-    said = head.value
+    headline = head.value
     with frame.card("In short", Zone.RELEASED):
         left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
         with left:
-            if claim := report.sample_reading(said):
+            if claim := report.sample_reading(headline):
                 st.markdown(f"##### {literal(claim, 400)}", help=SAMPLE_HELP)
-            st.markdown(literal(report.sentence(said), 1000))
+            st.markdown(literal(report.sentence(headline), 1000))
             mean, worst, largest, measured = st.columns(4)
-            mean.metric("On average", _percent(said.mean if said.certified else said.mean_limit), help=ERROR_HELP)
-            worst.metric("Worst table", _at_most(said.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
-            largest.metric("Worst share", _at_most(said.largest_limit), help=f"{_largest_help(said.threshold)} With 95 % confidence.")
-            measured.metric("Measured", f"{said.measured:,} of {said.tables:,}", help="Tables that lie inside a noisy table.")
+            mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
+            worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
+            help = f"{_largest_help(headline.threshold)} With 95 % confidence."
+            largest.metric("Worst share", _at_most(headline.largest_limit), help=help)
+            measured.metric("Measured", f"{headline.measured:,} of {headline.tables:,}", help="Tables that lie inside a noisy table.")
         with right:
             averages = quality.means(head, table)
             show(charts.means, averages, name="means")
@@ -96,8 +97,8 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
         together = _together(confidence) if bool(table.value["together"].notna().any()) else False
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
-        found = quality.trust(table, threshold / 100, together).value
-        st.markdown(f"**{literal(report.trusted(found))}**")
+        trust = quality.trust(table, threshold / 100, together).value
+        st.markdown(f"**{literal(report.trusted(trust))}**")
         rows = table.value[_of_kind(table.value, chosen, threshold / 100, together)]
         if rows.empty:
             st.info("No table of this kind.", icon=":material/info:")

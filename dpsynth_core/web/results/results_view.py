@@ -19,7 +19,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.store import runs
 from dpsynth_core.vocabulary.domain import Attribute
 from dpsynth_core.web.results import rows_filter
-from dpsynth_core.web.results.shown import Shown, beside_toggle, curator_toggle, forget, pair_map, truth_for
+from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.text import literal, one_line
@@ -28,42 +28,42 @@ _ROWS_SHOWN = 1000
 _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
-def warnings(shown: Shown) -> None:
+def warnings(opened: OpenRun) -> None:
     """What a reader must know before trusting the rows."""
-    for brand in shown.release.brands:
+    for brand in opened.release.brands:
         (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, 1000), icon=":material/flag:")
 
 
-def columns(shown: Shown) -> None:
+def columns(opened: OpenRun) -> None:
     """One column at a time."""
     with beside_toggle():
-        column = st.selectbox("Column", shown.release.domain.names, format_func=one_line, key="results_column", width=360)
-        asked = curator_toggle()
-    clique = shown.release.domain.clique([column])
-    frame_of_column = comparison.one_way(shown.evidence, column, truth_for(shown, [clique]) if asked else None)
+        column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
+        with_truth = curator_toggle()
+    clique = opened.release.domain.clique([column])
+    frame_of_column = comparison.one_way(opened.evidence, column, truth_for(opened, [clique]) if with_truth else None)
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
-    ordered = is_ordered(shown.release.domain[column])
+    ordered = is_ordered(opened.release.domain[column])
     show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
 
 
-def pairs(shown: Shown) -> None:
+def pairs(opened: OpenRun) -> None:
     """What is known about every pair of columns; then two columns at a time, as heat maps with one scale."""
-    names = shown.release.domain.names
+    names = opened.release.domain.names
     if len(names) < 2:
         st.info("There is only one column.", icon=":material/info:")
         return
-    _map(shown)
-    start = next((m.clique for m in shown.release.measurements if len(m.clique) == 2), names[:2])
+    _map(opened)
+    start = next((m.clique for m in opened.release.measurements if len(m.clique) == 2), names[:2])
     with beside_toggle():
         first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
         others = [name for name in names if name != first]
         index = others.index(start[1]) if start[1] in others else 0
         second = st.selectbox("Across", others, index, format_func=one_line, key=_SECOND, width=260)
-        asked = curator_toggle()
-    truth = truth_for(shown, [shown.release.domain.clique([first, second])]) if asked else None
-    panels = comparison.two_way(shown.evidence, first, second, truth)
+        with_truth = curator_toggle()
+    truth = truth_for(opened, [opened.release.domain.clique([first, second])]) if with_truth else None
+    panels = comparison.two_way(opened.evidence, first, second, truth)
     if MEASURED not in panels:
         st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
     counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
@@ -79,10 +79,10 @@ def pairs(shown: Shown) -> None:
             show(make, panels[name], name, limit=most, name=f"pair_{index}")
 
 
-def _map(shown: Shown) -> None:
+def _map(opened: OpenRun) -> None:
     """The map of pairs; a click on it shows that pair below."""
-    known = pair_map(shown)
-    st.vega_lite_chart(specification(charts.pair_map, known), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
+    pairs_zoned = pair_map(opened)
+    st.vega_lite_chart(specification(charts.pair_map, pairs_zoned), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
 
 
 def _take_pair() -> None:
@@ -91,9 +91,9 @@ def _take_pair() -> None:
         st.session_state[_FIRST], st.session_state[_SECOND] = picked[0]["row"], picked[0]["column"]
 
 
-def rows(shown: Shown) -> None:
+def rows(opened: OpenRun) -> None:
     """The first rows, with a filter."""
-    table = shown.release.table
+    table = opened.release.table
     if table is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
         return
@@ -103,7 +103,7 @@ def rows(shown: Shown) -> None:
     )
     if column:
         with right:
-            table = _filtered(table, shown.release.domain[column])
+            table = _filtered(table, opened.release.domain[column])
     st.caption(
         f"{min(table.num_rows, _ROWS_SHOWN):,} of {table.num_rows:,} rows shown. No row is a person; one that looks like one is chance."
     )
@@ -130,15 +130,15 @@ def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
     return table
 
 
-def downloads(shown: Shown) -> None:
+def downloads(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only."""
-    offers = _offers(shown)
+    offers = _offers(opened)
     for start in range(0, len(offers), 3):
         for place, offer in zip(st.columns(3), offers[start : start + 3], strict=False):
             with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
                 st.markdown(f"**{offer.name}**")
                 st.caption(offer.what)
-                file = f"synthetic-{shown.run.digest[:8]}{offer.ending}"
+                file = f"synthetic-{opened.run.digest[:8]}{offer.ending}"
                 st.download_button(
                     "Download",
                     offer.make,
@@ -164,8 +164,8 @@ class _Offer:
     make: Callable[[], bytes]
 
 
-def _offers(shown: Shown) -> list[_Offer]:
-    release, table = shown.release, shown.release.table
+def _offers(opened: OpenRun) -> list[_Offer]:
+    release, table = opened.release, opened.release.table
     rows = table is not None and [
         _Offer("csv", "Rows as CSV", "For programs: exact values, UTF-8.", ".csv", "text/csv", lambda: releases.csv_bytes(table)),
         _Offer(
@@ -214,9 +214,9 @@ def _offers(shown: Shown) -> list[_Offer]:
     ]
 
 
-def about(shown: Shown) -> None:
+def about(opened: OpenRun) -> None:
     """The guarantee, how the run went, and the way to remove it."""
-    release, run = shown.release, shown.run
+    release, run = opened.release, opened.run
     with frame.card("The guarantee", Zone.RELEASED):
         st.markdown(literal(release.statement, 2000))
     with frame.card("What could an attacker learn about one person?", Zone.RELEASED):

@@ -23,7 +23,7 @@ from dpsynth_core.web.shell import curator, frame
 
 
 @dataclass(frozen=True)
-class Shown:
+class OpenRun:
     """A run that is done, with its release and what comparisons need."""
 
     run: Run
@@ -32,20 +32,20 @@ class Shown:
     cliques: tuple[Clique, ...]
 
 
-def open_run(run: Run) -> Shown:
+def open_run(run: Run) -> OpenRun:
     """Load the release of a run that is done."""
     release = _release(run.owner, run.id)
-    return Shown(run, release, report.evidence(release), release.plan.workload.cliques)
+    return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
 
 
-def judged(shown: Shown) -> Zoned[Quality]:
+def judged(opened: OpenRun) -> Zoned[Quality]:
     """How good the release is, from released values alone."""
-    return released(_judged(shown.run.owner, shown.run.id))
+    return released(_judged(opened.run.owner, opened.run.id))
 
 
-def pair_map(shown: Shown) -> Zoned[pd.DataFrame]:
+def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     """What is known about every pair of columns, from released values alone."""
-    return released(_pairs(shown.run.owner, shown.run.id))
+    return released(_pairs(opened.run.owner, opened.run.id))
 
 
 def forget() -> None:
@@ -67,13 +67,13 @@ def curator_toggle() -> bool:
     )
 
 
-def truth_for(shown: Shown, cliques: Collection[Clique]) -> Truth | None:
+def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     """True counts, read anew each time and kept nowhere. None, with the reason on screen, where the table is gone."""
     frame.zone_badge(Zone.CURATOR)
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:
         with st.spinner("Counting in the private table …"):
-            return curator.truth(shown.run.spec, cliques)
+            return curator.truth(opened.run.spec, cliques)
     except InputError as error:
         frame.refused(error)
         return None
