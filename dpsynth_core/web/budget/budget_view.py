@@ -102,8 +102,8 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
         "however much else they know and whatever they compute from the release.",
         help=f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}.",
     )
-    found = st.columns(2)
-    for place, accused, share in zip(found, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
+    tiles = st.columns(2)
+    for place, accused, share in zip(tiles, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
         place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
     for warning in conversions.check_budget(epsilon, delta, document.people(here.draft)):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
@@ -169,12 +169,12 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         each = precision.certificate_margin(rho, unit, tables)
         mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
         if people:
-            told = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
+            margins = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
             worst = f"± {largest / people:.2%} of people"
         else:
-            told = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
+            margins = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
             worst = f"± {numbers.count(largest)} people"
-        st.caption(f"It will tell how many people are in a wrong cell: {told}; and how far the worst single share is off: {worst}.")
+        st.caption(f"It will tell how many people are in a wrong cell: {margins}; and how far the worst single share is off: {worst}.")
 
 
 def _capital(shared: Sharing) -> str:
@@ -196,9 +196,9 @@ def account(here: Current, shares: Shares) -> InputError | None:
     """What this population's account says; an error if the budget or the unit does not fit it."""
     name, counted, rho = here.draft["population"], shares.accountant, shares.rho
     spent = ledger.spent(name, counted)
-    known = name in ledger.populations()
-    cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if known else document.cap(here.draft)
-    left_over = (spent.remaining_rho if known else spent.accountant.rho_from(cap_epsilon, cap_delta)) - rho
+    has_account = name in ledger.populations()
+    cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if has_account else document.cap(here.draft)
+    left_over = (spent.remaining_rho if has_account else spent.accountant.rho_from(cap_epsilon, cap_delta)) - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."

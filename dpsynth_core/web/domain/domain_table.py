@@ -52,8 +52,8 @@ def blank(columns: Iterable[str]) -> list[Row]:
 
 def fitted(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     """The rows in the order of the table's columns: those of columns that are gone left out, blank ones added for new columns."""
-    said = {row["column"]: row for row in rows}
-    return [said.get(name) or blank([name])[0] for name in columns]
+    by_column = {row["column"]: row for row in rows}
+    return [by_column.get(name) or blank([name])[0] for name in columns]
 
 
 def row_of(attribute: Attribute) -> Row:
@@ -102,14 +102,14 @@ def domain_of(rows: Iterable[Row]) -> Domain:
 
 def problems(rows: Iterable[Row]) -> dict[str, InputError]:
     """What is wrong, by column, for used rows only."""
-    found: dict[str, InputError] = {}
+    errors: dict[str, InputError] = {}
     for row in rows:
         try:
             if row["use"]:
                 attribute(row)
         except InputError as error:
-            found[row["column"]] = error
-    return found
+            errors[row["column"]] = error
+    return errors
 
 
 def cells(row: Row) -> int | None:
@@ -144,10 +144,10 @@ def read_listed(text: str) -> dict[str, list[str]]:
 
 def grid(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as the table on screen: what can be edited there, the number of cells, and what to say about each column."""
-    found = problems(rows)
+    errors = problems(rows)
     frame = pd.DataFrame([{name: row[name] for name in ("column", *EDITABLE)} for row in rows])
     frame["cells"] = pd.array([cells(row) for row in rows], dtype="Int64")
-    frame["values"] = [_remark(row, found.get(row["column"])) for row in rows]
+    frame["values"] = [_remark(row, errors.get(row["column"])) for row in rows]
     return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
 
 
@@ -213,14 +213,14 @@ def _bins(name: str, kind: str, text: str) -> tuple[int | None, list[Any] | None
 
 def _bound(name: str, kind: str, text: str) -> Any:
     """A bound or an edge; dates stay text, which Attribute.day reads."""
-    shown = text.strip()
+    entered = text.strip()
     if kind == "date":
-        return shown
+        return entered
     try:
-        return int(shown) if kind == "integer" else float(shown)
+        return int(entered) if kind == "integer" else float(entered)
     except ValueError:
         wanted = "whole number" if kind == "integer" else "number"
-        raise InputError(column_field(name), f"“{shown[:40]}” is not a {wanted}", "correct the bounds or the bins") from None
+        raise InputError(column_field(name), f"“{entered[:40]}” is not a {wanted}", "correct the bounds or the bins") from None
 
 
 def _whole(name: str, text: Any, what: str) -> int:

@@ -187,12 +187,12 @@ def summary(rows: Sequence[Row]) -> None:
     """The domain in one line."""
     used = [row for row in rows if row["use"]]
     sizes = [domain_table.cells(row) for row in used]
-    known = [size for size in sizes if size is not None]
-    still_open = len(sizes) - len(known)
+    complete = [size for size in sizes if size is not None]
+    still_open = len(sizes) - len(complete)
     with st.container(horizontal=True, gap="small"):
         st.badge(f"{len(used)} of {len(rows)} columns used", icon=":material/view_column:", color="gray")
         st.badge(
-            f"{sum(known):,} cells",
+            f"{sum(complete):,} cells",
             icon=":material/grid_view:",
             color="gray",
             help="What one table per column adds up to. Every cell gets the same noise: the fewer cells, the more people in each.",
@@ -201,9 +201,9 @@ def summary(rows: Sequence[Row]) -> None:
             st.badge(
                 f"{still_open} still open", icon=":material/edit:", color="orange", help="Their values or bounds are not complete yet."
             )
-        elif known:
+        elif complete:
             st.badge(
-                f"{numbers.count(math.prod(known))} possible rows",
+                f"{numbers.count(math.prod(complete))} possible rows",
                 icon=":material/open_in_full:",
                 color="gray",
                 help="Size of the domain: how many different rows could be written.",
@@ -268,7 +268,7 @@ def detail(here: Current, rows: Sequence[Row]) -> None:
                 st.session_state[key] = next(iter(problems), next(iter(by_name)))
             row = by_name[st.selectbox("Column", list(by_name), key=key)]
             if row["kind"] in domain_table.LISTED:
-                _listed(here, row)
+                _categories(here, row)
             else:
                 st.caption("Its bounds and bins are edited in the table above.")
             if row["note"]:
@@ -277,7 +277,7 @@ def detail(here: Current, rows: Sequence[Row]) -> None:
             _cells(row, problems.get(row["column"]))
 
 
-def _listed(here: Current, row: Row) -> None:
+def _categories(here: Current, row: Row) -> None:
     name = row["column"]
     key, kind = f"{here.project}:list:{name}", f"{here.project}:dtype:{name}"
     st.session_state[key], st.session_state[kind] = domain_table.listed_text(row), row["dtype"]
@@ -316,32 +316,32 @@ def check(here: Current) -> None:
         return
     zone = Zone.PUBLIC if project_table.is_simulated(here.draft) else Zone.CURATOR
     with frame.card("Do the records fit this domain?", zone, CHECK_HELP):
-        asked = st.toggle("Count the values that are not in it", key=f"{here.project}:check_domain")
-        if not asked:
+        checking = st.toggle("Count the values that are not in it", key=f"{here.project}:check_domain")
+        if not checking:
             st.caption("A label that is written differently in the file would silently become “other”, or the first value.")
             return
         try:
             with st.spinner("Reading the whole table …"):
-                found = project_table.outside_of(here.draft, document.domain(here.draft))
+                shares = project_table.outside_of(here.draft, document.domain(here.draft))
         except InputError as error:
             frame.refused(error)
             return
         if zone is Zone.CURATOR:
             st.warning(curator.WARNING, icon=":material/visibility_lock:")
-        _outside(found)
+        _outside(shares)
 
 
-def _outside(found: Zoned[pd.DataFrame]) -> None:
-    worst = int((found.value["remark"] == fit_view.MOST).sum())
+def _outside(shares: Zoned[pd.DataFrame]) -> None:
+    worst = int((shares.value["remark"] == fit_view.MOST).sum())
     if worst:
         st.error(f"In {worst} column(s) most values are not in the domain: compare how they are written.", icon=":material/spellcheck:")
-    elif (found.value["outside"] == 0).all():
+    elif (shares.value["outside"] == 0).all():
         st.success("Every value is in the domain.", icon=":material/check_circle:")
-    with frame.watermark(found.zone):
+    with frame.watermark(shares.zone):
         st.dataframe(
-            found.value,
+            shares.value,
             hide_index=True,
-            height=min(320, 35 * len(found.value) + 40),
+            height=min(320, 35 * len(shares.value) + 40),
             column_config={
                 "column": st.column_config.TextColumn("Column"),
                 "outside": st.column_config.NumberColumn("Not in the domain", format="percent"),

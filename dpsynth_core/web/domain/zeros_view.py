@@ -36,7 +36,7 @@ def section(here: Current, rows: Sequence[Row]) -> None:
     rules = zeros_table.rules_of(here.draft)
     with frame.card("Combinations that cannot occur", document.domain_zone(here.draft), help=HELP):
         st.caption("What is impossible by nature or by law: infants are not married. State it from public knowledge, not from the records.")
-        _listed(rules, attributes)
+        _rule_list(rules, attributes)
         if len(attributes) < 2:
             st.caption(":material/edit: Possible once two columns are complete.")
             return
@@ -62,11 +62,11 @@ def _change(change: Callable[[list[Rule]], list[Rule]]) -> bool:
     return refusals.attempt(_ZEROS, lambda: session.edit(lambda draft: zeros_table.keep(draft, change(zeros_table.rules_of(draft)))))
 
 
-def _listed(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
+def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
     for i, (rule, error) in enumerate(zip(rules, zeros_table.problems(rules, attributes), strict=True)):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"zeros_rule_{i}"):
             with st.container():
-                st.markdown(_shown(rule, error, attributes))
+                st.markdown(_in_words(rule, error, attributes))
                 if error is not None:
                     quiet_problem(error)
             st.button(
@@ -80,7 +80,7 @@ def _listed(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
             )
 
 
-def _shown(rule: Rule, error: InputError | None, attributes: Sequence[Attribute]) -> str:
+def _in_words(rule: Rule, error: InputError | None, attributes: Sequence[Attribute]) -> str:
     note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
     return note + (literal(zeros_table.said(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
 
@@ -113,7 +113,9 @@ def _add(here: Current, rule: Rule, attributes: Sequence[Attribute]) -> None:
         st.session_state[_key(here, "note")] = ""
 
 
-def _values(here: Current, side: str, attribute: Attribute, label: str, shown: Literal["visible", "collapsed"] = "visible") -> list[str]:
+def _values(
+    here: Current, side: str, attribute: Attribute, label: str, label_visibility: Literal["visible", "collapsed"] = "visible"
+) -> list[str]:
     """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
     only one."""
     labels = list(attribute.cell_labels())
@@ -122,9 +124,9 @@ def _values(here: Current, side: str, attribute: Attribute, label: str, shown: L
         st.markdown(f"{label} **{literal(labels[0])}**, its only value")
         return labels
     if not attribute.is_number or attribute.values <= _LISTED:
-        return st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=shown)
+        return st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=label_visibility)
     bins = labels[: attribute.values]
-    first, last = st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=shown)
+    first, last = st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=label_visibility)
     chosen = bins[bins.index(first) : bins.index(last) + 1]
     if attribute.missing and st.checkbox("or missing", key=f"{key}:missing"):
         chosen.append(labels[-1])

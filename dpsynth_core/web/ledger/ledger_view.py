@@ -24,21 +24,21 @@ _KINDS = {
 
 
 def whole() -> None:
-    found = chain.verify()
-    if found.ok:
+    verdict = chain.verify()
+    if verdict.ok:
         st.success(
-            f"The chain of {found.head.number:,} entries is whole. Its head is `{found.head.hash[:16]}`; note it elsewhere, to prove it"
+            f"The chain of {verdict.head.number:,} entries is whole. Its head is `{verdict.head.hash[:16]}`; note it elsewhere, to prove it"
             " later.",
             icon=":material/link:",
         )
     else:
         st.error(
-            f"The chain is broken: {literal(found.problem)}. Do not rely on the sums below. No run is charged until whoever keeps this"
+            f"The chain is broken: {literal(verdict.problem)}. Do not rely on the sums below. No run is charged until whoever keeps this"
             " server puts the newest copy of its directory back, or accepts the ledger as it is: `python -m dpsynth_core ledger restore`.",
             icon=":material/link_off:",
         )
-    if found.restored:
-        times = "once" if found.restored == 1 else f"{found.restored:,} times"
+    if verdict.restored:
+        times = "once" if verdict.restored == 1 else f"{verdict.restored:,} times"
         st.warning(
             f"A person accepted the ledger as it was {times}, see the entries: charges may be missing from it.", icon=":material/history:"
         )
@@ -80,11 +80,11 @@ def _change_cap(owner: str, account: Spent) -> None:
 def entries(owner: str, names: tuple[str, ...]) -> None:
     with frame.card("Entries", Zone.RELEASED, "The newest first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
-        shown = [entry for entry in reversed(chain.entries()) if not picked or entry.population in picked]
+        chosen_entries = [entry for entry in reversed(chain.entries()) if not picked or entry.population in picked]
         st.dataframe(
-            _table(shown, owner),
+            _table(chosen_entries, owner),
             hide_index=True,
-            height=min(420, 40 + 35 * max(1, len(shown))),
+            height=min(420, 40 + 35 * max(1, len(chosen_entries))),
             column_config={
                 "ρ": st.column_config.TextColumn(help="What the entry adds to the loss, or takes back from it."),
                 "ε": st.column_config.NumberColumn(format="%.4g"),

@@ -33,20 +33,20 @@ _ALL = "all"
 _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
-def verdict(found: Zoned[Feasibility], people: int | None) -> None:
+def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
     """Can this plan work? The verdict first, then the numbers behind it."""
-    result = found.value
+    result = zoned.value
     with frame.card(
-        "Can this work?", found.zone, "From the domain, the workload and the budget alone. The private table is not looked at."
+        "Can this work?", zoned.zone, "From the domain, the workload and the budget alone. The private table is not looked at."
     ):
         box, icon = _BOX[result.level]
         box(result.sentence, icon=icon)
-        asked, noise, single, tables = st.columns(4)
-        asked.metric(
+        declared, noise, single, tables = st.columns(4)
+        declared.metric(
             "People, declared", f"{people:,}" if people else "not said", help="Publicly known or a rough guess; see the Data page."
         )
         if not people:
-            with asked:
+            with declared:
                 frame.link("data", "Say how many")
         noise.metric("Noise per cell", f"± {_people(result.noise)}", help="Expected error of one cell of a measured table, in people.")
         _outlook(single, result.columns)
@@ -68,14 +68,14 @@ def _outlook(place: Any, outlook: Outlook) -> None:
     place.caption(f"below 10 % from {numbers.count(outlook.people_needed)} people on")
 
 
-def leaks(found: Sequence[Leak]) -> None:
+def leaks(plan_leaks: Sequence[Leak]) -> None:
     """What the plan gives away, each with its fix."""
     with frame.card(
         "What does this plan leak?", Zone.PUBLIC, "Besides what the mechanism is charged for. You may go on; the release will say so."
     ):
-        if not found:
+        if not plan_leaks:
             st.success("Nothing that this program can see.", icon=":material/verified_user:")
-        for leak in found:
+        for leak in plan_leaks:
             color, icon, words = _MARK.get(leak.severity, _NOTE)
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"leak_{leak.code}"):
                 st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {leak.why} *{leak.fix}*", width="stretch")
@@ -108,7 +108,7 @@ def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], cho
     if titled:
         st.markdown(f"#### {purpose.title}")
     names = [mechanism.card.name for mechanism in purpose.mechanisms]
-    fitting = sum(isinstance(found := forecasts[name], Forecast) and found.fits for name in names)
+    fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
     st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
     if purpose.name == guide.LEARNING:
         with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):

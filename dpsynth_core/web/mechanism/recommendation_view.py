@@ -45,14 +45,14 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
         workload, unit = document.workload(here.draft), document.unit(here.draft)
         budget = document.budget(here.draft)
         rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
-        fitting = {name: found for name, found in (forecasts or _forecasts(here)).items() if isinstance(found, Forecast)}
-        told = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
+        fitting = {name: f for name, f in (forecasts or _forecasts(here)).items() if isinstance(f, Forecast)}
+        measure_help = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
         names = {measure: name for measure, (name, _) in _MEASURES.items()}
-        by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=told)
-        found = recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
-        if not found:
+        by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help)
+        recommendations = recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
+        if not recommendations:
             st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
-        for place, (rank, one) in zip(st.columns(max(1, len(found))), zip(_ORDER, found, strict=False), strict=False):
+        for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
             with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
                 _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
         st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")

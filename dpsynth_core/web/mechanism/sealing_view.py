@@ -52,7 +52,7 @@ def planning(here: Current) -> None:
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_view.card(here)
-    _seal(here, plan, account, fits=isinstance(found := forecasts[mechanism.card.name], Forecast) and found.fits)
+    _seal(here, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
 
 def _account(here: Current, population: str, following: Accountant) -> Spent:

@@ -156,9 +156,9 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 
 
 def _check_domain(draft: Mapping[str, Any]) -> None:
-    known = set(columns(draft))
+    table_columns = set(columns(draft))
     for name in domain(draft).names:
-        if name not in known:
+        if name not in table_columns:
             raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
     if domain_zone(draft) is Zone.CURATOR:
         raise InputError("justification", "the domain was read from the private table", "write why that is harmless, or replace it")

@@ -20,12 +20,12 @@ from dpsynth_core.web.shell.text import literal
 
 def value(path: str, default: Any = None) -> Any:
     """What the draft holds at `path`."""
-    found: Any = session.current().draft
+    content: Any = session.current().draft
     for part in path.split("."):
-        if not isinstance(found, dict) or part not in found:
+        if not isinstance(content, dict) or part not in content:
             return default
-        found = found[part]
-    return found
+        content = content[part]
+    return content
 
 
 def store(path: str, new: Any) -> None:
@@ -89,13 +89,13 @@ def paragraph(label: str, path: str, **look: Any) -> str:
     return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
 
 
-def number(label: str, path: str, parse: Callable[[str], Any], shown: Callable[[Any], str] = str, **look: Any) -> Any:
+def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
     """A number, typed as text. parse: raises InputError for a text that is none; that message is shown below the field.
 
     Returns the value, or None while what stands in the field cannot be used.
     """
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
-    key = _seeded(path, typed if typed is not None else "" if stored is None else shown(stored))
+    key = _seeded(path, typed if typed is not None else "" if stored is None else as_text(stored))
     entered = st.text_input(label, key=key, on_change=lambda: _store_typed(path, st.session_state[key], parse), **look)
     try:
         return parse(entered)
@@ -130,9 +130,9 @@ def _put(draft: Draft, path: str, new: Any) -> None:
     place[last] = new
 
 
-def _seeded(path: str, shown: Any) -> str:
+def _seeded(path: str, entry: Any) -> str:
     """The widget's key, its memory set to what the draft says (only if it differs: setting it anew would undo half-typed text)."""
     key = f"{session.current().project}:{path}"
-    if st.session_state.get(key) != shown or key not in st.session_state:
-        st.session_state[key] = shown
+    if st.session_state.get(key) != entry or key not in st.session_state:
+        st.session_state[key] = entry
     return key

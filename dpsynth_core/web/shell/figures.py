@@ -63,10 +63,10 @@ def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _with_rows(layer: dict[str, Any], datasets: dict[str, Any]) -> dict[str, Any]:
     """The layer, and the layers inside it, with rows instead of names of data sets."""
-    found = dict(layer)
-    if "layer" in found:
-        inherited = {"data": found.pop("data")} if "data" in found else {}
-        return found | {"layer": [_with_rows({**inherited, **inner}, datasets) for inner in found["layer"]]}
-    if (name := found.get("data", {}).get("name")) in datasets:
-        found["data"] = {"values": datasets[name]}
-    return found
+    filled = dict(layer)
+    if "layer" in filled:
+        inherited = {"data": filled.pop("data")} if "data" in filled else {}
+        return filled | {"layer": [_with_rows({**inherited, **inner}, datasets) for inner in filled["layer"]]}
+    if (name := filled.get("data", {}).get("name")) in datasets:
+        filled["data"] = {"values": datasets[name]}
+    return filled

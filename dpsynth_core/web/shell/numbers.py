@@ -11,27 +11,27 @@ _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def positive(text: str, field: str, example: str) -> float:
     """A finite number above 0. Raises InputError for anything else: words, nan, infinity, 0, a decimal comma."""
-    shown = text.strip()[:40]
+    entered = text.strip()[:40]
     try:
-        number = float(shown)
+        number = float(entered)
     except ValueError:
-        remedy = f"write the decimal sign as a point, such as {example}" if "," in shown else f"write a number such as {example}"
-        raise InputError(field, f"“{shown}” is not a number" if shown else "it is empty", remedy) from None
+        remedy = f"write the decimal sign as a point, such as {example}" if "," in entered else f"write a number such as {example}"
+        raise InputError(field, f"“{entered}” is not a number" if entered else "it is empty", remedy) from None
     if not math.isfinite(number):
-        raise InputError(field, f"“{shown}” is not a finite number", f"write a number such as {example}")
+        raise InputError(field, f"“{entered}” is not a finite number", f"write a number such as {example}")
     if number <= 0:
-        raise InputError(field, f"{shown} is not above 0", f"write a positive number such as {example}")
+        raise InputError(field, f"{entered} is not above 0", f"write a positive number such as {example}")
     return number
 
 
 def whole(text: str, field: str, low: int, high: int) -> int:
     """A whole number in low..high. Raises InputError for anything else."""
-    shown = text.strip()[:40]
-    if not shown.isascii() or not shown.isdigit() or not low <= int(shown) <= high:
+    entered = text.strip()[:40]
+    if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
         raise InputError(
-            field, f"“{shown}” is not a whole number from {low} to {high:,}" if shown else "it is empty", f"write one such as {low}"
+            field, f"“{entered}” is not a whole number from {low} to {high:,}" if entered else "it is empty", f"write one such as {low}"
         )
-    return int(shown)
+    return int(entered)
 
 
 def short(number: float) -> str:

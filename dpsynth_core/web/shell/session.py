@@ -57,11 +57,11 @@ def only_this_machine() -> bool:
 def begin() -> Current:
     """Find the project (named in the address, else the one changed last, else a new one) and read its draft. Only after `admitted`."""
     owner = st.session_state[_OWNER]
-    listed = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
+    own = projects.list(owner) or (projects.create(owner, FIRST_NAME, document.new()),)
     wanted = st.session_state.get(_CURRENT) or st.query_params.get(PARAMETER)
-    if st.session_state.get(_CURRENT) and wanted not in [p.id for p in listed]:
+    if st.session_state.get(_CURRENT) and wanted not in [p.id for p in own]:
         st.toast("That project was deleted in another tab.", icon=":material/delete:")
-    return _open(next((p for p in listed if p.id == wanted), listed[0]))
+    return _open(next((p for p in own if p.id == wanted), own[0]))
 
 
 @contextlib.contextmanager

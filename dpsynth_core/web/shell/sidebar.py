@@ -66,13 +66,13 @@ def _picker(here: Current) -> None:
             _delete(here)
 
 
-def _labels(listed: Sequence[projects.Project]) -> dict[str, str]:
+def _labels(own: Sequence[projects.Project]) -> dict[str, str]:
     """What to call each project, by id. A select box tells its options apart by what they are called, so equal names are numbered."""
     labels: dict[str, str] = {}
-    for project in sorted(listed, key=lambda p: p.created):
-        number = 1 + sum(p.name == project.name and p.id in labels for p in listed)
+    for project in sorted(own, key=lambda p: p.created):
+        number = 1 + sum(p.name == project.name and p.id in labels for p in own)
         labels[project.id] = project.name if number == 1 else f"{project.name} ({number})"
-    return {project.id: labels[project.id] for project in listed}
+    return {project.id: labels[project.id] for project in own}
 
 
 @st.dialog("New project", icon=":material/add:")

@@ -44,6 +44,6 @@ def code(text: object, limit: int = 60) -> str:
 
 def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
     """The first names as code spans, and how many more there are."""
-    shown = ", ".join(code(item, 40) for item in items[:limit])
+    first = ", ".join(code(item, 40) for item in items[:limit])
     more = len(items) - limit
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{first} and {more} more" if more > 0 else first

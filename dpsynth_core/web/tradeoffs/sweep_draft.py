@@ -94,9 +94,9 @@ def sweep(draft: Mapping[str, Any], name: str) -> Sweep:
     table = chosen_table(draft)
     every = len(document.workload(draft).cliques)
     sizes = sorted({max(1, math.ceil(share * every)) for share in SHARES[note(draft, "sizes")]})
-    known = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
+    mechanisms = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
     base = _base(draft, name, table)
-    return Sweep(base, table, tuple(known), tuple(sorted(note(draft, "epsilons"))), tuple(sizes), int(note(draft, "repeats")))
+    return Sweep(base, table, tuple(mechanisms), tuple(sorted(note(draft, "epsilons"))), tuple(sizes), int(note(draft, "repeats")))
 
 
 def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
@@ -117,19 +117,19 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
 def read_epsilons(text: str) -> list[float]:
     """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError."""
     words = text.replace(";", " ").replace(",", " ").split()
-    found = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
-    if not 1 <= len(found) <= MAX_EPSILONS:
-        raise InputError("values of ε", f"{len(found)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
-    return found
+    epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
+    if not 1 <= len(epsilons) <= MAX_EPSILONS:
+        raise InputError("values of ε", f"{len(epsilons)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
+    return epsilons
 
 
 def read_rows(text: str) -> int:
     """Rows of a stand-in. Raises InputError."""
-    shown = text.replace(",", "").replace(" ", "")
-    if not shown.isascii() or not shown.isdigit():
+    digits = text.replace(",", "").replace(" ", "")
+    if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "that is not a whole number", "write one such as 10000")
-    standin.check(int(shown), STRENGTH)
-    return int(shown)
+    standin.check(int(digits), STRENGTH)
+    return int(digits)
 
 
 def shown_epsilons(values: Sequence[float]) -> str:

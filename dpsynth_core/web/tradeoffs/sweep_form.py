@@ -185,6 +185,6 @@ def _refusals(text: str) -> dict[str, InputError]:
 def _forecast(text: str) -> tuple[float, float]:
     """Seconds of all trials together, and megabytes of the largest."""
     sweep = Sweep.from_json(json.loads(text))
-    found = trial.forecasts(sweep)
-    seconds = sum(found[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points)
-    return seconds, max(forecast.memory_mb for forecast in found.values())
+    forecasts = trial.forecasts(sweep)
+    seconds = sum(forecasts[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points)
+    return seconds, max(forecast.memory_mb for forecast in forecasts.values())

@@ -39,16 +39,16 @@ BY_EPSILON, BY_SECONDS, BY_TABLES, OF_TABLES = "by_epsilon", "by_seconds", "by_t
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
-def picked(listed: tuple[Stored, ...]) -> Stored:
+def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
     """The sweep to look at; the newest first. With one there is nothing to pick."""
-    ids = [stored.id for stored in listed]
+    ids = [stored.id for stored in stored_sweeps]
     if st.session_state.get(SHOWN) not in ids:
         st.session_state[SHOWN] = ids[0]
-    if len(listed) == 1:
-        return listed[0]
-    names = {stored.id: _name(stored) for stored in listed}
+    if len(stored_sweeps) == 1:
+        return stored_sweeps[0]
+    names = {stored.id: _name(stored) for stored in stored_sweeps}
     chosen = st.selectbox("Sweep", ids, format_func=lambda sweep: names[sweep], key=SHOWN)
-    return next(stored for stored in listed if stored.id == chosen)
+    return next(stored for stored in stored_sweeps if stored.id == chosen)
 
 
 def panel(stored: Stored) -> None:
@@ -64,14 +64,14 @@ def _panel(owner: str, sweep: str, was_active: bool) -> None:
     zone = stored.sweep.zone
     with frame.card("What came of it", zone, _about(stored)):
         _progress(stored, points)
-        found = _outcomes(stored, points)
-        if not found:
+        outcomes = _outcomes(stored, points)
+        if not outcomes:
             words = "The first points appear here in a moment." if stored.active else "No trial was finished."
             st.info(words, icon=":material/hourglass_empty:")
             return
         if zone is Zone.CURATOR:
             st.warning(curator.WARNING, icon=":material/visibility_lock:")
-        _charts(stored, found)
+        _charts(stored, outcomes)
 
 
 def _name(stored: Stored) -> str:
@@ -133,23 +133,23 @@ def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outc
     return sweeps.outcomes(owner, sweep)
 
 
-def _charts(stored: Stored, found: Mapping[int, Outcome]) -> None:
-    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, found))
+def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
+    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
     left, right = st.columns([7, 5], gap="medium")
     with left:
-        _drawn(stored, found, BY_EPSILON, metric, chosen)
+        _drawn(stored, outcomes, BY_EPSILON, metric, chosen)
     with right:
-        _drawn(stored, found, OF_TABLES, metric, chosen)
+        _drawn(stored, outcomes, OF_TABLES, metric, chosen)
         _way_on(stored, chosen)
     several = len(stored.sweep.sizes) > 1
     places = st.columns(2, gap="medium") if several else [st.container()]
     with places[0]:
-        _drawn(stored, found, BY_SECONDS, metric, chosen)
+        _drawn(stored, outcomes, BY_SECONDS, metric, chosen)
     if several:
         with places[1]:
-            _drawn(stored, found, BY_TABLES, metric, chosen)
+            _drawn(stored, outcomes, BY_TABLES, metric, chosen)
     if stored.sweep.zone is not Zone.CURATOR:
-        _downloads(stored.sweep, found, metric, chosen)
+        _downloads(stored.sweep, outcomes, metric, chosen)
 
 
 def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
@@ -158,8 +158,8 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
     places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
     with places[0]:
         titles = {metric.title: metric for metric in METRICS}
-        told = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
-        metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=told)
+        error_help = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
+        metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=error_help)
     names = [registry.get(name).card.title for name in sweep.mechanisms]
     mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
     planned = registry.get(sweep.base.mechanism.name).card.title
@@ -176,20 +176,20 @@ def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options
     """A select box whose options come and go; `first` until one is picked, or where that one is not there."""
     if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
         st.session_state[key] = first
-    shown = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
-    return cast(T, place.selectbox(label, options, format_func=shown.get, key=key, on_change=_pick))
+    titles = {option: option if isinstance(option, str) else f"{option:g}" for option in options}
+    return cast(T, place.selectbox(label, options, format_func=titles.get, key=key, on_change=_pick))
 
 
 def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(stored: Stored, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> None:
+def _drawn(stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored.sweep, found, name, metric, chosen), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(_chart(stored.sweep, outcomes, name, metric, chosen), stored.sweep.zone, f"tradeoffs_{name}")
         return
-    spec = _public_chart(stored.owner, stored.id, len(found), name, METRICS.index(metric), chosen)
+    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen)
     key = f"tradeoffs_{name}"
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
@@ -200,16 +200,16 @@ def _drawn(stored: Stored, found: Mapping[int, Outcome], name: str, metric: Metr
 @st.cache_data(max_entries=64, show_spinner=False)
 def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
-    found = _public_outcomes(owner, sweep, finished)
-    made: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, found, name, METRICS[metric], chosen).to_dict(validate=False)
-    return made
+    outcomes = _public_outcomes(owner, sweep, finished)
+    specification: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen).to_dict(validate=False)
+    return specification
 
 
-def _chart(sweep: Sweep, found: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
+def _chart(sweep: Sweep, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
     if name == OF_TABLES:
         single = curves.of_each(metric)
-        return charts.tables_of(curves.of_tables(sweep, found, chosen, single), single)
-    bands = curves.bands(curves.outcomes(sweep, found), metric)
+        return charts.tables_of(curves.of_tables(sweep, outcomes, chosen, single), single)
+    bands = curves.bands(curves.outcomes(sweep, outcomes), metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
     return (charts.by_epsilon if name == BY_EPSILON else charts.by_seconds)(bands, metric, chosen.tables, chosen)
@@ -242,11 +242,11 @@ def _adopt(stored: Stored, name: str, epsilon: float) -> None:
     fields.store("budget.epsilon", epsilon)
 
 
-def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
+def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> None:
     """The table behind every chart, made when it is asked for."""
 
     def trials() -> Zoned[pd.DataFrame]:
-        return curves.outcomes(sweep, found)
+        return curves.outcomes(sweep, outcomes)
 
     offers: dict[str, tuple[str, Callable[[], Zoned[pd.DataFrame]], str]] = {
         "Every trial": ("trials.csv", trials, "One line a trial, with all errors and times."),
@@ -257,7 +257,7 @@ def _downloads(sweep: Sweep, found: Mapping[int, Outcome], metric: Metric, chose
         ),
         "The tables of this setting": (
             "tables.csv",
-            lambda: curves.of_tables(sweep, found, chosen, curves.of_each(metric)),
+            lambda: curves.of_tables(sweep, outcomes, chosen, curves.of_each(metric)),
             "The error of every table of the workload.",
         ),
     }

@@ -41,17 +41,17 @@ def upload() -> None:
         st.caption("The same on the command line, also for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
-        found = _found(file)
+        verified = _verified(file)
     except InputError as error:
         frame.refused(error)
         return
-    _verdict(found)
-    _checks(found.report.checks)
-    if found.report.release is not None:
-        _says(found.report.release)
+    _verdict(verified)
+    _checks(verified.report.checks)
+    if verified.report.release is not None:
+        _says(verified.report.release)
 
 
-def _found(file: UploadedFile) -> _Found:
+def _verified(file: UploadedFile) -> _Found:
     kept: _Found | None = st.session_state.get(_FOUND)
     if kept is not None and kept.file == file.file_id:
         return kept
@@ -61,13 +61,13 @@ def _found(file: UploadedFile) -> _Found:
     return made
 
 
-def _verdict(found: _Found) -> None:
-    wrong = sum(check.verdict == FAILED for check in found.report.checks)
-    if found.report.sound:
+def _verdict(verified: _Found) -> None:
+    wrong = sum(check.verdict == FAILED for check in verified.report.checks)
+    if verified.report.sound:
         st.success("**This bundle is sound**: nothing that can be checked is wrong.", icon=":material/verified:")
     else:
         st.error(f"**This bundle is not sound**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
-    st.markdown(f"SHA-256 of the file: `{found.report.sha256}`")
+    st.markdown(f"SHA-256 of the file: `{verified.report.sha256}`")
 
 
 def _checks(checks: tuple[Check, ...]) -> None:

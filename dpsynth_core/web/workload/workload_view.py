@@ -197,11 +197,11 @@ def _former(here: Current, domain: Domain) -> list[dict[str, Any]]:
     kept = here.draft["wizard"].get("workloads", {})
     for way in (ALL, TARGET):
         try:
-            found = workloads.from_json(domain, kept[way])
+            workload = workloads.from_json(domain, kept[way])
         except (KeyError, InputError):
             continue
-        if len(found.cliques) <= MOST_TO_COPY:
-            return [{"attributes": list(clique), "weight": weight} for clique, weight in found.weights.items()]
+        if len(workload.cliques) <= MOST_TO_COPY:
+            return [{"attributes": list(clique), "weight": weight} for clique, weight in workload.weights.items()]
     return []
 
 

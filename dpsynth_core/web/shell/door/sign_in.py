@@ -123,8 +123,8 @@ def _public_origin(redirect: str) -> str:
 
 
 def _people() -> frozenset[str]:
-    listed: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
+    addresses: Sequence[Any] = secrets_singleton.get(_OWN_SECTION, {}).get(_PEOPLE, [])
     field = f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"
-    if not isinstance(listed, list) or not all(isinstance(person, str) and "@" in person for person in listed):
+    if not isinstance(addresses, list) or not all(isinstance(person, str) and "@" in person for person in addresses):
         raise InputError(field, "this is not a list of e-mail addresses", 'write ["ann@example.org", "@example.org"]')
-    return frozenset(person.strip().lower() for person in listed)
+    return frozenset(person.strip().lower() for person in addresses)
