@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,8 +12,12 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import jobs, ledger, projects, runs
+from dpsynth_core.release.release import INTERRUPTED
+from dpsynth_core.release.spool import Spool
+from dpsynth_core.release.transcript import Answer
+from dpsynth_core.store import jobs, ledger, projects, runs, spools, worker
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
 from tests.mechanisms.offered import TABLES
@@ -254,3 +259,23 @@ def test_every_bad_end_says_what_was_spent_and_what_to_do(state: str, word: str)
     assert "tart another run" in text
     assert "**trouble**" not in text  # escaped: it is not ours to format
     assert button(app, "Seal")
+
+
+def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -> None:
+    place = project()
+    run = started(place)
+    plan = Plan.of(sealed(place))
+    spool = Spool(spools.spool_file(run), run, plan, private=True)
+    counts = np.full(plan.domain.sizes(("age",)), 40.0)
+    spool.keep(Answer("measure_marginal", (("age",), 9.0), 0, Measurement(("age",), counts, 9.0)), ())
+    spool.close()
+    ended(run, "lost", "Its worker died.")
+    charged = ledger.spent("Invented people")
+    app = button(open_page("mechanism", place), "Keep what was measured").click().run()
+    assert not app.exception
+    worker.work(jobs.claim(run))
+    made = runs.release(LOCAL_OWNER, run)
+    assert (made.rows, len(made.measurements), made.branded(INTERRUPTED)) == (0, 1, True)
+    assert ledger.spent("Invented people") == charged
+    for page in ("results", "mechanism"):
+        assert not open_page(page, place).exception
