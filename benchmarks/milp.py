@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint
 from scipy.optimize import milp as highs
 
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.presolve import Reduced, reduce
 from dpsynth_core.oracles.records.problem import NO_COLUMN, RecordProblem
 
@@ -24,7 +24,7 @@ _Row = tuple[list[int], list[float], float, float]
 """Variables, coefficients, lower and upper limit of a sum."""
 
 
-def milp(problem: RecordProblem, limit: Limit | None = None) -> Answer:
+def milp(problem: RecordProblem, limit: Limit | None = None) -> Solution:
     """The best record as HiGHS finds it. limit: seconds, and a gap relative to the value less the negated weights; no work, no seed."""
     started = time.perf_counter()
     limit = limit or Limit(math.nextafter(math.inf, 0))
@@ -36,11 +36,11 @@ def milp(problem: RecordProblem, limit: Limit | None = None) -> Answer:
     constant = reduced.queries.constant
     bound = reduced.ceiling(costs) if result.mip_dual_bound is None else constant - result.mip_dual_bound
     if result.x is None:
-        return Answer.failed(bound, time.perf_counter() - started)
+        return Solution.failed(bound, time.perf_counter() - started)
     codes = values[np.flatnonzero(result.x[: reduced.size] > 0.5)]
     value = problem.value(codes)
     proved = result.status == _OPTIMAL and limit.gap == 0
-    return Answer(codes, value, max(bound, value), "optimal" if proved else "feasible", time.perf_counter() - started)
+    return Solution(codes, value, max(bound, value), "optimal" if proved else "feasible", time.perf_counter() - started)
 
 
 def _constraints(reduced: Reduced) -> LinearConstraint:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from benchmarks import figures
 from benchmarks.milp import milp
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.climb import Climber
 from dpsynth_core.oracles.records.cpsat import CpSatOracle
@@ -75,7 +75,7 @@ class Measured:
     load: float
 
 
-Timed = tuple[Answer, float]
+Timed = tuple[Solution, float]
 """An answer and the processor seconds it took."""
 
 
@@ -156,7 +156,7 @@ def _highs(shared: tuple[SignedQueries, Limit]) -> Callable[[Linear], Timed]:
     return lambda linear: _timed(lambda: milp(RecordProblem(shared[0], linear), shared[1]))
 
 
-def _timed(ask: Callable[[], Answer]) -> Timed:
+def _timed(ask: Callable[[], Solution]) -> Timed:
     began = time.process_time()
     answer = ask()
     return answer, time.process_time() - began

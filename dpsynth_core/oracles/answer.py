@@ -40,7 +40,7 @@ class Limit:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Solution:
     """A record, codes of shape (attributes,), that makes a problem's `value` large.
 
     bound: no possible record is worth more; inf where nothing is known.  seconds: wall time.
@@ -64,5 +64,5 @@ class Answer:
         return max(self.bound - self.value, 0.0)
 
     @classmethod
-    def failed(cls, bound: float, seconds: float) -> Answer:
+    def failed(cls, bound: float, seconds: float) -> Solution:
         return cls(np.zeros(0, dtype=np.int32), -math.inf, bound, "failed", seconds)

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.oracles.records.problem import Codes, Linear, RecordProblem, SignedQueries
 from dpsynth_core.oracles.solver_process import Failed, Setup, SolverJob
@@ -66,13 +66,13 @@ class Pool:
             solver.connection.close()
         self._solvers = []
 
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit, hints: Sequence[Codes | None] | None = None) -> list[Answer]:
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit, hints: Sequence[Codes | None] | None = None) -> list[Solution]:
         """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
 
         hints: a record to start from for each problem. Raises OracleError, after which the pool is closed.
         """
         drawn = list(zip(problems, hints or [None] * len(problems), strict=True))
-        answers: dict[int, Answer] = {}
+        answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
             places = [i for i, problem in enumerate(problems) if problem.queries is queries]
             arguments = [(drawn[i][0].linear, limit, drawn[i][1]) for i in places]
@@ -181,7 +181,7 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit, Codes | None]], Answer]:
+def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit, Codes | None]], Solution]:
     """What a solver process does for the draws of a round."""
     oracle = CpSatOracle(queries)
     return lambda draw: oracle.answer(*draw)

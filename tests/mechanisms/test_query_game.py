@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.query_game import Searches, Signed, together
 from dpsynth_core.mechanisms.registry import configured, get
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.oracles.records.exhaustion import Exhaustion
 from dpsynth_core.oracles.records.problem import RecordProblem, Records
@@ -56,10 +56,10 @@ class Failing:
     def __init__(self, searches: int) -> None:
         self.left, self.whole = searches, Exhaustion.of(Records.of(DOMAIN))
 
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Answer]:
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
         answers = self.whole.solve_many(problems, limit)
         self.left, found = self.left - len(answers), self.left
-        return [answer if i < found else Answer.failed(math.inf, 1.0) for i, answer in enumerate(answers)]
+        return [answer if i < found else Solution.failed(math.inf, 1.0) for i, answer in enumerate(answers)]
 
 
 def failing(searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +130,6 @@ def test_uniform_choices_cover_the_class_and_its_negations() -> None:
 def test_searches_are_told_in_numbers() -> None:
     searches = Searches()
     codes = np.zeros(4, dtype=np.int32)
-    searches.add([Answer(codes, 1.0, 1.0, "optimal", 0.25), Answer(codes, 1.0, 3.5, "feasible", 0.5), Answer.failed(math.inf, 0.25)])
+    searches.add([Solution(codes, 1.0, 1.0, "optimal", 0.25), Solution(codes, 1.0, 3.5, "feasible", 0.5), Solution.failed(math.inf, 0.25)])
     assert searches.to_json() == {"searches": 3, "certified": 1, "largest_gap": 2.5}
     assert str(searches) == "3 records, 33% proved best, largest gap 2.5"

@@ -26,7 +26,7 @@ from dpsynth_core.mechanisms.mechanism import CHOOSING, COUNTING, Forecast, Spli
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.rounds import fitted, too_many_cells
 from dpsynth_core.mechanisms.steps import Fitted
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records import exhaustion
 from dpsynth_core.oracles.records.exhaustion import Exhaustion
@@ -84,7 +84,7 @@ class Searches:
     certified: int = 0
     gap: float = 0.0
 
-    def add(self, answers: Iterable[Answer]) -> None:
+    def add(self, answers: Iterable[Solution]) -> None:
         for answer in answers:
             self.count += 1
             self.certified += answer.certified
@@ -102,7 +102,7 @@ class Searches:
 class RecordOracle(Protocol):
     """What finds records."""
 
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Answer]: ...
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]: ...
 
 
 @dataclass

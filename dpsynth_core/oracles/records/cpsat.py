@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.oracles.answer import Answer, Limit, Status
+from dpsynth_core.oracles.answer import Limit, Solution, Status
 from dpsynth_core.oracles.records.climb import Climber
 from dpsynth_core.oracles.records.presolve import Options, Reduced, reduce
 from dpsynth_core.oracles.records.problem import NO_COLUMN, Codes, Linear, RecordProblem, SignedQueries
@@ -78,7 +78,7 @@ class CpSatOracle:
         self._climber = Climber(self._reduced)
         self._model = _model(self._reduced)
 
-    def answer(self, linear: Linear, limit: Limit, hint: Codes | None = None) -> Answer:
+    def answer(self, linear: Linear, limit: Limit, hint: Codes | None = None) -> Solution:
         """The best record for one perturbation. hint: a record to start from, possible or not; it never changes what is optimal."""
         began = time.perf_counter()
         costs, values = self._reduced.costs(linear)
@@ -91,12 +91,12 @@ class CpSatOracle:
         bound = min(result.bound / objective.scale + objective.rounding, self._reduced.ceiling(costs))
         records = [values[options] for options in (chosen, start) if options is not None and len(options)]
         if not records:
-            return Answer.failed(bound, time.perf_counter() - began)
+            return Solution.failed(bound, time.perf_counter() - began)
         problem = RecordProblem(self._queries, linear)
         codes = records[0] if result.status == "optimal" else max(records, key=problem.value)
         value = problem.value(codes)
         status: Status = "optimal" if result.status == "optimal" else "feasible"
-        return Answer(codes, value, max(bound, value), status, time.perf_counter() - began)
+        return Solution(codes, value, max(bound, value), status, time.perf_counter() - began)
 
     def _aim(self, objective: Rounded) -> None:
         """Maximise it, written as CP-SAT's protocol buffer has it: the negated sum is minimised."""
@@ -118,7 +118,7 @@ class CpSatOracle:
         hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
 
 
-def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Answer:
+def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Solution:
     """The best record of a single problem; for several draws with the same queries, a CpSatOracle or `pool.Pool` is faster."""
     return CpSatOracle(problem.queries).answer(problem.linear, limit, hint)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.problem import Codes, RecordProblem, Records
 
 MAX_RECORDS = 5_000
@@ -31,7 +31,7 @@ class Exhaustion:
         codes = np.stack(places, axis=1).astype(np.int32)
         return cls(codes[records.possible(codes)])
 
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Answer]:  # noqa: ARG002
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
         """The best record of each problem, in order, the first of equally good ones. What problems share is computed once."""
         started = time.perf_counter()
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
@@ -42,7 +42,7 @@ class Exhaustion:
                 values -= costs[self.possible[:, attribute]]
             best.append((int(values.argmax()), float(values.max())))
         seconds = (time.perf_counter() - started) / max(1, len(problems))
-        return [Answer(self.possible[place], value, value, "optimal", seconds) for place, value in best]
+        return [Solution(self.possible[place], value, value, "optimal", seconds) for place, value in best]
 
 
 def fits(records: Records) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.oracles.answer import Answer, Limit
+from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.rules import hits
 from dpsynth_core.oracles.rules.hits import Hits
@@ -36,7 +36,7 @@ class RecordFinder:
     limit: Limit
     pool: Pool | None = None
 
-    def best(self, rules: Sequence[Rule], costs: NDArray[np.float64]) -> list[Answer]:
+    def best(self, rules: Sequence[Rule], costs: NDArray[np.float64]) -> list[Solution]:
         """For each perturbation, a record x that makes sum_t q_t(x) - costs . x large, as codes of the features; value and bound are
         that sum. costs: (records, features). Raises OracleError if a process dies."""
         linear = np.rint(costs * STEPS).astype(np.int64)
@@ -58,13 +58,13 @@ class RecordFinder:
         weights = -wanted if self.rules.kind == CONJUNCTION else wanted
         return hits.gathered(Hits(_HOW[self.rules.kind], rows, weights, np.zeros(rows.shape[1], dtype=np.int64)))
 
-    def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Answer:
+    def _answer(self, rules: Sequence[Rule], result: hits.ChosenSet | None, row: NDArray[np.int64]) -> Solution:
         if result is None:
-            return Answer.failed(np.inf, self.limit.seconds)
+            return Solution.failed(np.inf, self.limit.seconds)
         codes = _record(self.rules.kind, result.v)
         seen = (codes == 1)[None]
         worth = sum(int(rule.holds(seen)[0]) for rule in rules) - float(row @ codes) / STEPS
-        return Answer(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible", result.seconds)
+        return Solution(codes, worth, worth + result.gap / STEPS, "optimal" if result.certified else "feasible", result.seconds)
 
 
 def exhausts(rules: RuleClass) -> bool:
