@@ -4,7 +4,7 @@ Everything here is public. An attribute may be typed, read from a codebook or gu
 records into cells is the codec's business. Cells are numbered from 0: categories or bins first, then the cell for unlisted values
 ("other"), then the cell for missing ones.
 
-What bins and their edges mean is said in `bins`.
+`bins` defines bins and their edges.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def parse_day(name: str, value: object) -> date:
 
 
 def is_number(value: Any) -> bool:
-    """A finite number; booleans are none."""
+    """A finite number. Booleans do not count as numbers."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     return abs(value) < 1e300  # false for infinities and nan, and never overflows

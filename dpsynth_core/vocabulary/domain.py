@@ -1,7 +1,7 @@
 """The domain: the columns of the release in order, each with its public set of cells, and the combinations that cannot occur.
 
-A domain knows nothing of any record. It comes from the curator's typing, from our JSON, from the benchmark form {"age": 32} of
-already coded data, or from a codebook table; whatever is wrong in those is an InputError that names the column and the remedy.
+A domain knows nothing of any record. It is typed by the curator, or read from our JSON, from the benchmark form {"age": 32} of already
+coded data, or from a codebook table. Every mistake in those is an InputError that names the column and the remedy.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Domain:
         return impossible
 
     def cleared(self, clique: Clique, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A marginal with 0 in the impossible cells: what noise put there is known to be noise."""
+        """A marginal with 0 in the impossible cells, whose values can only be noise."""
         impossible = self.impossible_cells(clique)
         return table if impossible is None else np.where(impossible, 0.0, table)
 

@@ -1,7 +1,7 @@
 """Which counting queries the rows of a fixed table satisfy, kept ready for sums over the rows and over the queries.
 
-What reweighs rows (multiplicative weights, the best mixture) asks both sums again and again. The table is whatever somebody hands in;
-here it is a public one, or a synthetic one.
+Algorithms that reweigh rows (multiplicative weights, the best mixture) need both sums many times. In this project the table is a public
+or a synthetic one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tables over a clique: summed down to a smaller one, brought beside a larger one, counted from codes, combined from noisy ones.
+"""Tables over a clique: project to a smaller clique, expand to a larger one, count from codes, combine noisy measurements.
 
-A marginal is a plain array with one axis per column of its clique, in the order of the clique. Columns may be names or numbers. Knows
-nothing of where a table comes from: whether it is private is not its business. (`project` and `expand` as in mbi's `Factor`.)
+A marginal is a plain array with one axis per column of its clique, in the order of the clique. Columns may be names or numbers. Does
+not know where a table comes from or whether it is private. (`project` and `expand` as in mbi's `Factor`.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A noisy marginal, or the residual of one: all that mechanisms ever learn about the private table's counts, apart from selections."""
+"""A noisy marginal, or the residual of one: apart from selections, all that mechanisms learn about the private table's counts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A public table of the same columns: records that anyone may see, as codes of the domain. Mechanisms may use it at no cost.
 
-Public by the curator's word alone: nothing here can check that its people agreed, so a release that used one says "assumed public".
+The curator declares it public. Nothing here can check that its people agreed, so a release that used one states "assumed public".
 This module reads no file; `sources.public` does.
 """
 

@@ -1,7 +1,7 @@
 """Counting queries: the cells of a workload's marginals as one numbered class, and its thresholds "at least t of these columns agree".
 
-Public vocabulary of the mechanisms that work with single queries instead of whole marginals. It knows domain and workload, and tables and
-rows that somebody hands it; whether those are private is not its business. A class may have millions of queries: it is never laid out as
+Public vocabulary of the mechanisms that work with single queries instead of whole marginals. It knows the domain, the workload, and the
+tables and rows that callers pass; it does not know whether those are private. A class may have millions of queries: it is never laid out as
 a matrix of queries by records, and rows are only ever compared with the queries that they satisfy.
 """
 
@@ -24,7 +24,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 Numbers = NDArray[np.int64]
-"""Numbers of queries in their class, ascending where not said otherwise."""
+"""Numbers of queries in their class, ascending unless stated otherwise."""
 
 _HITS_AT_ONCE = 2_000_000
 """How many pairs of a row and a query it satisfies are held at a time: 16 MB."""
@@ -159,7 +159,7 @@ class SparseAnswers:
 
     @classmethod
     def of_rows(cls, queries: QueryClass, codes: NDArray[np.int32], weight: float = 1.0) -> SparseAnswers:
-        """What these rows answer, each of them counting as `weight` people."""
+        """The answers of these rows, each of which counts as `weight` people."""
         numbers, times = queries.hits(codes)
         return cls(numbers, times.astype(np.float64) * weight)
 
@@ -179,7 +179,7 @@ class SparseAnswers:
         return SparseAnswers(self.numbers, self.values * factor, self.elsewhere * factor)
 
     def plus(self, other: SparseAnswers) -> SparseAnswers:
-        """The sum, listed wherever one of the two is."""
+        """The sum, with a number for every query that either of the two has one for."""
         numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)
 

@@ -1,6 +1,6 @@
 """The workload: which marginals the synthetic table must get right, and how much each one counts.
 
-Public by nature: built from the domain and the curator's wishes alone. This module knows nothing of records, budgets or mechanisms.
+Public: built from the domain and the curator's choices alone. This module knows nothing of records, budgets or mechanisms.
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ _READERS = {"never": _never, "if": _implication, "determines": _dependency, "cel
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
-    """The form it was given in; `from_json` reads it back to the same rule."""
+    """The JSON form the rule was written in; `from_json` reads it back to the same rule."""
     note = {"note": zeros.note} if zeros.note else {}
     named = [
         {name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes
