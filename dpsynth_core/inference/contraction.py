@@ -1,4 +1,4 @@
-"""Sums of products of small tables, and their derivatives, without ever building the big table.
+"""Sums of products of small tables, and their derivatives, without ever building the full table.
 
 A table is a NumPy array with one *label* (attribute index) per axis. `Program` multiplies many tables and sums labels out, pair by pair,
 in an order found by opt_einsum; run backwards it gives the derivative with respect to every input at about twice the forward cost, which is
@@ -224,8 +224,8 @@ def _transposed_times(left: Table, outer: Table) -> Table:
 def _path(inputs: tuple[Labels, ...], keep: frozenset[int], sizes: tuple[int, ...], search: Search) -> Sequence[tuple[int, ...]]:
     """Pairwise contraction order as positions in the shrinking list, the way opt_einsum reports it.
 
-    Exhaustive for up to four tables; greedy beyond, and dynamic programming where greed would be expensive. Kept, for a model that grows
-    by a clique has most of its nodes as before.
+    Exhaustive for up to four tables; greedy beyond, and dynamic programming where the greedy order would be expensive. Cached: a model
+    that grows by one clique keeps most of its nodes.
     """
     if len(inputs) <= 2:
         return [tuple(range(len(inputs)))]

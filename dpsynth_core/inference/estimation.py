@@ -21,7 +21,7 @@ from dpsynth_core.vocabulary.marginals import combined, expand, summed_axes
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
-"""How the pace of the descent grows while nothing goes wrong, what counts as a loss that rises much, and when to give up."""
+"""How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def estimate(
     warm_start: GraphicalModel | None = None,
     stopping: Stopping = Stopping(),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements. Where the domain forbids a cell, what was measured there is not used.
+    """Fit a graphical model of `total` rows to the measurements. Where the domain forbids a cell, its measurement is not used.
 
     warm_start: an earlier model of the same domain; its potentials are carried into the cliques that swallow them.
     """
@@ -127,7 +127,7 @@ def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tu
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Log-potentials with the loss there and its gradient in the clique marginals."""
+    """Log-potentials, their loss, and its gradient in the clique marginals."""
 
     potentials: list[Table]
     loss: float

@@ -1,6 +1,6 @@
-"""A distribution with one number for every possible record: exact, and only for small domains. What MWEM maintains.
+"""An explicit distribution with one number for every possible record: exact, for small domains only. MWEM maintains one.
 
-Impossible records have no mass, and multiplying leaves it so. Released values only.
+Impossible records have no mass, and multiplication keeps it zero. Released values only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ExplicitDistribution:
 class CellWeights:
     """The distribution that multiplicative weights changes, uniform over the possible records to begin with.
 
-    Kept up to a factor, so that a change touches only the records that it is about.
+    Kept up to a factor, so that a change touches only the records that satisfy its query.
     """
 
     def __init__(self, queries: QueryClass) -> None:
@@ -88,14 +88,14 @@ class CellWeights:
         self._mass *= 1.0 + (factor - 1.0) * before
 
     def remember(self) -> None:
-        """Count the present distribution into the average."""
+        """Add the current distribution to the average."""
         self._cells /= self._cells.sum()
         self._mass = 1.0
         self._sum += self._cells
         self._remembered += 1
 
     def average(self, total: float) -> ExplicitDistribution:
-        """The mean of what was remembered, as counts."""
+        """The mean of the remembered distributions, as counts."""
         return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:

@@ -1,4 +1,4 @@
-"""Junction trees: which attributes must be handled together so that a set of cliques can be reasoned about exactly.
+"""Junction trees: which attributes must be handled together for exact inference over a set of cliques.
 
 Works on attribute indices and bit masks only; knows nothing of data, potentials or privacy. A set of attributes is an int whose bit i
 stands for attribute i of the domain.
@@ -171,7 +171,7 @@ class SizeOracle:
         return self._solve(tuple(grown)).cells <= limit
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
-        """That of the last question need not be made again: many candidates are asked about the same cliques."""
+        """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
         if self._latest[0] != cliques:
             self._latest = cliques, tuple(adjacency(cliques, len(self._sizes)))
         return self._latest[1]

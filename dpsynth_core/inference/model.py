@@ -39,8 +39,8 @@ def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
 
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: how fast the fit that made it could
-    go in the end, where a later fit begins (see estimation)."""
+    """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: the final pace of the fit
+    that made it, with which a later fit starts (see estimation)."""
 
     domain: Domain
     structure: Structure
@@ -62,7 +62,7 @@ class GraphicalModel:
         return Queries(self.structure, self.calibration, self.contractor)
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Estimated counts, shape domain.sizes(clique). Any set of attributes can be asked."""
+        """Estimated counts, shape domain.sizes(clique). Any set of attributes is allowed."""
         return self._queries.marginal(labels_of(self.domain, clique)) * self.total
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:

@@ -1,9 +1,9 @@
 """Weighted records: a model that is a list of possible people, each standing for a number of real ones.
 
-What the mechanisms end with that look for records or weigh public ones. Released values only.
+The result of mechanisms that search for records or weigh public ones. Released values only.
 
-Whole rows cannot follow uneven weights exactly: rounding alone loses the more, the more records there are per row. Moving single values
-afterwards takes about half of that away, and leaves the marginals that nobody asked for no worse.
+Whole rows cannot follow uneven weights exactly: the more records there are per row, the more rounding alone loses. Moving single
+values afterwards removes about half of that loss, and makes marginals outside the workload no worse.
 """
 
 from __future__ import annotations

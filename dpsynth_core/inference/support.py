@@ -1,4 +1,4 @@
-"""Weights on the rows of a fixed table that multiplicative weights changes: what PMW^Pub maintains. Public and released values only."""
+"""Weights on the rows of a fixed table, changed by multiplicative weights: the state of PMW^Pub. Public and released values only."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class RowWeights:
         self._weights /= self._weights.sum()
 
     def remember(self) -> None:
-        """Count the present weights into the average."""
+        """Add the current weights to the average."""
         self._sum += self._weights
         self._remembered += 1
 
     def average(self, total: float) -> WeightedRecords:
-        """The mean of what was remembered, as people."""
+        """The mean of the remembered weights, as people."""
         return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:
-        """Kept: a query that was measured is asked again in every later round."""
+        """The rows that satisfy a query, cached: a measured query is needed again in every later round."""
         if query not in self._satisfying:
             self._satisfying[query] = np.flatnonzero(query.of(self._incidence.codes))
         return self._satisfying[query]

@@ -1,6 +1,6 @@
 """How far a relaxed table's answers are from noisy ones: weighted sums of squares, with gradients written by hand.
 
-Answers are fractions of the table. Two forms that differ in what is cheap: `QueryLoss` for queries picked one by one, by gathering their
+Answers are fractions of the table. Two forms, each cheap for its case: `QueryLoss` for queries picked one by one, by gathering their
 columns, `MarginalLoss` for all cells of whole marginals, by matrix products. Knows released answers only.
 """
 
@@ -85,7 +85,7 @@ class QueryLoss:
 class MarginalLoss:
     """weight * sum over marginals and their cells of (answer - target)^2.
 
-    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; not a number where anything goes.
+    marginals: the blocks of columns of each.  targets: fractions, one array for each, in C order; NaN where any value is allowed.
     """
 
     GROUP_CELLS = 4096

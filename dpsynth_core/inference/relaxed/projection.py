@@ -1,9 +1,9 @@
 """Relaxed projection (Aydore et al. 2021, Algorithm 1): the relaxed table whose answers are closest to noisy ones.
 
 Adam on free parameters of which the table is the sparsemax. The gradient is that in the table, not pulled back through sparsemax as an
-autodiff framework would do: its Jacobian is zero outside the support, so that a value which a row has once given up could never come back.
-Parameters that would be far from the support are kept within reach
-of it, and return when they are needed; at its edge (`reach` 0, the plain projection of every step) they would come and go with every step.
+autodiff framework would do: its Jacobian is zero outside the support, so that a value that a row has dropped could never return.
+Parameters are kept within `reach` of the support, so that they can return when needed. With `reach` 0 (the plain projection of every step)
+they would leave and enter the support with every step.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Adam:
         self._steps = 0
 
     def step(self, gradient: Free) -> Free:
-        """What to subtract from the parameters. Works in place, the gradient included: memory is what a step takes its time for."""
+        """What to subtract from the parameters. Works in place, the gradient included: a step spends most of its time on memory access."""
         self._steps += 1
         self._mean *= self.FIRST
         self._mean += np.multiply(gradient, 1 - self.FIRST, out=self._moved)

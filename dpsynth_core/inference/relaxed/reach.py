@@ -1,4 +1,4 @@
-"""Which queries can be far from an answer at all, as far as noisy columns tell: the others need not be offered to a selection.
+"""Which queries can be far from an answer at all, judged by noisy columns: a selection need not include the others.
 
 A selection among millions of queries of which nearly all are nearly empty mostly finds noise: the largest of m noises is about ln(m) scales
 above zero. A cell is no larger than the smallest of its columns. Knows released values only.
@@ -33,8 +33,8 @@ def out_of_reach(
 
 
 def _largest(columns: Sequence[NDArray[np.float64]], threshold: int) -> NDArray[np.float64]:
-    """The most that can be in each cell of a marginal, or can agree with it in `threshold` columns: whoever does agrees in one of any
-    k - threshold + 1 columns, so no more than in the smallest of them together."""
+    """The largest possible count of each cell of a marginal, or of records that agree with it in `threshold` columns. Such a record agrees
+    in one of any k - threshold + 1 columns, so the count is at most the sum of the smallest k - threshold + 1 column counts."""
     k = len(columns)
     shaped = np.broadcast_arrays(*(column.reshape([-1 if i == j else 1 for j in range(k)]) for i, column in enumerate(columns)))
     if threshold == k:

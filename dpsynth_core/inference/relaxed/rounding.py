@@ -1,6 +1,6 @@
 """Real rows from relaxed ones: every relaxed row becomes several copies, in which each attribute takes its values by randomised rounding.
 
-The copies of a relaxed row share its values out as evenly as they can, each attribute in an order of its own, so that every query keeps
+The copies of a relaxed row share its values as evenly as possible, each attribute in an order of its own, so that every query keeps
 its expectation (paper, section 4) with less spread than independent draws would have. Rows that the domain calls impossible are drawn
 again from the same relaxed row. Knows released values only.
 """
