@@ -1,4 +1,4 @@
-"""What an oracle may spend, and what it answers: a solution, what it is worth, and what no solution can exceed."""
+"""The limit of an oracle, and its answer: a solution, its value, and an upper bound on the value of every solution."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Limit:
 
     @classmethod
     def of_work(cls, work: float) -> Limit:
-        """Of work alone: no clock decides what is found."""
+        """A limit of work alone: the answer depends on no clock."""
         return cls(seconds=math.inf, work=work)
 
 
@@ -43,7 +43,7 @@ class Limit:
 class Solution:
     """A record, codes of shape (attributes,), that makes a problem's `value` large.
 
-    bound: no possible record is worth more; inf where nothing is known.  seconds: wall time.
+    bound: no possible record is worth more; inf without a bound.  seconds: wall time.
     A failed answer has no codes (shape (0,)) and value -inf.
     """
 

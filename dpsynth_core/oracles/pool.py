@@ -1,8 +1,8 @@
 """Solver processes, started once and used for many rounds: the draws of a round are spread over them.
 
 Each is a fresh Python of its own (no fork of a program with threads, no second import of its main module), joined to us by a socket.
-They end with the `with` block, and when we die however suddenly: the socket closes, and they watch it. A process that dies, hangs or
-fails ends the whole pool with an OracleError; nothing is asked of it again.
+They end with the `with` block, and when this process dies in any way: the socket closes, and they watch it. A process that dies, hangs or
+fails ends the whole pool with an OracleError; the pool cannot be used again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 60.0
 """How much longer than its limit a job may take before its process counts as hung: a busy machine, a large presolve."""
 
 _GLANCE_SECONDS = 0.2
-"""How often a wait for solvers looks whether the program was told to stop."""
+"""How often a wait for solvers checks whether a signal asked the program to stop."""
 
 _PROGRAM = "import sys; from dpsynth_core.oracles.solver_process import main; main(int(sys.argv[1]))"
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -176,7 +176,7 @@ def _ready(busy: dict[Connection, _Solver]) -> list[Connection]:
 
 
 def _environment() -> dict[str, str]:
-    """One thread each, and the package where we have it."""
+    """One thread for each process, and the path of this package."""
     path = os.pathsep.join([str(_PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])])
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 

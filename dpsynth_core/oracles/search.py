@@ -1,4 +1,4 @@
-"""One search by CP-SAT, on one thread: within a limit, and with a certificate that is checked here. Knows no problem of ours.
+"""One search by CP-SAT, on one thread: within a limit, and with a certificate that is checked here. Does not know what a model stands for.
 
 The search is deterministic given model, parameters and seed unless it runs into its limit of wall time. A limit of work ends it at the
 same place every time: with a proof, the answer is the one that it would have found without a limit.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """solution: a value for each variable of the model, by index; empty where none was found (failed).
+    """solution: a value for each variable of the model, by index; empty if the search failed.
 
     value, bound: of the model's objective; the bound is an upper one where it is maximised, else a lower one. seconds: wall time.
     status "optimal": CP-SAT says so and its bound is the value; a search that a gap limit ended is "feasible".

@@ -1,7 +1,7 @@
-"""A solver process of `pool`: works off what arrives on its socket.
+"""A solver process of `pool`: runs the jobs that arrive on its socket.
 
-It ends the moment the socket closes, also in the middle of a search, so that it never outlives the program that started it. It says
-nothing on its own; of an exception only the type crosses, because its text may quote what it was asked.
+It ends the moment the socket closes, also in the middle of a search, so that it never outlives the program that started it. It prints
+nothing. Of an exception it sends only the type, because the text may quote the question.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What the jobs after it have in common: prepare(shared) gives the function that does them. prepare: pickled by its name."""
+    """What the following jobs have in common: prepare(shared) returns the function that runs them. prepare: pickled by its name."""
 
     prepare: Callable[[Any], Callable[[Any], Any]]
     shared: Any
@@ -41,7 +41,7 @@ class Failed:
 
 def main(descriptor: int) -> None:
     """descriptor: of the socket, inherited. Does not return."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; who started us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent process ends this one
     connection = Connection(descriptor)
     inbox: queue.SimpleQueue[Setup | SolverJob] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
@@ -55,7 +55,7 @@ def main(descriptor: int) -> None:
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[Setup | SolverJob]) -> None:
-    """Take messages as they come, so that the end of the other side is noticed during a search: it, or any trouble, is ours."""
+    """Receive messages in a thread, so that a closed socket is noticed during a search. It ends this process, as does any error."""
     try:
         while True:
             inbox.put(connection.recv())

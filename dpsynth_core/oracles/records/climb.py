@@ -1,8 +1,8 @@
-"""A good record fast, without any proof: coordinate ascent from many starts, in step. The solver starts from it or falls back on it.
+"""A good record fast, without a proof: coordinate ascent from many starts at once. The solver starts from it or falls back on it.
 
 For one attribute at a time, every start moves to the best value given its other values: a query can be tipped by that attribute only if
-it lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Records that cannot be are left for
-ones that can, and never returned.
+it lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Impossible records move to
+possible ones, and are never returned.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class RecordProblem:
         return cls(queries, tuple(np.zeros(size) for size in queries.records.sizes))
 
     def values(self, codes: Codes) -> NDArray[np.float64]:
-        """What each row of codes (rows, attributes) is worth; does not ask whether it is possible."""
+        """What each row of codes (rows, attributes) is worth; does not check whether it is possible."""
         perturbation = sum((costs[codes[:, a]] for a, costs in enumerate(self.linear)), np.zeros(len(codes)))
         return np.asarray(self.queries.worth(codes) - perturbation)
 

@@ -1,6 +1,6 @@
 """The same records with many perturbations: the cheapest rule for each, or None where it was not proved.
 
-An oracle that cannot fail answers here. CP-SAT answers in processes of its own, so that Ctrl-C and a cancelled run do not wait
+An oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that Ctrl-C and a cancelled run do not wait
 for a search, and a search that runs out of memory takes nothing else with it.
 """
 
@@ -25,8 +25,8 @@ Ask = Callable[[LearningProblem, Integers], Sequence[Rule | None]]
 
 @contextmanager
 def asking(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
-    """Have the oracle ready for so many perturbations. Asking raises OracleError when a process of it dies; then it is not
-    to be asked again."""
+    """The oracle, ready for `questions` perturbations. A call raises OracleError when one of its processes dies; after that it cannot be
+    called again."""
     if not oracle.may_fail(rules):
         yield lambda problem, noise: rule_oracle.exhaust_many(problem, noise)
         return

@@ -2,7 +2,7 @@
 
 Learning a conjunction, disjunction, parity or halfspace from records, and finding a record for given rules of those classes, are both this
 problem: the four are the same when rules and records trade places (they are nearly self-dual). CP-SAT solves it, one indicator for each
-distinct row; going through all 2^p subsets with fast transforms is the truth for small p, and an oracle that cannot fail.
+distinct row; going through all 2^p subsets with fast transforms gives the exact minimum for small p and cannot fail.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANY, ODD, MOST_OF_ROW, MOST_OF_SET = "any", "odd", "most of the row", "most of t
 than is not."""
 
 _PARAMETERS = {"linearization_level": 0}
-"""CP-SAT's own: the linear relaxation proves nothing about weights of both signs, and costs more than all the rest."""
+"""Parameters of CP-SAT: the linear relaxation proves nothing about weights of both signs, and takes longer than everything else."""
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class ChosenSet:
-    """A set, what it costs, and what no set can be below. certified: proved to be a minimum. seconds: wall time of the solver."""
+    """A set, its cost, and a lower bound on the cost of every set. certified: proved to be a minimum. seconds: wall time of the solver."""
 
     v: Flags
     value: int
@@ -84,7 +84,7 @@ def gathered(problem: Hits) -> Hits:
 
 
 def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> ChosenSet | None:
-    """By CP-SAT: the best set it found, or None if it found none. hint: a set to start from."""
+    """The best set by CP-SAT, or None if the search failed. hint: a set to start from."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     problem = gathered(problem)
@@ -134,7 +134,7 @@ def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any],
 
 
 def exhaustive(problem: Hits) -> ChosenSet:
-    """The truth: the first of all 2^p subsets that costs least."""
+    """The first of all 2^p subsets that costs least."""
     started = time.perf_counter()
     values = all_values(problem)
     best = int(values.argmin())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 MAX_FEATURES = hits.MAX_EXHAUSTIVE[ANY]
-"""Up to which the cheapest list is found by going through the sets of features."""
+"""Number of features up to which `cheapest` goes through all sets of features."""
 MAX_LISTED = 7
 """Features up to which all lists are gone through: 189,172."""
 
@@ -100,7 +100,7 @@ def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool, float] | None:
-    """(rule, bound, certified, seconds) for the least sum of weights at which the rule holds, or None if CP-SAT found nothing."""
+    """(rule, bound, certified, seconds) for the least sum of weights at which the rule holds, or None if CP-SAT failed."""
     from ortools.sat.python import cp_model
 
     model, p = cp_model.CpModel(), len(rules.features)

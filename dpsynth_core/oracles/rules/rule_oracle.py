@@ -1,7 +1,7 @@
 """The learning oracle: the rule of a class that holds for the least weight of the given records (a weighted optimisation oracle in the
 sense of Neel, Roth, Wu 2019, Definition 5). Weights are whole numbers of either sign; only a proved minimum is *certified*.
 
-The same answer by two ways: `solve` hands the problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
+Two ways to the same answer: `solve` hands the problem to CP-SAT, which may reach its limit; `exhaust` goes through all sets of features,
 which is possible up to `exhaustible`, and then cannot fail. What every single rule costs is known up to `enumerable`. This module knows
 nothing of privacy: the kernel calls it with private records, mechanisms with public ones.
 """
@@ -51,7 +51,7 @@ class LearningProblem:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A rule, what it costs, and what no rule can be below. certified: proved to be a minimum."""
+    """A rule, its cost, and a lower bound on the cost of every rule. certified: proved to be a minimum."""
 
     rule: Rule
     value: int
@@ -75,7 +75,7 @@ class Oracle:
         return Limit.of_work(self.work)
 
     def minimise(self, problem: LearningProblem) -> Learned | None:
-        """The cheapest rule. None: the limit came before any was found."""
+        """The cheapest rule. None: the search reached its limit without a rule."""
         return solve(problem, self.limit) if self.may_fail(problem.rules) else exhaust(problem)
 
     def may_fail(self, rules: RuleClass) -> bool:
@@ -84,18 +84,18 @@ class Oracle:
 
 
 def exhaustible(rules: RuleClass) -> bool:
-    """Whether the cheapest rule can be found without a solver that may fail, in memory and seconds."""
+    """Whether the cheapest rule can be computed without a solver that may fail, within memory and seconds."""
     most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
     return len(rules.features) <= most
 
 
 def enumerable(rules: RuleClass) -> bool:
-    """Whether each rule can be looked at, as the exponential mechanism does."""
+    """Whether all rules can be enumerated, as the exponential mechanism needs."""
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
 
 def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
-    """By CP-SAT; None if it found no rule at all. A class with its negations is two searches, each with half the limit."""
+    """By CP-SAT; None if the search failed. A class with its negations is two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
         best_list = lists.solve(problem.rules, merged.rows, merged.weights, limit)

@@ -1,4 +1,4 @@
-"""What to learn: a class of rules, the columns it looks at, and what a record costs a rule. Public; the records come from whoever asks.
+"""A learning task: a class of rules, the columns it uses, and the cost of a rule at a record. Public; the caller supplies the records.
 
 target: None: a rule costs one for each record at which it holds. Otherwise the rule predicts that this column has its second value, and
 costs one for each record where that is wrong. That is the first kind over relabelled records: a record with the second value counts -1,
