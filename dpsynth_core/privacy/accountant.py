@@ -45,7 +45,7 @@ from dpsynth_core.privacy.attacker import Curve, Reading
 from dpsynth_core.privacy.events import Event, Gaussian, delta_of
 
 RUNS = 2**10
-"""So many runs at most may be added up under GDP."""
+"""The largest number of runs that may be added up under GDP."""
 _DISTANCE = RUNS * lattice.DISTANCE
 _KEPT = 2.0**-10
 """Share of delta that pays for the distance from continuous noise."""
@@ -92,7 +92,7 @@ class Accountant(ABC):
 
     @abstractmethod
     def reading(self, rho: float, slack: float = 0.0) -> Reading:
-        """What a budget means in three numbers."""
+        """Three numbers that describe a budget to a person."""
 
     def tradeoff(self, rho: float, slack: float = 0.0) -> Curve:
         """False- and true-positive rates of the best tests."""
@@ -197,7 +197,7 @@ def named(name: str) -> Accountant:
 
 
 def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
-    """The accountant of a run that would have `wanted`: zCDP where that does not cover the budget."""
+    """The accountant `wanted`, or zCDP where that does not cover the budget."""
     return wanted if wanted.covers(epsilon, delta) else ZCDP
 
 

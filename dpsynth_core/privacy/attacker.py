@@ -1,4 +1,4 @@
-"""What a guarantee means for an attacker who tests whether one person is in the table: the best trade-off between members found (true
+"""What a guarantee means for an attacker who tests whether one person is in the table: the best trade-off between members identified (true
 positives) and others wrongly accused (false positives).
 
 Pure functions of public numbers. All curves are upper bounds: no test does better, whatever the attacker knows and computes. They hold
@@ -29,13 +29,13 @@ RATES = np.unique(np.concatenate([np.linspace(0, 1, 101), np.geomspace(1e-6, 1, 
 """False-positive rates at which curves are drawn, 1 % and 10 % among them. Shared: do not write to it."""
 RATES.flags.writeable = False
 _ALL = 1 - 1e-9
-"""From this rate on, everyone is taken to be found: between it and 1 there is little room for floating point."""
+"""From this false-positive rate on, the largest true-positive rate is taken to be 1: above it floating point has little precision."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A budget as an attacker's odds. at_1, at_10: members found when 1 % or 10 % of others are wrongly accused. guess: how often a guess
-    about one person, 50:50 before, is right afterwards. All of them at most."""
+    """A budget as an attacker's odds. at_1, at_10: share of members identified when 1 % or 10 % of others are wrongly accused. guess: how
+    often a guess about one person, 50:50 before, is right afterwards. All three are upper bounds."""
 
     at_1: float
     at_10: float

@@ -1,4 +1,4 @@
-"""The best-mixture error of a public table: how well weights on its rows can answer the private table's queries, at the very best.
+"""The best-mixture error of a public table: how well the best weights on its rows answer the private table's queries.
 
 Liu, Vietri, Steinke, Ullman, Wu 2021, Definition 4.1, in counts and with `records` for the number of people:
 f(D) = min over weights w >= 0 that add up to 1 of max over queries q of |q(D) - records * sum_x w_x q(x)|.
@@ -29,7 +29,7 @@ from dpsynth_core.vocabulary.incidence import Incidence
 Float = NDArray[np.float64]
 
 SHARPNESS, STEP, DESCENTS = 20.0, 4.0, 400
-"""Of the descent: weight on the largest errors, length of a step, number of steps. They decide how long it takes, and nothing else."""
+"""Of the descent: weight on the largest errors, length of a step, number of steps. They affect only how long it takes."""
 PATIENCE, PROGRESS = 50, 0.99
 """The descent ends when so many steps have not lowered the largest error by this factor."""
 CUTS, ROUNDS = 300, 400
@@ -77,7 +77,7 @@ class _Search:
         return errors
 
     def _bound(self, mixture: Float, satisfied: Float) -> None:
-        """No weights do better than a signed mixture of queries says. satisfied: its sum for each row."""
+        """Raise the lower bound to what a signed mixture of queries proves for all weights. satisfied: its sum for each row."""
         size = max(1.0, float(np.abs(mixture).sum()))
         self.low = max(self.low, float(mixture @ self._wanted - satisfied.max()) / size)
 
@@ -102,7 +102,7 @@ class _Search:
             weights /= weights.sum()
 
     def cut(self) -> None:
-        """Cutting planes: the linear program over the queries that were wrong so far, and the ones that its weights, or weights half way
+        """Cutting planes: solve the linear program over the queries added so far, then add those that its weights, or weights half way
         between them and the best, answer worst."""
         added_before = np.zeros(len(self._wanted), dtype=bool)
         points = [self._best]

@@ -1,4 +1,4 @@
-"""What an operation costs, as data. The kernel records one of these for every operation it charges; zCDP and GDP read the same list.
+"""The cost of an operation, as data. The kernel records one event for every operation it charges; zCDP and GDP read the same list.
 
 `cost` is that under zCDP, exact (a fraction of the very floats the noise was drawn with), so that adding up thousands of rounds loses
 nothing; `rho` is the same as a float. For anything but Gaussian noise it is the number of draws times r^2/8, r being the range of the
@@ -72,7 +72,7 @@ class Selection(_Charged):
 
 @dataclass(frozen=True)
 class PermuteAndFlip(_Charged):
-    """One draw of permute-and-flip at `eps`: `privacy.flipping`, Proposition.
+    """One draw of permute-and-flip at `eps`: `privacy.selection.flipping`, Proposition.
 
     rho = eps^2 / 2, as for everything that is eps-differentially private: Bun and Steinke 2016, Proposition 1.4. It is not less, but for
     terms of order eps^3: of two queries whose scores differ by the sensitivity, one way or, for a neighbour, the other, the worse is drawn
@@ -145,7 +145,7 @@ class PerturbedMinimum(Laplace):
 
 @dataclass(frozen=True)
 class Approximate(_Charged):
-    """A step with a proof of its own that it is (eps, delta)-differentially private: Gaussian RSPM, PRSMA.
+    """A step that has its own proof of (eps, delta)-differential privacy: Gaussian RSPM, PRSMA.
 
     For neighbours there are distributions within e^eps of each other that its answers follow except with probability delta (Kairouz, Oh,
     Viswanath 2015, Theorem 3.3), and eps-DP costs rho = eps^2/2 (Bun and Steinke 2016, Proposition 1.4): it is delta-approximate

@@ -4,7 +4,7 @@ Everything a mechanism learns about the table comes out of one of the operations
 before it reads anything, and adds noise calibrated to the unit of privacy. A mechanism that only calls them is private by composition.
 
 Counts and source sit in name-mangled attributes. Python cannot hide them from hostile code; it does not have to, because mechanisms
-are ours: import rules and tests see to it that they know only `mechanisms.kernel.Kernel`.
+are ours: import rules and tests make sure that they know only `mechanisms.kernel.Kernel`.
 
 Records that the domain calls impossible (its structural zeros) are counted and measured where they are, like any other. An error, or a
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
@@ -126,7 +126,7 @@ class PrivacyKernel:
         return stage
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing; without it each operation reads."""
+        """Read the marginals that will be needed in one pass. Releases nothing, costs nothing; without it each operation makes a pass."""
         missing = [clique for clique in map(self.__canonical, cliques) if clique not in self.__counts]
         if missing:
             self.__fetch(missing)
@@ -225,7 +225,7 @@ class PrivacyKernel:
     def select_worst_queries(
         self, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """`count` different queries by peeling: the exponential mechanism with score |q(D) - answer_q| over what is left, again and again.
+        """`count` different queries by peeling: the exponential mechanism with score |q(D) - answer_q| over what is left, repeated.
 
         Costs count * eps^2 / 8, as `select_signed_query`. excluded: numbers that are not offered.
         """
@@ -240,7 +240,7 @@ class PrivacyKernel:
         return exponential.worst(ScoreGroups(self.__tally(queries), answers, left_out), count, b, self.__noise)
 
     def permute_and_flip(self, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-        """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, for it is eps-DP; proof in `privacy.flipping`."""
+        """One query by permute-and-flip, score |q(D) - answer_q|. Costs eps^2 / 2, as it is eps-DP: `privacy.selection.flipping`."""
         b = flipping.scale(eps, self.__unit.query_l1)
         self.__check(queries, answers.numbers)
         groups.check_answers(queries, answers)
@@ -265,7 +265,7 @@ class PrivacyKernel:
     ) -> NDArray[np.bool_]:
         """Whether to keep each of k signed queries: True with probability exp(-eta - gamma - eta * A), independently.
 
-        A = sign * (clip(q(D) / records, 0, 1) - answer).  Costs `events.Retention`; exact, see `privacy.retention`.
+        A = sign * (clip(q(D) / records, 0, 1) - answer).  Costs `events.Retention`; exact, see `privacy.selection.retention`.
         """
         self.__check(queries, numbers)
         retention.check(numbers, signs, answers)
@@ -353,7 +353,7 @@ class PrivacyKernel:
     ) -> float | None:
         """max(floor, the least largest error that weights on `support` can have) + discrete Laplace noise, in counts.
 
-        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.mixture`. None: the solver's bounds did not
+        Costs (mixture_l1 / scale)^2 / 2, and is (mixture_l1 / scale)-DP; proof in `privacy.best_mixture`. None: the solver's bounds did not
         meet. The promise holds if on no neighbour they fail to.
         """
         self.__check(queries, np.zeros(0, dtype=np.int64))
@@ -372,7 +372,7 @@ class PrivacyKernel:
         groups.check_numbers(queries, numbers)
 
     def __tally(self, queries: QueryClass) -> QueryCounts:
-        """The counts of a class of queries, kept for the next call."""
+        """The counts of a class of queries, cached."""
         key = queries.cliques, queries.threshold
         if key not in self.__tallies:
             self.__tallies.clear()  # one at a time: a class may have millions of queries

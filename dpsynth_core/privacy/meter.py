@@ -8,10 +8,10 @@ never allows more than it. What it *advertises* (`rho_total`, `rho_left`) is sma
 mechanism that computes a noise level from `rho_left` in floats and so misses it by a few units in the last place is still served.
 
 Delta. Some steps keep their promise except with a small probability (`events.Approximate`). Those probabilities add up too, exactly, to a
-sealed `delta`, which is 0 unless somebody set some aside: with rho it is a budget in approximate zCDP (Bun and Steinke 2016, section 8).
+sealed `delta`, which is 0 unless a budget sets some aside: with rho it is a budget in approximate zCDP (Bun and Steinke 2016, section 8).
 
 Parts. `part(rho)` is a meter of its own for a stage of the work: it seals the stage's share, and everything it charges is charged here
-too, so that a stage can overspend neither its share nor the whole. A stage that holds a part cannot reach what others were promised.
+too, so that a stage can overspend neither its share nor the whole. A stage that holds a part cannot reach the shares of others.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class OpenDPNoise:
         self._draws = 0
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """BudgetExceeded beyond `lattice.MOST_DRAWS` numbers: so many are as good as normal noise."""
+        """BudgetExceeded beyond `lattice.MOST_DRAWS` numbers: the distance from normal noise is proved for that many."""
         self._draws += values.size
         if self._draws > lattice.MOST_DRAWS:
             raise BudgetExceeded(f"more than {lattice.MOST_DRAWS:,} noisy numbers were asked for, and the guarantee is for fewer")

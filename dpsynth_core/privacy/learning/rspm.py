@@ -11,14 +11,14 @@ exact, ties broken in any way whatever, also by looking at the records. Then RSP
 are multiples of g. Say q may be returned for (S, eta): no rule is cheaper there. Take S' next to S and any q' other than q. From (S, eta)
 to (S', f(eta)) the cost of q' less that of q grows by at least (change + g) times the number of separators on which they differ, which is
 1 at least, and shrinks by at most `change` because of the records: it ends at g or more, above 0. So q alone can be returned for
-(S', f(eta)): whoever breaks ties has nothing to say. f moves each of m coordinates by change + g, so Pr[eta] <= e^eps Pr[f(eta)], and the
+(S', f(eta)): there is no tie to break. f moves each of m coordinates by change + g, so Pr[eta] <= e^eps Pr[f(eta)], and the
 sum over all eta for which q may be returned gives Pr[q | S] <= e^eps Pr[q | S']. QED
 The paper has continuous noise, where ties have probability 0, and shifts by 2 (replace). On a grid ties happen: with 2 in place of 2 + g
 the difference could end at 0, and the tie be broken the other way. A test shows that this breaks the promise.
 
 *Forms.* In the theorem, rules are functions, and different ones differ on a separator. What leaves this room must then be a function of
 the values on the separators too: how an oracle writes a rule (the order of a decision list, say) may depend on the records beyond any
-noise. So every rule goes out through `written`, which looks at those values alone, whatever found it and in whatever form.
+noise. So every rule goes out through `written`, which uses those values alone, whichever oracle returned the rule and in whichever form.
 
 *Gaussian noise* (the paper's Theorem 7 has its constant in an appendix). The same map has L2 norm D = (change + g) sqrt(m). For one output
 q, Pr[eta] <= e^eps Pr[f(eta)] unless the noise in the direction of the shift is above t = eps sigma^2/D - D/2. That direction depends on q:
@@ -87,9 +87,9 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
 
 
 def written(rules: RuleClass, rule: Rule | None) -> Integers:
-    """What is released of a rule of the class, as `Rule.written`: a function of its values on the separators, and of nothing else.
+    """The released form of a rule of the class, as `Rule.written`: a function of its values on the separators alone.
 
-    An empty array, the same for every class, records and oracle, where there is none.
+    Without a rule: an empty array, the same for every class, all records and every oracle.
     """
     if rule is None:
         return np.zeros(0, dtype=np.int64)

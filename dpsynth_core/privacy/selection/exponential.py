@@ -1,4 +1,4 @@
-"""The exponential mechanism over groups of queries with equal scores: the same distribution as over the queries, without touching each.
+"""The exponential mechanism over groups of queries with equal scores: the same distribution as over single queries, computing none.
 
 A query of score s, in whole steps, is to be drawn with probability proportional to exp(s / b). Two noisy maxima and one uniform draw do
 that. Groups are laid side by side in buckets. A group of n queries has the value v = s + round(b ln n), a bucket the value

@@ -1,4 +1,4 @@
-"""Private counts of queries, and the queries grouped by how wrong a public answer is: what selections over millions of queries run on.
+"""Private counts of queries, and the queries grouped by the error of a public answer, for selections over millions of queries.
 
 A query's score depends on two numbers only, its private count and its public answer. Most cells of a sparse table share the pair (0, 0),
 and a few thousand distinct scores stand for a million queries. Only queries with people in them, or with an answer of their own, are
@@ -56,7 +56,7 @@ class QueryCounts:
 
     @cached_property
     def _by_level(self) -> tuple[Numbers, Integers]:
-        """The listed numbers level by level, and where each level from the second on begins."""
+        """`numbers` level by level, and where each level from the second on begins."""
         return self.numbers[np.argsort(self.counts, kind="stable")], np.concatenate([[0], np.cumsum(self.sizes[1:])])
 
     def members(self, level: int) -> Numbers:
@@ -66,7 +66,7 @@ class QueryCounts:
 
 
 class ScoreGroups:
-    """The queries of a tally in groups of equal score, count - answer in steps. left_out: numbers that belong to no group.
+    """The queries of a class in groups of equal score, count - answer in steps. left_out: numbers that belong to no group.
 
     scores, sizes: one entry per group, all sizes positive. Two groups may have the same score.
     """
@@ -95,14 +95,14 @@ class ScoreGroups:
             return int(self._own[self._own_starts[group - len(self._levels)] + index])
         level = int(self._levels[group])
         if level == 0:
-            # the index-th number that is not listed: as many listed ones are below it as have `index` unlisted ones or fewer below them
+            # the index-th other number: below it are as many counted, answered or left-out ones as have `index` others or fewer below them
             return index + int(np.searchsorted(self._free_below, index, side="right"))
         members = self._tally.members(level)
         return int(members[~_in(members, self._apart)][index])
 
     @cached_property
     def _free_below(self) -> Integers:
-        """For each number that is listed somewhere, how many below it are listed nowhere."""
+        """For each number that is counted, answered or left out, how many below it are none of these."""
         numbers = merged(self._tally.numbers, self._apart)
         return np.asarray(numbers - np.arange(len(numbers)))
 
