@@ -1,7 +1,7 @@
-"""Every answer of an operation with its exact probability: a source of noise that takes, one after the other, every choice it could make.
+"""Every answer of an operation with its exact probability: a source of noise that makes every possible choice in turn.
 
-For operations whose randomness is a choice among finitely many (selections, bits). Nothing is drawn, so nothing can be bad luck: the
-smallest error in a scale or a sensitivity shows. What OpenDP's samplers do is not looked at; the tests of `privacy.noise` do that.
+For operations whose randomness is a choice among finitely many (selections, bits). Nothing is drawn, so the result is exact: the
+smallest error in a scale or a sensitivity shows. OpenDP's samplers are not covered here but by the tests of `privacy.noise`.
 """
 
 from __future__ import annotations

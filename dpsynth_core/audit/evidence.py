@@ -1,7 +1,7 @@
-"""From draws to a bound that holds: which event tells two tables apart best, and what its rates are, with a stated chance of being wrong.
+"""Confidence bounds from draws: the event that tells two tables apart best, and bounds of its rates at a stated error probability.
 
 The event is chosen on the first draws of either table, its rates are bounded on the others (Clopper and Pearson 1934), so that choosing
-costs no confidence: however clever or lucky the choice, a promise that is kept is called broken with probability `level` at most. An event
+costs no confidence: whatever the choice, a promise that is kept is called broken with probability `level` at most. An event
 is "the score is at least t" or "at most t". The score is what a person is guessed to have changed (`losses`), plus, for answers of
 a few kinds, the logarithm of how much more often that answer came with the person than without, in the first draws.
 """
@@ -42,7 +42,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Finding:
-    """claim: what was promised. least: the smallest parameter that what was seen allows. draws: of each table; 0: every probability
+    """claim: what was promised. least: the smallest parameter that the draws allow. draws: of each table; 0: every probability
     was computed. rates: bounds of the event's false- and true-positive rates."""
 
     claim: Claim
@@ -89,7 +89,7 @@ def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person
 
 def smallest_visible(claim: Claim, draws: int, level: float) -> float:
     """The smallest value of the parameter at which an audit finds the claim broken 95 times of 100, if the answers are as telling as in
-    `Claim.example` and the guesses at their losses as good as can be. An audit that finds nothing says nothing about values below."""
+    `Claim.example` and the guesses at their losses as good as can be. An audit without a finding tells nothing about values below."""
     low, high = claim.claimed, max(1e-3, 2 * claim.claimed)
     while not _visible(claim, high, draws, level):
         low, high = high, 2 * high
@@ -126,14 +126,14 @@ class _Labels:
 
 
 def _best_threshold(claim: Claim, scores: tuple[Scores, Scores], held_out: int, level: float) -> tuple[float, float]:
-    """(what it would show, threshold) for the event "at least the threshold", if the held-out draws fall as these did."""
+    """(the bound on the parameter, threshold) for the event "at least the threshold", if the held-out draws fall as these did."""
     low, high = (np.sort(side) for side in scores)
     candidates = np.unique(np.concatenate([low, high]))
     candidates = candidates[np.unique(np.linspace(0, len(candidates) - 1, _CANDIDATES).astype(int))]
     rates = [(len(side) - np.searchsorted(side, candidates) + 0.5) / (len(side) + 1) for side in (low, high)]
     bounds = claim.least(_highest(rates[0] * held_out, held_out, level / 2), _lowest(rates[1] * held_out, held_out, level / 2))
     apart = (rates[1] - rates[0]) / np.sqrt(rates[0] * (1 - rates[0]) + rates[1] * (1 - rates[1]))
-    hoped = np.where(bounds > 0, bounds, 1e-9 * apart)  # where nothing would show: by how many standard deviations the rates differ
+    hoped = np.where(bounds > 0, bounds, 1e-9 * apart)  # without a positive bound: by how many standard deviations the rates differ
     return float(hoped.max()), float(candidates[hoped.argmax()])
 
 

@@ -4,7 +4,7 @@ The better the guess, the more an audit sees. Nothing else depends on it: a wron
 Noisy numbers are compared with what a kernel without noise answers on either table, choices with the exponential mechanism that is
 promised. Where there is no good guess, the answer itself is the label of a draw.
 
-Guesses of one run's answers add up: each is made for the question as it was asked, and questions follow from earlier answers.
+Guesses of one run's answers add up: each is made for one question, and questions follow from earlier answers.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ FREE = frozenset({"part", "prepare", "residual_l2", "mixture_l1", "seed"})
 OPERATIONS = tuple(
     name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_") and name not in FREE
 )
-"""Everything else that a kernel can be asked, read off the kernel itself: a new operation is one more of them."""
+"""All other operations of a kernel, read from the class itself, so that a new operation is included."""
 
 Arguments = Mapping[str, Any]
 Guess = Callable[[Any], Draw]
-"""From an answer to what it says about the person."""
+"""From an answer to the draw that describes it: a guess at its privacy loss, or a label."""
 
 NO_ANSWER = "no answer"
 _AMPLE = 1e12
@@ -52,7 +52,7 @@ class Losses:
         self._exact = [PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent()) for table in neighbours.tables]
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
-        """The guess at an operation's answers. arguments: as it was asked, by name."""
+        """The guess at an operation's answers. arguments: those of the call, by name."""
         if operation in _CHOICES:
             return self._of_choice(_CHOICES[operation], arguments)
         if operation.startswith("learn_"):
@@ -68,7 +68,7 @@ class Losses:
         if any(answer is None for answer in exact):
             return lambda answer: Draw(0.0, answer is None)
         if not self._exact[0].events:
-            return lambda answer: Draw(0.0, key(answer))  # said to be public
+            return lambda answer: Draw(0.0, key(answer))  # free of charge, so public
         loss = _shifted(self._exact[0].events[-1], *map(numbers, exact))
         return lambda answer: Draw(0.0, NO_ANSWER) if answer is None else Draw(loss(numbers(answer)))
 
@@ -104,7 +104,7 @@ def numbers(answer: Any) -> NDArray[np.float64]:
 
 
 class _Silent:
-    """No noise at all: what a kernel would have protected. For tables of invented people only."""
+    """No noise at all: answers are the exact values. For tables of invented people only."""
 
     private = False
 

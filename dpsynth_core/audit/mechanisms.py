@@ -1,7 +1,7 @@
 """A whole mechanism on two neighbouring tables of invented people, in the configuration of a spec.
 
-What is examined is everything the kernel answered, of which rows, tables and rules are made without another look. The guesses at the
-losses of a run's answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it.
+The audit examines all answers of the kernel; rows, tables and rules are computed from them alone. The guesses at the losses of a run's
+answers add up (`losses`). A spec that is too large to be run a thousand times is audited on a small part of it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Configuration:
 
 
 class Witness:
-    """A kernel that adds up what each of its answers says about the person."""
+    """A kernel that adds up the guessed privacy losses of its answers, and keeps their labels."""
 
     def __init__(self, kernel: PrivacyKernel, losses: Losses) -> None:
         self.__kernel, self.__losses = kernel, losses
@@ -109,7 +109,7 @@ def examine(
     on_draw: Callable[[], None] = lambda: None,
     kernels: Kernels = PrivacyKernel,
 ) -> list[Finding]:
-    """Every claim against so many runs on either table. level: of each claim, `evidence.from_draws`. on_draw hears of every run."""
+    """Every claim against so many runs on either table. level: of each claim, `evidence.from_draws`. on_draw: called after every run."""
     losses, sides = Losses(neighbours), (list[Draw](), list[Draw]())
     for _ in range(draws):
         for side, table in zip(sides, neighbours.tables, strict=True):
@@ -136,7 +136,7 @@ def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, 
 
 
 def invented_public_table(domain: Domain) -> PublicTable:
-    """Every record that there can be, once."""
+    """Every possible record, once."""
     records = np.argwhere(np.ones(domain.sizes(domain.names))).astype(np.int32)
     return PublicTable(domain, records, "invented", "0" * 64)
 

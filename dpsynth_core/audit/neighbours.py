@@ -1,4 +1,4 @@
-"""Two neighbouring tables of invented people: all that an audit ever runs on. No table of anybody's is opened in this room."""
+"""Two neighbouring tables of invented people: the only data of an audit. No real table is opened in this room."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
 
 CROWD = 20
-"""Other people in the tables of `worst_cases`: few, so that one person weighs."""
+"""Other people in the tables of `worst_cases`: few, so that one person matters."""
 
 Row = tuple[int, ...]
 

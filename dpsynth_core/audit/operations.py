@@ -51,7 +51,7 @@ Question = dict[str, Any]
 """The arguments of an operation, by name."""
 Ask = Callable[[PrivacyKernel, Neighbours], Question]
 Kernels = Callable[..., PrivacyKernel]
-"""What makes a kernel of (source, unit, rho, noise, delta, accountant): the class itself, or one that a test broke."""
+"""Builds a kernel from (source, unit, rho, noise, delta, accountant): the class itself, or a deliberately broken one in a test."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _gaussian_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
 
 
 def _robust_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Thirty parts, so that these tables have enough people; a promise this weak is all that PRSMA can make about them."""
+    """Thirty parts, so that these tables have enough people. PRSMA can make only a weak promise about them."""
     return _rule(CONJUNCTION)(kernel, neighbours) | {"eps": 10.0, "delta": 0.5}
 
 
@@ -235,7 +235,7 @@ def _any_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noq
 
 
 def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    """The same rule three times: nothing says that rules have to be different."""
+    """The same rule three times: rules need not be different."""
     task = _task(CONJUNCTION)
     return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.query_l1 / MU}
 
@@ -295,4 +295,4 @@ def _orders(written: NDArray[np.int64]) -> Draw:
 BY_SEARCH = Case(
     "learn_rule", _rule(DECISION_LIST, DOMAIN.names, CP_SAT, 0.001), "decision list by CP-SAT", others=(), person=_full_rows, look=_orders
 )
-"""Apart, because each draw starts a solver: whether the form of a rule tells what the records were. At this epsilon nothing may show."""
+"""Not in CASES, as each draw starts a solver: whether the form of a rule depends on the records. At this epsilon nothing may show."""

@@ -1,4 +1,4 @@
-"""Whole audits, and what they say: claimed, found, and what could not have been seen. Lines for the command line."""
+"""Whole audits and their results, as lines for the command line: claims, findings, and the smallest violation that would have shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANNOT = (
 
 @dataclass(frozen=True)
 class Audited:
-    """One pair of tables. subject: what was asked. level: chance of a false alarm of each finding that was drawn."""
+    """The findings on one pair of tables. subject: the operation or pair, in words. level: false-alarm rate of each drawn finding."""
 
     subject: str
     findings: tuple[Finding, ...]
@@ -70,7 +70,7 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
 
 
 def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
-    """A mechanism on every pair of `worst_cases`. on_part hears how much is done, a share. CapacityError for what would take too long."""
+    """A mechanism on every pair of `worst_cases`. on_part: called with the share that is done. CapacityError if it would take too long."""
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))
     seconds = _seconds_for_two(configuration, noise)
@@ -92,7 +92,7 @@ def of_mechanism(configuration: Configuration, noise: Noise, draws: int, on_part
 
 
 def _seconds_for_two(configuration: Configuration, noise: Noise) -> float:
-    """Wall time of a run on either table, after one that loads what there is to load."""
+    """Wall time in seconds of one run on each table, after a first run that loads all modules and caches."""
     pair = worst_cases(configuration.plan.domain, configuration.plan.unit)[0]
     losses = Losses(pair)
     configuration.run(pair.tables[0], noise, losses)
