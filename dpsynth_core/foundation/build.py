@@ -1,4 +1,4 @@
-"""Which program this is, to the last line: its version, and a hash of its sources, for two checkouts can have the same version."""
+"""Identity of the running program: its version and a hash of its sources, because two checkouts can have the same version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KINDS = (".py", ".html")
 
 @cache
 def identity() -> str:
-    """Such as 0.1.0+3f2a9c01; the same for the same sources, wherever they are."""
+    """For example 0.1.0+3f2a9c01. Equal sources have the same identity, wherever they are installed."""
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
         if path.suffix in _KINDS:

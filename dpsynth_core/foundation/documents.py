@@ -1,4 +1,4 @@
-"""Documents that somebody names and that are read whole: domains, workloads, specs. Pipes and devices would never end, so files only."""
+"""Reads text documents that a user names: domains, workloads, specs. Only regular files, because a pipe or device may never end."""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ class CapacityError(InputError):
 
 
 class ChargedError(InputError):
-    """Something could not be used after all, once records were read: no release is made, and what the run was charged stays spent."""
+    """Something proved unusable after records were read: no release is made, and what the run was charged stays spent."""
 
 
 class OracleError(ChargedError):
     """A search for records gave no answer that can be used: a process of it died or hung, or no record is possible.
 
-    Nobody gave us anything wrong, but like other InputErrors it is shown as it stands. Such searches see released values alone, so that no
-    failure depends on a record; where the kernel has an oracle look at records, a failure is an answer ("no rule") and no error.
+    The input was not wrong, but like other InputErrors the message is shown unchanged. These searches use released values alone, so no
+    failure depends on a record. Where the kernel calls an oracle on records, a failure is an answer ("no rule") and not an error.
     """
 
     def __init__(self, problem: str, remedy: str = "give it more time, or a smaller problem") -> None:

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP for the command line and the workers: noted by a handler, obeyed where the program can end cleanly.
+"""SIGINT, SIGTERM and SIGHUP for the command line and the workers: a handler records them, and the program ends where it can end cleanly.
 
 Python drops an exception that a handler raises inside a destructor or a weak reference callback. So no handler here raises: before
 `defer` it ends the process, afterwards it sets a flag that the run looks at (`check`): between events, between batches of records and
@@ -23,24 +23,24 @@ _deferred = _requested = False
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked for the end of this process. Like its base not an Exception, so that nobody takes it for an error."""
+    """A signal asked this process to end. Not an Exception, like its base, so that no handler of errors catches it."""
 
 
 def handle() -> None:
-    """Take the signals of this process; one that its parent had it ignore stays ignored, as `nohup` wants it."""
+    """Install the handler. A signal that the parent process set to be ignored stays ignored, as `nohup` needs."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _note)
 
 
 def defer() -> None:
-    """From here on a first signal is only noted, until the next `check`. Call it before anything that has to be ended in order."""
+    """From now on, record a first signal until the next `check`. Call it before work that has to be ended in order."""
     global _deferred
     _deferred = True
 
 
 def check() -> None:
-    """Raises Interrupted if a signal was noted."""
+    """Raises Interrupted if a signal was recorded."""
     if _requested:
         raise Interrupted
 
@@ -55,7 +55,7 @@ def _note(_number: int, _frame: FrameType | None) -> None:
 
 
 def _write(line: bytes) -> None:
-    """Not by `print`, whose buffer the signal may have met half written."""
+    """Not with `print`: the signal may have arrived while its buffer was half written."""
     try:
         os.write(2, line)
     except OSError:  # stderr is closed

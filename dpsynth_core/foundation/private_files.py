@@ -49,7 +49,7 @@ def sync_directory(path: Path) -> None:
 
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, mode 0600, to fill; it becomes `path` whole, unless another process was first, whose file stays."""
+    """An empty file beside `path`, mode 0600, to fill. It then becomes `path`, unless another process was first: its file stays."""
     candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     candidate.touch(mode=0o600)
     try:
