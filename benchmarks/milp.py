@@ -58,12 +58,12 @@ def _rows(reduced: Reduced) -> Iterator[_Row]:
     for block in reduced.blocks():
         yield list(block), [1.0] * len(block), 1.0, 1.0
     for clause in reduced.clauses():
-        given, then = len(clause.given), len(clause.then)
-        yield [*clause.given, *clause.then], [-1.0] * given + [1.0] * then, 1.0 - given, math.inf
+        premise, then = len(clause.premise), len(clause.then)
+        yield [*clause.premise, *clause.then], [-1.0] * premise + [1.0] * then, 1.0 - premise, math.inf
     for family in reduced.families():
-        given = len(family.given)
-        variables = [*family.given, *family.outside, *(reduced.size + query for query in family.queries)]
-        yield variables, [-1.0] * given + [1.0] * (len(variables) - given), 1.0 - given, math.inf
+        shared = len(family.shared)
+        variables = [*family.shared, *family.outside, *(reduced.size + query for query in family.queries)]
+        yield variables, [-1.0] * shared + [1.0] * (len(variables) - shared), 1.0 - shared, math.inf
     for i, (numbers, threshold, weight) in enumerate(
         zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights, strict=True)
     ):

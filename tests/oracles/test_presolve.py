@@ -19,9 +19,9 @@ def every_choice(reduced: Reduced) -> np.ndarray:
     choices = np.array(list(itertools.product(*reduced.blocks())))
     allowed = np.ones(len(choices), dtype=bool)
     for clause in reduced.clauses():
-        given = np.all([(choices == i).any(axis=1) for i in clause.given], axis=0)
+        premise = np.all([(choices == i).any(axis=1) for i in clause.premise], axis=0)
         then = np.isin(choices, clause.then).any(axis=1)
-        allowed &= ~given | then
+        allowed &= ~premise | then
     return choices[allowed]
 
 
@@ -55,7 +55,7 @@ def test_every_record_keeps_to_what_families_claim(seed: int) -> None:
     families = list(reduced.families())
     assert families
     for family in families:
-        shared = np.all([(choices == i).any(axis=1) for i in family.given], axis=0)
+        shared = np.all([(choices == i).any(axis=1) for i in family.shared], axis=0)
         outside = np.isin(choices, family.outside).any(axis=1)
         assert (~shared | outside | holds[:, list(family.queries)].any(axis=1)).all()
 

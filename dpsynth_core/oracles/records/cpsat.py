@@ -5,8 +5,8 @@ weight must count if they are (what the objective pushes for needs no constraint
 each draw puts its perturbation into the objective.
 
 CP-SAT maximises whole numbers: weights and perturbation are multiplied by a power of two and rounded, so a certified answer is a best one
-for the rounded problem. Every record's value changes by at most `rounding` on the way, which is part of the bound that is given: the
-best record is worth no more than `bound`, rounding included, so that a certified answer has a gap of at most twice `rounding`. Where
+for the rounded problem. Every record's value changes by at most `rounding` on the way, which is part of the stated bound: the
+value of the best record is at most `bound`, rounding included, so that a certified answer has a gap of at most twice `rounding`. Where
 all numbers are whole (multiplicities, a perturbation on a grid), nothing is rounded and the gap is 0.
 """
 
@@ -41,8 +41,8 @@ PARAMETERS = {
     "symmetry_level": 0,
     "max_presolve_iterations": 1,
 }
-"""The full linear relaxation is what proves optimality here: with less of it they take many times as long. Branching as it says,
-without cuts, helps where proofs are hard, and a short presolve where they are easy. `benchmarks/oracle.py` measures how long they take."""
+"""The full linear relaxation proves optimality here: with less of it proofs take many times as long. Branching by the relaxation
+without cuts helps where proofs are hard, and a short presolve where they are easy. `benchmarks/oracle.py` measures the times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def _model(reduced: Reduced) -> cp_model.CpModel:
     for block in reduced.blocks():
         model.add_exactly_one(options[block.start : block.stop])
     for clause in reduced.clauses():
-        model.add_bool_or([*(~options[i] for i in clause.given), *(options[i] for i in clause.then)])
+        model.add_bool_or([*(~options[i] for i in clause.premise), *(options[i] for i in clause.then)])
     counted = []
     queries = zip(reduced.literals.tolist(), reduced.queries.thresholds.tolist(), reduced.queries.weights.tolist(), strict=True)
     for numbers, threshold, weight in queries:
@@ -142,7 +142,7 @@ def _model(reduced: Reduced) -> cp_model.CpModel:
         counted.append(counts)
     for family in reduced.families():
         outside = [options[i] for i in family.outside]
-        model.add_bool_or([*(~options[i] for i in family.given), *outside, *(counted[i] for i in family.queries)])
+        model.add_bool_or([*(~options[i] for i in family.shared), *outside, *(counted[i] for i in family.queries)])
     model.maximize(cp_model.LinearExpr.sum(options + counted))
     return model
 

@@ -1,4 +1,4 @@
-"""A record problem with everything left out that cannot matter, so that it grows with its queries and not with the domain.
+"""A record problem reduced to what affects its answer, so that its size grows with its queries and not with the domain.
 
 Values of an attribute that no query mentions, and that the rules about impossible records cannot tell apart, differ by their perturbation
 only: the cheapest one stands for all of them. What remains are *options*, one or more values each, of which a record takes exactly one
@@ -20,20 +20,20 @@ Options = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """Not all of the options `given`, or one of the options `then`."""
+    """Not all of the options `premise`, or one of the options `then`."""
 
-    given: tuple[int, ...]
+    premise: tuple[int, ...]
     then: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Not all of the options `given`, or one of the options `outside`, or one of the queries: those that differ in one attribute only.
+    """Not all of the options `shared`, or one of the options `outside`, or one of the queries: those that differ in one attribute only.
 
-    Holds for every record: one that has what they share, and none of that attribute's options that no query of them names, satisfies one.
+    Holds for every record: one that has the shared options, and no option of that attribute that is in `outside`, satisfies one query.
     """
 
-    given: tuple[int, ...]
+    shared: tuple[int, ...]
     outside: tuple[int, ...]
     queries: tuple[int, ...]
 
