@@ -61,7 +61,7 @@ class Queries:
         self._edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
         self._memo = _Memo()
         self._masks = [mask_of(c) for c in structure.cliques]
-        # kept here and not by functools.cache, which would keep every calibration there ever was
+        # not functools.cache, which would keep every calibration in memory
         self._cuts: dict[int, tuple[int, int] | None] = {}
         self._cut_works: dict[tuple[int, int, int], float] = {}
         self._sides: dict[tuple[int, int], int] = {}

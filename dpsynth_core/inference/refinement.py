@@ -5,8 +5,8 @@ single values of rows wherever that lowers  sum_r c_r ||M_r(rows) - target_r||_1
 Definition 2). Post-processing of released values only: it knows rows and targets, never the private table.
 
 A move takes a row out of one cell of every marginal that has the attribute and puts it into another; what that costs is read from tables
-kept up to date. Many rows are looked at together; of the moves that look good, those are made that stay good even if all better ones
-before them are made too, so the objective never rises.
+kept up to date. Rows are processed in blocks; of the moves that lower the objective, those are made that still lower it after all better
+moves before them, so the objective never rises.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""
 
 BLOCK_ROWS = 1000
-"""Rows looked at together. Fewer: fresher information, more overhead."""
+"""Rows in a block. With fewer rows the tables are more up to date and the overhead is larger."""
 MOST_ROWS = 100_000
-"""Rows looked at in one pass; a longer table has less sampling error to begin with, and time stays bounded."""
+"""Rows in one pass, which bounds its time; a longer table has less sampling error from the start."""
 SHORTLIST = 0.2
-"""Share of a block whose moves are considered for one attribute; the promising ones crowd into the same few cells."""
+"""Share of a block whose moves are considered for one attribute; the best ones enter the same few cells."""
 ATTEMPTS = 3
-"""How often what is left of a shortlist is looked at again after the best of it has moved."""
+"""How often the rest of a shortlist is tried again after its best moves are made."""
 LEAST_GAIN = 1e-3
 
 
@@ -91,7 +91,7 @@ def refine(
     """
     if not len(codes) or not targets:
         return codes.copy()
-    for labels, impossible in (zeros or {}).items():  # a marginal of weight zero asks for nothing and only forbids
+    for labels, impossible in (zeros or {}).items():  # a marginal of weight zero has no cost and only forbids cells
         targets = {**targets, labels: np.where(impossible, 0.0, targets.get(labels, 1.0))}
         weights = {labels: 0.0, **weights}
     columns = codes.astype(np.int64).T.copy()
