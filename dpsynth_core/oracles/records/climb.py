@@ -63,7 +63,7 @@ class Climber:
         return None if worth[best] == -np.inf else np.asarray(places[best] + self._reduced.starts[:-1])
 
     def _ascend(self, attribute: int, places: NDArray[np.int64], agree: NDArray[np.int8], costs: Floats) -> bool:
-        """Move all starts along one attribute; whether any did. Changes `places` and `agree`."""
+        """Move all starts along one attribute. Returns whether any moved; changes `places` and `agree`."""
         moves, everyone = self._moves[attribute], np.arange(STARTS)
         without = agree[:, moves.queries] - (places[:, attribute, None] == moves.chosen)
         gains = (without == self._reduced.queries.thresholds[moves.queries] - 1) @ moves.weights - costs

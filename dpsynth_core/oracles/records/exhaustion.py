@@ -13,7 +13,7 @@ from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.problem import Codes, RecordProblem, Records
 
 MAX_RECORDS = 5_000
-"""Up to here trying all takes less time than asking a solver."""
+"""Up to this many, trying all records is faster than a solver."""
 
 
 @dataclass(frozen=True, eq=False)

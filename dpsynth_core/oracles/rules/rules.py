@@ -43,14 +43,14 @@ CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST = "conjunction", "dis
 KINDS = (CONJUNCTION, DISJUNCTION, PARITY, HALFSPACE, DECISION_LIST)
 
 MAX_COLUMNS = 20
-"""Of a binary table whose records are read as one table of counts: 2^20 cells."""
+"""Columns of a binary table whose records are read as one table of counts: 2^20 cells."""
 
 _UNSEPARATED = {
     "decision_tree": "two decision trees can agree on all but one of the 2^d records",
     "dnf": "two formulas in disjunctive normal form can agree on all but one of the 2^d records",
     "real_halfspace": "halfspaces with arbitrary weights have no small separator set that we know of",
 }
-"""Classes that people ask for and that cannot be had this way, and why."""
+"""Classes that users may expect and that cannot be learnt this way, with the reason."""
 
 Flags = NDArray[np.bool_]
 
