@@ -43,7 +43,7 @@ class Claim(ABC):
 
     @abstractmethod
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Rates of tests (false positive, true positive) against something that really has this parameter: what an audit can hope for."""
+        """Rates (false positive, true positive) against a mechanism that has exactly this parameter: the most an audit can show."""
 
     @abstractmethod
     def stated(self, parameter: float) -> str:

@@ -36,7 +36,7 @@ UNITS = tuple(Unit(relation, rows) for relation in ("add-remove", "replace") for
 MU = 2.2
 """l2 / sigma of Gaussian noise: about where a given number of draws shows an error in sigma or l2 best."""
 EPS = 1.5
-"""Of selections and of what is eps-differentially private."""
+"""eps of selections and of operations that are eps-differentially private."""
 RECORDS = 20
 """People in the first cell; half as many are where `NEW` is, the cell to which the person comes."""
 
@@ -45,7 +45,7 @@ _OTHERS: tuple[Row, ...] = (OLD,) * RECORDS + (NEW,) * (RECORDS // 2)
 _FAR = 50.0
 """A count that no table of these has."""
 _WORK = 60.0
-"""Of CP-SAT, far more than it needs: it fails on neither table."""
+"""Limit of work for CP-SAT, far more than it needs, so that it fails on neither table."""
 
 Question = dict[str, Any]
 """The arguments of an operation, by name."""
