@@ -40,7 +40,8 @@ def called(case: Case, unit: Unit) -> tuple[list[Answer], tuple[Event, ...]]:
     question: dict[str, Any] = case.ask(kernel, neighbours)
     answers: list[Answer] = []
     order = list(inspect.signature(getattr(PrivacyKernel, case.operation)).parameters)[1:]
-    getattr(recording(kernel, answers), case.operation)(*(question[name] for name in order if name in question))
+    recorder = recording(kernel, lambda answer, _: answers.append(answer))
+    getattr(recorder, case.operation)(*(question[name] for name in order if name in question))
     return answers, kernel.events
 
 
