@@ -326,10 +326,11 @@ def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None]
     """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged."""
     from dpsynth_core.release import synthesis
     from dpsynth_core.release.spool import Spool
+    from dpsynth_core.release.statement import NOT_PRIVATE
 
     noise = synthesis.noise_for(plan.spec)
     if not noise.private:
-        _say(f"warning: {synthesis.NOT_PRIVATE}")
+        _say(f"warning: {NOT_PRIVATE}")
     try:
         spool = Spool(path, run, plan, noise.private)
     except FileExistsError:

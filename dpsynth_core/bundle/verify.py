@@ -36,6 +36,7 @@ from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
+from dpsynth_core.release.statement import statement
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
@@ -348,7 +349,7 @@ def _statement(opened: _Opened) -> str:
     if opened.plan.spec.public is not None:
         raise _Open("it depends on the public table, which is not in the bundle")
     _same_version(opened)
-    planned = synthesis.statement(opened.plan, opened.release.rho_spent, opened.release.private)
+    planned = statement(opened.plan, opened.release.rho_spent, opened.release.private)
     _expect(opened.release.statement == planned, "it says something else")
     return "the guarantee in words is the one of the plan"
 

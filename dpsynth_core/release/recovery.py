@@ -18,6 +18,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import INTERRUPTED, Brand, Progress, Release
 from dpsynth_core.release.spool import Kept
+from dpsynth_core.release.statement import brands, statement
 from dpsynth_core.release.transcript import Answer, AnswersEnd, replaying
 from dpsynth_core.vocabulary.measurement import Measurement
 
@@ -61,8 +62,8 @@ def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], p
         rho=plan.shares.rho,
         rho_spent=spent,
         private=private,
-        statement=synthesis.statement(plan, spent, private),
-        brands=(*synthesis.brands(plan, records, private), Brand(INTERRUPTED, sentence)),
+        statement=statement(plan, spent, private),
+        brands=(*brands(plan, records, private), Brand(INTERRUPTED, sentence)),
         row_policy="no rows: the run was interrupted",
         details={"settings": dict(plan.settings)},
         timings={},

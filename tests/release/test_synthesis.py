@@ -25,6 +25,7 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.statement import statement
 from dpsynth_core.vocabulary.marginals import row_marginals
 from tests.mechanisms.offered import TABLES
 
@@ -234,7 +235,7 @@ def test_zcdp_is_in_force_where_gdp_is_not_asked_for_or_does_not_reach(make_spec
     plan = synthesis.plan(make_spec(mechanism={"name": mechanism}, budget={"epsilon": epsilon, "delta": 1e-9}))
     assert plan.shares.accountant is ZCDP
     assert plan.shares.rho == ZCDP.rho_from(epsilon, 1e-9)
-    assert "zero-concentrated" in synthesis.statement(plan, 0.1, True)
+    assert "zero-concentrated" in statement(plan, 0.1, True)
 
 
 def test_a_domain_read_from_the_data_brands_the_release_with_the_reason(make_spec: Make) -> None:

@@ -1,0 +1,115 @@
+"""What a reader is told of a release in words: guarantee, warnings, number of rows. From public and released values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.mechanisms.mechanism import Learner
+from dpsynth_core.mechanisms.steps import Finished
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.conversions import check_budget
+from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.release.release import UNCERTIFIED, Brand
+from dpsynth_core.vocabulary.public_table import PublicTable
+
+NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
+
+_UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
+
+
+def statement(plan: Plan, rho_spent: float, private: bool) -> str:
+    """The guarantee in words: relation, unit, epsilon, delta, rho, accountant."""
+    unit, spec, accountant = plan.unit, plan.spec, plan.shares.accountant
+    m = unit.max_rows_per_person
+    if spec.unit.person_column is None:
+        who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
+    else:
+        rows = "one row" if m == 1 else f"{m} rows"
+        who = f"a person is a value of the column {spec.unit.person_column!r} and owns at most {rows}, further ones are not used"
+    change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
+        "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
+    )
+    certificate = plan.shares.certificate
+    certified = f", of which rho = {certificate:.6g} was kept for measuring the errors of the result," if certificate else ""
+    promise = (
+        f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
+        f" {accountant.stated(plan.shares.rho)}{certified} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
+        f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
+        f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}"
+    )
+    return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
+
+
+def _own_delta(plan: Plan) -> str:
+    """That a part of delta was set aside, and for what; "" where none was."""
+    if not plan.shares.delta:
+        return ""
+    return (
+        f" Half of delta, {plan.shares.delta:g}, was set aside for steps that are differentially private except with a probability of"
+        " their own; the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
+    )
+
+
+def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
+    """What a reader must know before trusting what this plan made. total: the number of records, public or noisy."""
+    spec = plan.spec
+    if not private:
+        yield Brand("not-private", NOT_PRIVATE)
+    if spec.data.simulated:
+        yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
+    if spec.domain_origin == "data":
+        warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
+        yield Brand("domain-from-data", warning + spec.domain_justification.strip())
+    if spec.data.quoting == "standard":
+        yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
+    if plan.public is not None:
+        yield Brand("assumed-public", _assumed_public(plan.public))
+    if condition := plan.condition:
+        yield Brand("conditional", f"The guarantee has a condition. {condition}")
+    for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
+        yield Brand("budget", warning)
+    if not plan.mechanism.card.makes_rows:
+        output = "a rule" if isinstance(plan.mechanism, Learner) else "noisy marginals"
+        yield Brand("answers-only", f"{plan.mechanism.card.title} gives {output} and no rows.")
+
+
+def public_table_brands(finished: Finished) -> Iterator[Brand]:
+    """How well the public table resembles the private one, if the mechanism checked it."""
+    if (reading := finished.details.get("best_mixture")) is not None:
+        verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
+        yield Brand(f"public-table-{verdict}", reading["sentence"])
+
+
+def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[Brand]:
+    """That the certificate is missing, where a share of the budget was kept for it."""
+    if plan.shares.certificate and certificate is None:
+        yield Brand(UNCERTIFIED, _UNMEASURED)
+
+
+def public_details(public: PublicTable | None) -> dict[str, Any]:
+    """Name, digest and number of rows of the public table, if one was used."""
+    return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
+
+
+_ASSUMED_WELL_FORMED = (
+    "Cells of the table may contain line breaks, as the curator states. So one person's protection assumes that the file is well formed:"
+    " that every quote in it opens, closes or stands for a quote of a cell."
+)
+
+
+def _assumed_public(public: PublicTable) -> str:
+    return (
+        f"The table {public.name!r} ({public.rows:,} rows, SHA-256 {public.digest[:16]}) was used as public: nothing here protects the"
+        " people in it. That it may be used so is the curator's word."
+    )
+
+
+def row_policy(plan: Plan) -> str:
+    """Where the number of synthetic rows comes from."""
+    if not plan.mechanism.card.makes_rows:
+        return "no rows: this mechanism gives answers only"
+    if plan.spec.output.rows is not None:
+        return "as many rows as the spec asks for"
+    return "the number of records, which is public" if plan.unit.total_is_public else "the noisy estimate of the number of records"
