@@ -1,4 +1,4 @@
-"""What can be said about synthetic rows from released values alone: rows against the noisy marginals that they were made from.
+"""Compare synthetic rows with the noisy marginals that they were made from, from released values alone.
 
 Everything is zone-tagged. Without `truth` the results are released; with it (curator-only true counts) they are curator-only.
 How far off each marginal is, is said in `quality`.
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.evaluation.grouping import Groups, group
+from dpsynth_core.evaluation.grouping import CellGroups, group
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined, project, row_marginals
@@ -94,7 +94,7 @@ def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
     return rows if rows is not None else measured.values if measured is not None else np.zeros(evidence.domain.sizes(clique))
 
 
-def _series(groups: Groups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
+def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviation: float) -> pd.DataFrame:
     counts_by_group, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
     return pd.DataFrame(
         {
@@ -130,7 +130,7 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     return {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
 
 
-def _long(table: NDArray[np.float64], sides: Sequence[Groups], transposed: bool) -> pd.DataFrame:
+def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: bool) -> pd.DataFrame:
     """One line per cell of a grouped table; the column asked for first runs down."""
     grouped = sides[1].sum(sides[0].sum(table, axis=0), axis=1)
     down, across = (sides[1], sides[0]) if transposed else (sides[0], sides[1])

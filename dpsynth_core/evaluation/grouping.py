@@ -15,7 +15,7 @@ from dpsynth_core.vocabulary.domain import Attribute
 
 
 @dataclass(frozen=True)
-class Groups:
+class CellGroups:
     """`cells[i]` are the codes shown under `labels[i]`; every code of the attribute is in exactly one group."""
 
     labels: tuple[str, ...]
@@ -38,31 +38,31 @@ def is_ordered(attribute: Attribute) -> bool:
     return attribute.kind != "categorical"
 
 
-def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> Groups:
+def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
     """At most `limit` groups: neighbours together for ordered attributes, the smallest cells together for the others.
 
     counts: public or released counts per cell, used only to find which categories are the largest.
     """
     labels = attribute.cell_labels()
     if len(labels) <= limit:
-        return Groups(labels, tuple(np.array([code]) for code in range(len(labels))))
+        return CellGroups(labels, tuple(np.array([code]) for code in range(len(labels))))
     return _neighbours(attribute, labels, limit) if is_ordered(attribute) else _largest(labels, counts, limit)
 
 
-def _neighbours(attribute: Attribute, labels: Sequence[str], limit: int) -> Groups:
+def _neighbours(attribute: Attribute, labels: Sequence[str], limit: int) -> CellGroups:
     """Runs of equal length; the cells for other and missing values stay alone at the end."""
     special = [np.array([code]) for code in range(attribute.values, attribute.size)]
     length = -(-attribute.values // (limit - len(special)))
     runs = [np.arange(start, min(start + length, attribute.values)) for start in range(0, attribute.values, length)]
     cells = (*runs, *special)
-    return Groups(tuple(_span(labels, codes) for codes in cells), cells)
+    return CellGroups(tuple(_span(labels, codes) for codes in cells), cells)
 
 
 def _span(labels: Sequence[str], codes: NDArray[np.intp]) -> str:
     return labels[codes[0]] if len(codes) == 1 else f"{labels[codes[0]]} … {labels[codes[-1]]}"
 
 
-def _largest(labels: Sequence[str], counts: NDArray[np.float64], limit: int) -> Groups:
+def _largest(labels: Sequence[str], counts: NDArray[np.float64], limit: int) -> CellGroups:
     order = np.argsort(-counts, kind="stable")
     kept, rest = np.sort(order[: limit - 1]), np.sort(order[limit - 1 :])
-    return Groups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), (*(np.array([code]) for code in kept), rest))
+    return CellGroups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), (*(np.array([code]) for code in kept), rest))

@@ -1,4 +1,4 @@
-"""How good the published marginals are, one by one and in a sentence: the certificate, the bounds, and what simpler ways would have given.
+"""How good the published marginals are, one by one and in a sentence: the certificate, the bounds, and the errors of simpler ways.
 
 Everything is zone-tagged: released without `truth`, curator-only with it. Errors are told as the share of people in a wrong cell, half
 the L1 distance of two tables of fractions: those who would have to move for the two to agree. (Certificates, bounds and release.json

@@ -26,7 +26,7 @@ _SHOWN = 60
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """The settings in which published specs differ, by name of the run: one row each, a column "setting" and one per run. Public.
 
-    Domain and workload are told by whether they are the same, not cell by cell.
+    Of domain and workload it only says which runs share the same one.
     """
     flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
     paths = dict.fromkeys(path for settings in flat.values() for path in settings)
@@ -79,9 +79,9 @@ def _side_by_side(tables: Mapping[str, pd.DataFrame], of: Sequence[str]) -> pd.D
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A run among the others. mean, most: of the limits, or of the true errors where they are known, NaN if there are none. best: tables
-    where it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
+class RunScore:
+    """How a run compares with the others. mean, most: of the limits, or of the true errors where they are known, NaN if there are none.
+    best: tables where it is lowest; surely: where it is below the least that every other run may have, so that intervals do not overlap."""
 
     run: str
     mean: float
@@ -91,21 +91,21 @@ class Standing:
     tables: int
 
 
-def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[Standing, ...]]:
-    """How each run stands; both: as `side_by_side` makes it."""
+def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[RunScore, ...]]:
+    """How each run compares with the others; both: as `side_by_side` makes it."""
     return combine(_wins, both)
 
 
-def _wins(both: pd.DataFrame) -> tuple[Standing, ...]:
+def _wins(both: pd.DataFrame) -> tuple[RunScore, ...]:
     exact = "true" in both
     by = both.pivot(index="place", columns="run", values="true" if exact else "limit")
     low = by if exact else both.pivot(index="place", columns="run", values="low").fillna(0.0)
     complete = by.dropna(how="any")
-    standings = []
+    scores = []
     for run in by.columns:
         others = [other for other in by.columns if other != run]
         limits = complete[run].to_numpy()[:, None]
         best = (limits < complete[others].to_numpy()).all(axis=1) if others else np.ones(len(complete), dtype=bool)
         surely = (by[run].to_numpy()[:, None] < low[others].to_numpy()).all(axis=1) & by[run].notna().to_numpy()
-        standings.append(Standing(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
-    return tuple(standings)
+        scores.append(RunScore(str(run), float(by[run].mean()), float(by[run].max()), int(best.sum()), int(surely.sum()), len(by)))
+    return tuple(scores)
