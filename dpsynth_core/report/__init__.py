@@ -1,4 +1,4 @@
-"""What a release says to a person who was not there: a self-contained HTML report, a data card, the noisy marginals as tables.
+"""The files that explain a release to its readers: a self-contained HTML report, a data card, the noisy marginals as tables.
 
 Built from a release alone, so nothing curator-only can be in it; every part is tagged released, for the bundle to check.
 Column names, categories and the curator's words are hostile text, escaped for the format they go into.
@@ -43,7 +43,7 @@ def statements(release: Release) -> Zoned[Statements]:
     return combine(
         lambda e: Statements(
             evidence=e,
-            workload=asked_for(release),
+            workload=answered_workload(release),
             bounds=release.bounds,
             certificate=release.certificate,
             mechanism=plan.spec.mechanism.name,
@@ -54,7 +54,7 @@ def statements(release: Release) -> Zoned[Statements]:
     )
 
 
-def asked_for(release: Release) -> Workload:
+def answered_workload(release: Release) -> Workload:
     """The tables that a release answers: its workload's; of a rule or an interrupted run, those that were measured."""
     if not learnt(release) and not release.branded(INTERRUPTED):
         return release.plan.workload

@@ -1,4 +1,4 @@
-"""What a release says of a rule that was learnt: the rule, how good it is, what its promise rests on. Names and labels are hostile text."""
+"""Sentences about a rule that was learnt: the rule, how good it is, what its guarantee rests on. Names and labels are hostile text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rule_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def goodness(rule: Mapping[str, Any]) -> str:
-    """As measured, with noise."""
+    """How often the rule is wrong or holds, as measured with noise."""
     if "wrong" in rule:
         measured = rule["wrong"]
         return (

@@ -1,4 +1,4 @@
-"""What a release says in sentences: what was protected and how strongly, what was assumed, what the data are for, how to check it.
+"""Sentences about a release: what was protected and how strongly, what was assumed, what the data are for, how to check it.
 
 Plain text from public and released values; whoever puts it into a page escapes it.
 """

@@ -32,7 +32,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Metric:
-    """How the error of a trial is told: a column of `outcomes`. axis: the title with its unit. percent: it is a share of the people."""
+    """One measure of the error of a trial: a column of `outcomes`. axis: the title with its unit. percent: it is a share of the people."""
 
     column: str
     title: str
