@@ -153,7 +153,7 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
 
 
 def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
-    """How much is kept for measuring the errors of the result. rho: what that comes to."""
+    """The share of the budget for measuring the errors of the result. rho: that share."""
     with frame.card("How will readers know how good the rows are?", Zone.PUBLIC, CERTIFICATE_HELP):
         chosen = fields.value(CERTIFICATE, 0.0)
         options = sorted({*SHARES, chosen})

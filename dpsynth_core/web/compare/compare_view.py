@@ -26,7 +26,7 @@ from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, one_line
 
-MOST = 4
+MAX_RUNS = 4
 FAVOURITE = "favourite"
 """The note of a project that names the run the curator likes best."""
 
@@ -34,7 +34,7 @@ _LETTERS = "ABCD"
 _PICKED, _MEASURE = "compare_runs", "compare_measure"
 _UNIT = "% of all"
 _MEAN, _LARGEST = "People in a wrong cell", "Largest error of one count"
-_TOLD = {
+_MEASURES = {
     _MEAN: "Of each table: who would have to move to another cell to make it right. Half the L1 error.",
     _LARGEST: "Of all counts of all tables: the max error of the papers on query release. A release states it for its tables together.",
 }
@@ -48,7 +48,9 @@ def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
     if not set(st.session_state.get(_PICKED, [])) <= set(names):
         st.session_state[_PICKED] = first
     st.session_state.setdefault(_PICKED, first)
-    chosen = st.multiselect("Runs", list(names), format_func=names.get, key=_PICKED, max_selections=MOST, placeholder="Choose two to four")
+    chosen = st.multiselect(
+        "Runs", list(names), format_func=names.get, key=_PICKED, max_selections=MAX_RUNS, placeholder="Choose two to four"
+    )
     return [next(run for run in finished if run.id == picked) for picked in chosen]
 
 
@@ -87,8 +89,8 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return
         with open_runs.beside_toggle():
-            measure_help = " ".join(f"**{name}**: {help}" for name, help in _TOLD.items())
-            measure = st.segmented_control("Measure", list(_TOLD), key=_MEASURE, default=_MEAN, required=True, help=measure_help)
+            measure_help = " ".join(f"**{name}**: {help}" for name, help in _MEASURES.items())
+            measure = st.segmented_control("Measure", list(_MEASURES), key=_MEASURE, default=_MEAN, required=True, help=measure_help)
             with_truth = open_runs.curator_toggle()
         if measure == _LARGEST and not _same_questions(opened, labels):
             st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
@@ -168,9 +170,9 @@ def _mean_limits(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> dict[s
 
 
 def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bool) -> None:
-    standings = side_by_side.wins(both).value
+    scores = side_by_side.wins(both).value
     exact = "true" in both.value
-    for place, one in zip(st.columns(len(standings)), standings, strict=True):
+    for place, one in zip(st.columns(len(scores)), scores, strict=True):
         with place:
             error = one.most if largest else limits.get(one.run, one.mean)
             of = "the largest" if largest else "on average"

@@ -87,7 +87,7 @@ def _load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = 
 
 
 def _key(kind: str) -> str:
-    """Key of a loader; a new one after each load, so that the file is let go and the popover closes."""
+    """Key of a loader; a new one after each load, so that the file is forgotten and the popover closes."""
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"
 
 

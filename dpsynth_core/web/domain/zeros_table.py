@@ -65,7 +65,7 @@ def problems(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> list[Inp
     return [problem(rule, i) for i, rule in enumerate(rules)]
 
 
-def said(rule: Rule, attributes: Sequence[Attribute]) -> str:
+def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
     """A rule that fits, in plain words."""
     return sentence(from_json(rule, attributes), {a.name: a for a in attributes})
 

@@ -82,7 +82,7 @@ def _rule_list(rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:
 
 def _in_words(rule: Rule, error: InputError | None, attributes: Sequence[Attribute]) -> str:
     note = f"**{literal(rule['note'])}** " if rule.get("note") else ""
-    return note + (literal(zeros_table.said(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
+    return note + (literal(zeros_table.in_words(rule, attributes)) if error is None else "A rule that no longer fits the columns.")
 
 
 def _sentence(here: Current, attributes: Sequence[Attribute]) -> None:

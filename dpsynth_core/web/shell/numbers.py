@@ -1,4 +1,4 @@
-"""Numbers as people type them: what a text means, or one clear sentence why it means nothing. Pure."""
+"""Read numbers as people type them; a text that is no number raises one clear error. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a callback was refused, kept for the next run of the page, which says it where the question was asked (`frame.refused_at`)."""
+"""Errors of callbacks, kept until the next run of the page shows them beside their widgets (`frame.refused_at`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Column names, values and file names are hostile text: this is how they get onto a page.
+"""Escape column names, values and file names, which may be hostile, before they are shown on a page.
 
 Streamlit reads labels, alerts, tooltips and captions as Markdown with its own additions (math, coloured text, icons, emoji short codes).
 `literal` makes a text mean only itself there; `code` sets it in a code span. Cells of tables, options of select boxes and chart data are

@@ -1,4 +1,4 @@
-"""What the first visit of a page would otherwise wait for: the modules of all pages, and the first chart, which reads Vega-Lite's schema.
+"""Load what the first visit would otherwise wait for: the modules of all pages, and the first chart, which reads Vega-Lite's schema.
 
 Done once, before the server answers. Public facts only: the chart that is drawn is of no release.
 """

@@ -18,7 +18,7 @@ class Door(Protocol):
 
     @property
     def one_person(self) -> bool:
-        """Whether whoever comes in is the person who runs the server."""
+        """Whether every visitor who is admitted is the person who runs the server."""
 
     @property
     def strangers_may(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The pages before the first page: plain HTML that asks the server for nothing, because a stranger gets nothing else."""
+"""The pages before the first page: plain HTML that loads nothing more, because the server gives a stranger nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door of a server with one user: whoever has the token is the person who runs it.
+"""The door of a server with one user: who has the token is taken for the person who runs it.
 
 The first visit brings the token in the address. It gets a cookie for it and is sent on to the same address without the token, so that
 the token stays in no address bar, and in no link that is passed on. The cookie is derived from the token: it lasts as long as the token
