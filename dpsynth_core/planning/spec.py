@@ -10,14 +10,16 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.sources import standin
+from dpsynth_core.sources.registry import KINDS
 
 MAX_ROWS = 100_000_000
 DEFAULT_CERTIFICATE = 0.05
@@ -44,6 +46,12 @@ class StandinSpec(_Part):
     seed: int = Field(default=0, ge=0, lt=2**63)
 
 
+def _known_kind(kind: str) -> str:
+    if kind not in KINDS:
+        raise PydanticCustomError("kind", "use one of {kinds}", {"kinds": ", ".join(KINDS)})
+    return kind
+
+
 class DataSpec(_Part):
     """Where the records are and how the file is written (`sources.formats`), which the curator states.
 
@@ -52,7 +60,7 @@ class DataSpec(_Part):
     """
 
     path: str = ""
-    kind: Literal["csv", "parquet", "demo", "standin"] = "csv"
+    kind: Annotated[str, AfterValidator(_known_kind)] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
     quoting: Literal["lines", "none", "standard"] = "lines"
@@ -62,7 +70,7 @@ class DataSpec(_Part):
     @property
     def simulated(self) -> bool:
         """Whether the records are invented, so that nobody's privacy is at stake."""
-        return self.kind in (DEMO, STANDIN)
+        return KINDS[self.kind].simulated
 
 
 class PublicSpec(_Part):

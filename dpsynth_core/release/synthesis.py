@@ -7,7 +7,6 @@ handed to the mechanism; nothing else of the records comes out. Words for reader
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,7 +29,7 @@ from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -40,13 +39,11 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import brands, certificate_brands, public_details, public_table_brands, row_policy, statement
 from dpsynth_core.release.transcript import Answer, AnswersEnd, recording
-from dpsynth_core.sources import demo, files, standin
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources import survey as surveys
-from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import decode
-from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.domain import Domain
@@ -106,10 +103,8 @@ def noise_for(spec: Spec) -> Noise:
 def open_source(plan: Plan) -> MarginalSource:
     """The records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
     spec = plan.spec
-    if (invented := spec.data.standin) is not None:
-        return CodesSource(plan.domain, standin.simulate(plan.domain, invented.rows, invented.strength, invented.seed))
-    table = demo.simulate() if spec.data.kind == DEMO else Path(spec.data.path)
-    return ArrowSource(plan.domain, table, table_format(spec), spec.unit.person_column, spec.unit.max_rows_per_person)
+    unit = spec.unit
+    return KINDS[spec.data.kind].open(spec.data.model_dump(), plan.domain, unit.person_column, unit.max_rows_per_person)
 
 
 def survey(plan: Plan) -> Zoned[Survey]:
@@ -255,18 +250,12 @@ def versions() -> dict[str, str]:
 
 def _check_data(spec: Spec, domain: Domain) -> None:
     """That the file is a table with these columns. Looks at the header and the shape of the first lines, not at what they say."""
-    if spec.data.kind == STANDIN:
-        return  # has the columns of the domain
-    if spec.data.kind == DEMO:
-        columns: tuple[str, ...] = tuple(map(str, demo.simulate(rows=1).columns))
-    else:
-        files.check(Path(spec.data.path), table_format(spec), limit_bytes=sys.maxsize)
-        columns = files.column_names(Path(spec.data.path), table_format(spec))
-    person = spec.unit.person_column
+    kind, person = KINDS[spec.data.kind], spec.unit.person_column
+    if kind.columns is None:
+        return
+    columns = kind.columns(spec.data.model_dump(), person)
     if person is not None and person not in columns:
         raise InputError("unit.person_column", f"the data have no column {person!r}", "choose one of the file's columns")
-    if person is not None and not spec.data.simulated:
-        files.check_person_column(Path(spec.data.path), table_format(spec), person)
     for name in domain.names:
         if name not in columns:
             raise InputError(f"column {name!r}", "the data have no column of this name", "drop it from the domain, or correct its name")

@@ -12,6 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.data.project_table import Table
@@ -101,7 +102,7 @@ def _remove(here: Current) -> None:
 
 def _found(here: Current) -> None:
     data, columns = here.draft["data"], document.columns(here.draft)
-    kind = {"csv": "text table", "parquet": "Parquet", "demo": "simulated"}[data["kind"]]
+    kind = KINDS[data["kind"]].label
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(here.draft['wizard']['label'])}", width="content")
         st.caption(f"{kind}, {len(columns)} columns", width="content")

@@ -1,0 +1,84 @@
+"""Every kind of table that a spec can name (`data.kind`), one entry each: the only place that asks which kind a table is.
+
+A new engine is one file with a counting source (`sources.source`) and one entry here. A spec names kinds, so importing this file loads no
+engine.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # engines are loaded when a table is looked at
+    from dpsynth_core.sources.source import MarginalSource
+    from dpsynth_core.vocabulary.domain import Domain
+
+Section = Mapping[str, Any]
+"""The `data` section of a spec."""
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """label: what pages call it. simulated: whether the records are invented, so that nobody's privacy is at stake and no file is named.
+
+    open: the counting source of a section, over a domain, with the column that tells people apart (or None) and the rows that each may
+    have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
+    nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
+    """
+
+    label: str
+    open: Callable[[Section, Domain, str | None, int], MarginalSource]
+    columns: Callable[[Section, str | None], tuple[str, ...]] | None
+    simulated: bool = False
+
+
+def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
+    from dpsynth_core.sources import files
+    from dpsynth_core.sources.formats import TableFormat
+
+    path, form = Path(section["path"]), TableFormat.of(section)
+    files.check(path, form, limit_bytes=sys.maxsize)
+    names = files.column_names(path, form)
+    if person in names:
+        files.check_person_column(path, form, person)
+    return names
+
+
+def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    from dpsynth_core.sources.arrow import ArrowSource
+    from dpsynth_core.sources.formats import TableFormat
+
+    return ArrowSource(domain, Path(section["path"]), TableFormat.of(section), person, rows)
+
+
+def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
+    from dpsynth_core.sources import demo
+
+    return tuple(map(str, demo.simulate(rows=1).columns))
+
+
+def _open_demo(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    from dpsynth_core.sources import demo
+    from dpsynth_core.sources.arrow import ArrowSource
+    from dpsynth_core.sources.formats import TableFormat
+
+    return ArrowSource(domain, demo.simulate(), TableFormat.of(section), person, rows)
+
+
+def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: int) -> MarginalSource:
+    from dpsynth_core.sources import standin
+    from dpsynth_core.sources.codes import CodesSource
+
+    made = section["standin"]
+    return CodesSource(domain, standin.simulate(domain, made["rows"], made["strength"], made["seed"]))
+
+
+KINDS: Mapping[str, TableKind] = {
+    "csv": TableKind("text table", _open_file, _file_columns),
+    "parquet": TableKind("Parquet", _open_file, _file_columns),
+    "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
+    "standin": TableKind("stand-in", _open_standin, None, simulated=True),
+}

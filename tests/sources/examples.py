@@ -1,0 +1,56 @@
+"""One small table of every kind of source, for the suite that asks the same of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from dpsynth_core.sources.demo import demo_domain
+from dpsynth_core.vocabulary.domain import Domain
+
+THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """section: the `data` section of a spec. codes: the records as cells of the domain, int32, where they are known."""
+
+    section: Mapping[str, Any]
+    domain: Domain
+    codes: NDArray[np.int32] | None = None
+
+
+def codes() -> NDArray[np.int32]:
+    return np.random.default_rng(3).integers(0, THREE.sizes(THREE.names), size=(200, 3)).astype(np.int32)
+
+
+def _csv(folder: Path) -> Example:
+    path = folder / "table.csv"
+    pd.DataFrame(codes(), columns=THREE.names).to_csv(path, index=False)
+    return Example({"path": str(path), "kind": "csv"}, THREE, codes())
+
+
+def _parquet(folder: Path) -> Example:
+    path = folder / "table.parquet"
+    pq.write_table(pa.Table.from_pandas(pd.DataFrame(codes(), columns=THREE.names)), path)
+    return Example({"path": str(path), "kind": "parquet"}, THREE, codes())
+
+
+def _demo(_folder: Path) -> Example:
+    some = Domain(tuple(attribute for attribute in demo_domain() if attribute.name in demo_domain().names[:3]))
+    return Example({"kind": "demo"}, some)
+
+
+def _standin(_folder: Path) -> Example:
+    return Example({"kind": "standin", "standin": {"rows": 300, "strength": 0.5, "seed": 4}}, THREE)
+
+
+EXAMPLES: dict[str, Callable[[Path], Example]] = {"csv": _csv, "parquet": _parquet, "demo": _demo, "standin": _standin}
