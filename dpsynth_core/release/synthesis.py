@@ -24,7 +24,7 @@ from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
@@ -40,7 +40,6 @@ from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import brands, certificate_brands, public_details, public_table_brands, row_policy, statement
 from dpsynth_core.release.transcript import Answer, AnswersEnd, recording
 from dpsynth_core.sources import public as public_tables
-from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.codec import decode
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.registry import KINDS
@@ -110,7 +109,9 @@ def open_source(plan: Plan) -> MarginalSource:
 def survey(plan: Plan) -> Zoned[Survey]:
     """What in the table cannot be read as the spec says, for the curator's eyes before anything is charged. Reads all of the columns in
     use once. Raises InputError if they cannot be read to the end; a run would then fail after its charge."""
-    return surveys.survey(Path(plan.spec.data.path), table_format(plan.spec), plan.domain.names, plan.spec.unit.person_column)
+    data = plan.spec.data
+    look = KINDS[data.kind].survey
+    return curator_only(Survey()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
 
 
 def table_format(spec: Spec) -> TableFormat:

@@ -7,13 +7,15 @@ engine.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
+    from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.source import MarginalSource
+    from dpsynth_core.sources.survey import Survey
     from dpsynth_core.vocabulary.domain import Domain
 
 Section = Mapping[str, Any]
@@ -27,11 +29,13 @@ class TableKind:
     open: the counting source of a section, over a domain, with the column that tells people apart (or None) and the rows that each may
     have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
     nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
+    survey: what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
     """
 
     label: str
     open: Callable[[Section, Domain, str | None, int], MarginalSource]
     columns: Callable[[Section, str | None], tuple[str, ...]] | None
+    survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
     simulated: bool = False
 
 
@@ -52,6 +56,13 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
     from dpsynth_core.sources.formats import TableFormat
 
     return ArrowSource(domain, Path(section["path"]), TableFormat.of(section), person, rows)
+
+
+def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[Survey]:
+    from dpsynth_core.sources import survey
+    from dpsynth_core.sources.formats import TableFormat
+
+    return survey.survey(Path(section["path"]), TableFormat.of(section), columns, person)
 
 
 def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
@@ -77,8 +88,8 @@ def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: 
 
 
 KINDS: Mapping[str, TableKind] = {
-    "csv": TableKind("text table", _open_file, _file_columns),
-    "parquet": TableKind("Parquet", _open_file, _file_columns),
+    "csv": TableKind("text table", _open_file, _file_columns, _survey_file),
+    "parquet": TableKind("Parquet", _open_file, _file_columns, _survey_file),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }

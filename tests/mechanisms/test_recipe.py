@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("dpsynth_core", "pages", "tests", "benchmarks", "assets", ".streamlit", "app.py", "pyproject.toml", ".importlinter")
-DOCUMENTS = ("ARCHITECTURE.md", "README.md", "CHANGELOG.md", "requirements.in", "requirements-dev.in")
+from tests.recipes import copied, run
 
 FILE = "mechanisms/graphical/repeated.py"
 CODE = '''"""Repeated: measure every column several times; the rows have no dependence between columns."""
@@ -100,19 +94,9 @@ def follow_the_recipe(project: Path) -> None:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one mechanism more."""
-    copy = tmp_path_factory.mktemp("project")
-    for name in (*COPIED, *DOCUMENTS):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, copy / name)
+    copy = copied(tmp_path_factory.mktemp("project"))
     follow_the_recipe(copy)
     return copy
-
-
-def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(project), "DPSYNTH_HOME": str(project / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def test_the_command_line_offers_it_with_its_parameters(project: Path) -> None:
