@@ -3,20 +3,22 @@
 Files: DIR/synthetic.csv, DIR/release.json, and both with all else that is published in DIR/release.zip. stderr: one line per round,
 warnings, and for bad input exactly one line. Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing
 charged), 130 interrupted. What a run was charged that ended early stays charged, and what it measured is kept: `recover` finishes its
-release without spending again. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound) or 1; `reproduce`
-writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends with 0 (nothing found) or 3 (a
-promise is broken).
+release without spending again. For whoever gets a bundle: `verify` prints one line per check and ends with 0 (sound), 1 (not) or 4 (sound
+as far as checked); `reproduce` writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented people and ends
+with 0 (nothing found) or 3 (a promise is broken). 5: what was found could not be printed to the end.
 The ledger is used only with --population, and then as the app does; `ledger` checks it (0 whole, 1 not), exports and restores it.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -27,6 +29,7 @@ from dpsynth_core.foundation.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:  # each command imports what it needs, so that --help and mistakes answer at once
     from dpsynth_core.audit.report import Audited
+    from dpsynth_core.bundle.confined import Limits
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.privacy.noise import Noise
@@ -36,7 +39,7 @@ if TYPE_CHECKING:  # each command imports what it needs, so that --help and mist
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 
-BAD_INPUT, FAILED, VIOLATED = 2, 1, 3
+BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
 
 BUNDLE = "release.zip"
 
@@ -55,8 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("error: interrupted; no release was written")
         return INTERRUPTED
-    except BrokenPipeError:
-        return FAILED
+    except _Unprinted:
+        _say("error: the result could not be printed to the end")
+        return UNPRINTED
     except Exception as error:
         _say(f"error: the run failed with {type(error).__name__}; no release was written")  # its text could quote a record
         if os.environ.get("DPSYNTH_DEBUG"):
@@ -168,26 +172,43 @@ def _run(options: argparse.Namespace) -> None:
 def _mechanisms(_: argparse.Namespace) -> None:
     from dpsynth_core.mechanisms import registry
 
-    print(json.dumps(registry.describe(), indent=1))
+    _print(json.dumps(registry.describe(), indent=1))
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from dpsynth_core.bundle import unpack, verify
+    from dpsynth_core.bundle import confined, verify
 
-    report = verify.verify(unpack.read(options.bundle))
+    report = confined.verified(options.bundle, _limits(options))
     for check in report.checks:
         _tell(f"{check.verdict}: {check.question} {check.detail}")
     _tell(f"note: {verify.CANNOT}")
     if report.sha256:
         _tell(f"SHA-256 of the bundle: {report.sha256}")
-    _tell("sound: nothing that can be checked is wrong" if report.sound else "NOT SOUND: do not rely on this release")
-    return 0 if report.sound else FAILED
+    conclusions = {
+        verify.SOUND: "sound: nothing that can be checked is wrong",
+        verify.PARTLY: f"sound as far as checked; not checked: {' '.join(report.unchecked)}",
+        verify.UNSOUND: "NOT SOUND: do not rely on this release",
+    }
+    _tell(conclusions[report.verdict])
+    return {verify.SOUND: 0, verify.PARTLY: UNCHECKED, verify.UNSOUND: FAILED}[report.verdict]
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    from dpsynth_core.bundle.confined import Limits
+
+    given = {name: _number(getattr(options, name)) for name in ("megabytes", "seconds") if getattr(options, name) is not None}
+    for name, value in given.items():
+        if not isinstance(value, int) or not 1 <= value <= 10**6:
+            option = "--memory" if name == "megabytes" else "--seconds"
+            raise InputError(option, f"{str(value)[:40]!r} cannot be used", "give a whole number from 1 to 1000000")
+    return Limits(**given)
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from dpsynth_core.bundle import reproduce, unpack
+    from dpsynth_core.bundle import confined, reproduce, unpack
     from dpsynth_core.release import document as releases
 
+    confined.verified(options.bundle, _limits(options))  # what is too much for it is not opened here
     bundle = unpack.read(options.bundle)
     _check_writable(options.out)
     found = reproduce.reproduce(bundle, _show, options.public)
@@ -218,7 +239,7 @@ def _ledger_export(options: argparse.Namespace) -> None:
     from dpsynth_core.store import chain, exports
 
     write = exports.to_csv if options.format == "csv" else exports.to_json
-    print(write(chain.entries()))
+    _print(write(chain.entries()))
 
 
 def _ledger_restore(options: argparse.Namespace) -> None:
@@ -460,7 +481,23 @@ def _say(line: str) -> None:
 
 def _tell(line: str) -> None:
     """The same to stdout: what was asked for."""
-    print(_printable(line))
+    _print(_printable(line))
+
+
+class _Unprinted(Exception):
+    """stdout takes no more: a full disk, or a reader that went away."""
+
+
+def _print(text: str) -> None:
+    """To stdout, whatever characters it can show. Raises _Unprinted, so that no exit code is taken for a result."""
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
+        print(text, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):  # what Python would try to write once more when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise _Unprinted from None
 
 
 def _printable(line: str) -> str:
@@ -559,10 +596,12 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(command=_verify)
     again = commands.add_parser("reproduce", help="make the rows of a release bundle again, from the bundle alone", allow_abbrev=False)
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
-    again.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one")
+    again.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
     again.set_defaults(command=_reproduce)
     for command in (check, again):
         command.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
+        command.add_argument("--memory", metavar="MB", dest="megabytes", help="that checking the bundle may take (default: 1024)")
+        command.add_argument("--seconds", metavar="N", help="of work that checking the bundle may take (default: 30)")
 
     audit = commands.add_parser("audit", help="try to tell invented neighbouring tables apart by what is released", allow_abbrev=False)
     what = audit.add_mutually_exclusive_group(required=True)

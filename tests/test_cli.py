@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
@@ -50,6 +51,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     frame.to_csv("people.csv", index=False)
     Path("domain.json").write_text(json.dumps(DOMAIN))
     return tmp_path
+
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def synthesize(*extra: str, data: str = "people.csv", epsilon: str = "1", domain: str = "domain.json", out: str = "out") -> int:
@@ -449,7 +453,7 @@ def test_the_command_line_starts_without_the_app() -> None:
 
 
 def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest.CaptureFixture[str]) -> None:
-    assert synthesize() == 0
+    assert synthesize("--mechanism", "independent") == 0
     capsys.readouterr()
     assert cli.main(["verify", "out/release.zip"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -458,6 +462,44 @@ def test_a_release_can_be_verified_and_reproduced_from_its_bundle(capsys: pytest
     assert cli.main(["reproduce", "out/release.zip", "--out", "again"]) == 0
     assert Path("again/synthetic.csv").read_bytes() == Path("out/synthetic.csv").read_bytes()
     assert "to the last bit" in capsys.readouterr().err
+
+
+def test_a_bundle_that_could_not_be_checked_to_the_end_ends_with_four(capsys: pytest.CaptureFixture[str]) -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    with zipfile.ZipFile("out/release.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist() if name != "MANIFEST.json"} | {"notes.txt": b"x"}
+    Path("forged.zip").write_bytes(pack.zipped(files | {"MANIFEST.json": pack.manifest(files)}))
+    capsys.readouterr()
+    assert cli.main(["verify", "forged.zip"]) == 4
+    assert capsys.readouterr().out.splitlines()[-1] == "sound as far as checked; not checked: Do report, cards and tables agree?"
+
+
+def verify_in_a_terminal(stdout: Any, encoding: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "dpsynth_core", "verify", "out/release.zip"]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, env=environment, check=False)
+
+
+def test_a_terminal_that_cannot_show_a_letter_is_no_verdict() -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    done = verify_in_a_terminal(subprocess.PIPE, "ascii")
+    assert done.returncode == 0
+    assert b"sound: nothing" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_behind_the_output_is_no_verdict() -> None:
+    assert synthesize("--mechanism", "independent") == 0
+    with Path("/dev/full").open("wb") as full:
+        done = verify_in_a_terminal(full, "utf-8")
+    assert done.returncode == 5
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", [("--memory", "0"), ("--seconds", "soon"), ("--memory", "1e400")])
+def test_limits_are_whole_numbers(options: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", "out/release.zip", *options]) == 2
+    assert options[0] in capsys.readouterr().err
 
 
 def test_a_bundle_that_is_not_sound_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:

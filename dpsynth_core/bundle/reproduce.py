@@ -14,13 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, Progress, Release
 from dpsynth_core.release.spool import Kept
+from dpsynth_core.release.transcript import check_paid
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +39,23 @@ class Reproduction:
 
 
 def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Reproduction:
-    """Run again. public: the public table, where the plan used one; no bundle contains it. Raises InputError where it cannot be done."""
-    spec = Spec.from_json(bundle.document["spec"])
-    if spec.public is not None and public is not None:
+    """Run again. public: the public table, where the plan used one; no bundle contains it, and no file that a bundle names is opened.
+    Raises InputError where it cannot be done."""
+    plan = plan_of(bundle)
+    spec = plan.spec
+    if spec.public is not None:
+        if public is None:
+            raise InputError("--public", "the release used a public table, which no bundle contains", "name the file")
+        if not public.is_file():
+            raise InputError("--public", f"{str(public)!r} is no file", "name the public table that the release used")
         spec = spec.model_copy(update={"public": spec.public.model_copy(update={"path": str(public)})})
-    published = releases.from_json(bundle.document)
+    try:
+        published = releases.from_json(bundle.document)
+    except InputError:
+        raise
+    except DAMAGE:
+        raise InputError("bundle", f"its {releases.DOCUMENT} is damaged", "download it again") from None
+    check_paid(plan.domain, plan.unit, published.transcript, published.charges)
     seed, answers = published.row_seed or 0, published.branded(INTERRUPTED)
     kept = Kept("", spec, published.private, seed, published.transcript, published.charges)
     made = replace(recover(kept, on_event, answers), ledger=published.ledger, created=published.created)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,11 +15,17 @@ from typing import Any
 
 from dpsynth_core.bundle.pack import checked_name
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 
 MAX_FILES = 50_000
 MAX_BYTES = 2**31
 """Of all files together, unpacked."""
+MAX_JSON_BYTES = 100 * 2**20
+"""Of one file of JSON: read, it takes many times that."""
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+"""What reading a document raises where it is not what it should be."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIELD = "bundle"
 
@@ -34,13 +41,17 @@ class Bundle:
 
 def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
     """A ZIP, or the folder it was unpacked into. limit: bytes of all files. Raises InputError, CapacityError."""
-    if place.is_dir():
-        return _bundle(_from_folder(place, limit), "")
     try:
+        if place.is_dir():
+            return _bundle(_from_folder(place, limit), "")
+        if place.exists() and not place.is_file():  # a pipe or device could be read for ever
+            raise InputError(_FIELD, f"{str(place)!r} is no file", "give the release.zip that was published")
         if place.stat().st_size > limit:
             raise _too_large(limit)
         content = place.read_bytes()
-    except OSError:
+    except InputError:
+        raise
+    except (OSError, ValueError):
         raise InputError(_FIELD, f"the file {str(place)!r} cannot be read", "check its path and permissions") from None
     return read_bytes(content, limit)
 
@@ -66,6 +77,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
         raise _too_large(limit)
     for info in entries:
         checked_name(info.filename)
+        _check_size(info.filename, info.file_size)
         kind = info.external_attr >> 28
         if info.flag_bits & 1 or info.compress_type not in _METHODS or kind not in (0, 8):
             raise InputError(_FIELD, f"{info.filename[:80]!r} is encrypted, a link or packed oddly", "this is no bundle of ours")
@@ -74,21 +86,50 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
         raise InputError(_FIELD, "it holds two files of one name", "this is no bundle of ours")
 
 
+def _check_size(name: str, size: int) -> None:
+    if name.endswith(".json") and size > MAX_JSON_BYTES:
+        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_JSON_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
+
+
 def _from_folder(place: Path, limit: int) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
+    if not (place / releases.DOCUMENT).is_file():
+        return files  # no bundle, however much there is in it
+    left = limit
     for path in _ordinary_files(place):
-        if len(files) >= MAX_FILES or sum(map(len, files.values())) + path.stat().st_size > limit:
+        name, size = path.relative_to(place).as_posix(), path.stat().st_size
+        _check_size(checked_name(name), size)
+        left -= size
+        if len(files) >= MAX_FILES or left < 0:
             raise _too_large(limit)
-        files[path.relative_to(place).as_posix()] = path.read_bytes()
-    return files
+        files[name] = path.read_bytes()
+    return dict(sorted(files.items()))
 
 
 def _ordinary_files(place: Path) -> Iterator[Path]:
-    for path in sorted(place.rglob("*")):
-        if path.is_symlink():
-            raise InputError(_FIELD, "the folder holds a link", "unpack the ZIP again")
-        if path.is_file():
-            yield path
+    """Folder by folder, so that a large tree is not listed before the first file is looked at."""
+    for folder, folders, names in os.walk(place):
+        for path in (Path(folder, name) for name in (*folders, *names)):
+            if path.is_symlink():
+                raise InputError(_FIELD, "the folder holds a link", "unpack the ZIP again")
+            if not (path.is_file() or path.is_dir()):
+                raise InputError(_FIELD, "the folder holds a pipe or a device", "unpack the ZIP again")
+        yield from (Path(folder, name) for name in names)
+
+
+def plan_of(bundle: Bundle) -> Plan:
+    """The plan of its spec. Raises InputError where it cannot be read, or names a file by more than its name."""
+    try:
+        spec = Spec.from_json(bundle.document["spec"])
+        plan = Plan.of(spec)
+    except InputError as error:
+        raise InputError(_FIELD, f"its spec cannot be read ({error})", "use the version of the program that made it") from None
+    except DAMAGE:
+        raise InputError(_FIELD, f"its {releases.DOCUMENT} is damaged", "download it again") from None
+    for named in (spec.data.path, None if spec.public is None else spec.public.path):
+        if named and Path(named).name != named:
+            raise InputError(_FIELD, "its spec names a file by its path", "a published spec never does: do not use this bundle")
+    return plan
 
 
 def _bundle(files: Mapping[str, bytes], digest: str) -> Bundle:

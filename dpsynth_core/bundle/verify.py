@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -18,32 +20,45 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core import report
 from dpsynth_core.bundle.pack import MANIFEST, contents
-from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
+from dpsynth_core.bundle.passive import active_part
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Gaussian, delta_of
-from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
-from dpsynth_core.release.statement import statement
+from dpsynth_core.release.statement import NOT_PRIVATE, brands, statement
+from dpsynth_core.release.transcript import check_paid
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 
-PASSED, FAILED, SKIPPED = "passed", "failed", "not checked"
+PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
+SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
+_NO_ROWS = "there are no rows, only answers"
+_PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
+_PROMISE = re.compile(r"\([^()]*\)-differential")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+_PARQUET_BYTES = 16
+"""A value of synthetic.parquet takes no more bytes than that, for each character and each cell of synthetic.csv."""
 _NEAR = 1e-9
 """Relative difference that rounding on another machine may make."""
+
+_LONGEST = 2000
+"""Characters of one text that are passed on."""
+_DAMAGE = (*DAMAGE, pa.ArrowException)
 
 CANNOT = (
     "Nobody can check from outside that the table was what the release says, that its noise was drawn as stated, or that one person owns "
@@ -54,7 +69,8 @@ CANNOT = (
 
 @dataclass(frozen=True)
 class Check:
-    """question: what was looked at. verdict: PASSED, FAILED or SKIPPED. detail: a sentence without full stop; texts in it are hostile."""
+    """question: what was looked at. verdict: PASSED, FAILED, SKIPPED or ABSENT. detail: a sentence without full stop; texts in it are
+    hostile."""
 
     question: str
     verdict: str
@@ -62,17 +78,33 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What the release says of itself: its brands, its guarantee in words, and pairs of name and text. All of it is hostile text."""
+
+    warnings: tuple[str, ...]
+    statement: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Report:
-    """sha256: of the ZIP, "" for a folder. release: what was read, with the rows if they could be; None where release.json is damaged."""
+    """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged."""
 
     checks: tuple[Check, ...]
     sha256: str
-    release: Release | None
+    summary: Summary | None
 
     @property
-    def sound(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.verdict != FAILED for check in self.checks)
+    def verdict(self) -> str:
+        """UNSOUND where a check failed; PARTLY where something that the release states could not be checked; otherwise SOUND."""
+        if any(check.verdict == FAILED for check in self.checks):
+            return UNSOUND
+        return PARTLY if self.unchecked else SOUND
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The questions that stay open."""
+        return tuple(check.question for check in self.checks if check.verdict == SKIPPED)
 
 
 class _Wrong(Exception):
@@ -83,9 +115,13 @@ class _Open(Exception):
     """A check cannot be made; the text says why."""
 
 
+class _Nothing(Exception):
+    """The release states nothing that the check could be about; the text says what is not there."""
+
+
 def verify(bundle: Bundle) -> Report:
     """Make every check. Raises InputError where release.json is no document that could be checked."""
-    plan = _plan(bundle)
+    plan = plan_of(bundle)
     opened: list[_Opened] = []
 
     def read() -> str:
@@ -94,17 +130,30 @@ def verify(bundle: Bundle) -> Report:
 
     first = [_judged("Are the files unchanged?", lambda: _files(bundle)), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
-    return Report((*first, *others), bundle.sha256, opened[0].whole if opened else None)
+    return Report((*first, *others), bundle.sha256, _summary(opened[0].whole) if opened else None)
+
+
+def _summary(release: Release) -> Summary | None:
+    try:
+        facts = tuple((name, text[:_LONGEST]) for name, text in report.facts(release))
+        return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts)
+    except _DAMAGE:
+        return None
 
 
 def _judged(question: str, check: Callable[[], str]) -> Check:
+    """Raises MemoryError: what was too large was not checked."""
     try:
-        return Check(question, PASSED, check())
+        return Check(question, PASSED, check()[:_LONGEST])
     except _Open as reason:
-        return Check(question, SKIPPED, str(reason))
+        return Check(question, SKIPPED, str(reason)[:_LONGEST])
+    except _Nothing as reason:
+        return Check(question, ABSENT, str(reason)[:_LONGEST])
     except (_Wrong, InputError) as wrong:
-        return Check(question, FAILED, str(wrong))
-    except (ArithmeticError, AttributeError, IndexError, KeyError, LookupError, TypeError, ValueError, RecursionError, pa.ArrowException):
+        return Check(question, FAILED, str(wrong)[:_LONGEST])
+    except MemoryError:  # pyarrow's is an ArrowException too
+        raise
+    except _DAMAGE:
         return Check(question, FAILED, "what it is about is missing or damaged")
 
 
@@ -118,6 +167,17 @@ class _Opened:
     @property
     def plan(self) -> Plan:
         return self.release.plan
+
+    @cached_property
+    def other_versions(self) -> list[str]:
+        """What the release was made with and is another version here."""
+        ours = synthesis.versions()
+        return sorted(name for name in ours if ours[name] != self.release.versions.get(name))
+
+    @property
+    def other_program(self) -> bool:
+        """Whether another version of this program wrote the texts."""
+        return "dpsynth_core" in self.other_versions
 
     @cached_property
     def table(self) -> pa.Table | None:
@@ -164,15 +224,6 @@ class _Opened:
     def total(self) -> Total | None:
         """The number of records as far as it is known."""
         return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
-
-
-def _plan(bundle: Bundle) -> Plan:
-    try:
-        return Plan.of(Spec.from_json(bundle.document["spec"]))
-    except InputError as error:
-        raise InputError("bundle", f"its spec cannot be read ({error})", "use the version of the program that made it") from None
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError):
-        raise InputError("bundle", "its release.json is damaged", "download it again") from None
 
 
 def _files(bundle: Bundle) -> str:
@@ -223,19 +274,14 @@ def _charged(opened: _Opened) -> str:
 def _noise(opened: _Opened) -> str:
     """Every answer of the kernel stands in the transcript: it was charged as the kernel charges it, and has the noise that was paid for."""
     _expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
-    charges, measured = iter(opened.release.charges), set()
+    check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
+    measured = set()
     for answer in opened.release.transcript:
-        needed = due(Call(opened.plan.unit, opened.release.domain, answer.operation, answer.asked, answer.given))
-        _expect(answer.charges == (needed is not None), f"an answer of {answer.operation} has {answer.charges} charges")
-        if needed is not None:
-            paid = next(charges, None)
-            _expect(paid is not None and pays(paid, needed), f"an answer of {answer.operation} was not paid for as it has to be")
         taken = answer.given
         if isinstance(taken, Measurement | Residual):
             measured.add(id(taken))
             stated = taken.clique == answer.asked[0] and _near(taken.sigma, answer.asked[1])
             _expect(stated, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
-    _expect(next(charges, None) is None, "there are charges for which there is no answer")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
     if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
@@ -252,7 +298,9 @@ def _rows(opened: _Opened) -> str:
     stated = opened.bundle.document["rows"]["count"]
     if opened.table is None:
         _expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
-        raise _Open("there are no rows, only answers")
+        due = opened.plan.mechanism.card.makes_rows and not opened.release.branded(INTERRUPTED)
+        _expect(not due, "there are no rows, though the mechanism makes some")
+        raise _Nothing(_NO_ROWS)
     _expect(opened.table.num_rows == stated, f"synthetic.csv has {opened.table.num_rows:,} rows, but {stated:,} are stated")
     _expect(opened.table.column_names == list(opened.release.domain.names), "the columns of synthetic.csv are not those of the domain")
     wrong = strays(opened.release.domain, opened.table)
@@ -261,22 +309,38 @@ def _rows(opened: _Opened) -> str:
 
 
 def _parquet(opened: _Opened) -> str:
+    """Nothing is unpacked beyond what the rows of synthetic.csv need: a text may stand in the file once and be named in every row."""
     if opened.table is None:
-        raise _Open("there are no rows, only answers")
-    content = io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET])
-    there = pq.read_metadata(content)
-    _expect(there.num_rows == opened.table.num_rows, "synthetic.parquet has another number of rows")  # before anything is unpacked
-    content.seek(0)
-    _expect(pq.read_table(content).equals(opened.table), "synthetic.parquet has other rows than synthetic.csv")
+        raise _Nothing(_NO_ROWS)
+    ours, content = opened.table, opened.bundle.files[releases.ROWS_PARQUET]
+    file = pq.ParquetFile(io.BytesIO(content))
+    _expect(file.metadata.num_rows == ours.num_rows, "synthetic.parquet has another number of rows")
+    _expect(file.schema_arrow.equals(ours.schema), "synthetic.parquet has other columns than synthetic.csv")
+    unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+    most = _PARQUET_BYTES * (len(opened.bundle.files[releases.ROWS_CSV]) + ours.num_rows * ours.num_columns) + 2**20
+    _expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")
+    texts = [field.name for field in ours.schema if pa.types.is_string(field.type)]
+    theirs = pq.read_table(io.BytesIO(content), read_dictionary=texts)
+    same = all(_same_column(a, b) for a, b in zip(theirs.columns, ours.columns, strict=True))
+    _expect(same, "synthetic.parquet has other rows than synthetic.csv")
     return "synthetic.csv and synthetic.parquet hold the same rows"
+
+
+def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
+    """theirs: a column of texts is dictionaries and numbers, and is written out only if that makes it as long as ours."""
+    if not pa.types.is_dictionary(theirs.type):
+        return bool(theirs.equals(ours))
+    lengths = [pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in theirs.chunks]
+    written_out = sum(pc.sum(chunk).as_py() or 0 for chunk in lengths)
+    return written_out == (pc.sum(pc.binary_length(ours)).as_py() or 0) and bool(theirs.cast(ours.type).equals(ours))
 
 
 def _zeros(opened: _Opened) -> str:
     zeros = opened.release.domain.zeros
     if not zeros:
-        raise _Open("no combination was declared impossible")
+        raise _Nothing("no combination was declared impossible")
     if opened.codes is None:
-        raise _Open("there are no rows, only answers")
+        raise _Nothing(_NO_ROWS)
     for clique, impossible in zeros.items():
         cells = tuple(opened.codes[:, opened.release.domain.position(name)] for name in clique)
         broken = int(impossible[cells].sum())
@@ -286,30 +350,35 @@ def _zeros(opened: _Opened) -> str:
 
 def _bounds(opened: _Opened) -> str:
     release = opened.release
-    if opened.total is None or not release.bounds:
-        raise _Open("no bounds are stated")
+    if not release.bounds:
+        raise _Nothing("no bounds are stated")
+    if opened.total is None:
+        raise _Open("the number of records is not in the bundle")
     again = bounds(release.domain, opened.published, opened.total, release.measurements)
     checked = 0
     for clique, stated in release.bounds.items():
         computed = again[clique]
         _expect((stated.support == SUPPORTED) == (computed.support == SUPPORTED), f"{_named(clique)} is not {stated.support}")
-        if stated.support != SUPPORTED:
+        if stated.support == UNBOUNDED:
+            _expect(math.isinf(stated.paper) and math.isinf(stated.tight), f"{_named(clique)} has a bound that nothing gives")
+        elif stated.support != SUPPORTED:
             continue  # what it depends on is only known when the mechanism runs again
-        for ours, theirs in ((computed.paper, stated.paper), (computed.tight, stated.tight)):
-            _expect(_near(theirs, ours), f"{_named(clique)}: stated {theirs:.6g}, computed {ours:.6g}")
+        else:
+            for ours, theirs in ((computed.paper, stated.paper), (computed.tight, stated.tight)):
+                _expect(_near(theirs, ours), f"{_named(clique)}: stated {theirs:.6g}, computed {ours:.6g}")
         checked += 1
     if len(release.bounds) == checked:
         return f"{checked:,} bounds follow from rows and noisy tables"
-    return f"{checked:,} of {len(release.bounds):,} bounds follow from rows and noisy tables; `reproduce` repeats the others"
+    raise _Open(f"{checked:,} of {len(release.bounds):,} bounds follow from rows and noisy tables; `reproduce` repeats the others")
 
 
 def _certificate(opened: _Opened) -> str:
     said, charges = opened.release.certificate, opened.release.charges
     if said is None:
         if opened.release.branded(INTERRUPTED) or opened.release.branded(UNCERTIFIED):
-            raise _Open("the run was interrupted before it was measured")
+            raise _Nothing("the run was interrupted before it was measured")
         _expect(opened.plan.shares.certificate == 0, "the plan has a certificate, the release has none")
-        raise _Open("no certificate was made")
+        raise _Nothing("no certificate was made")
     l2, share = opened.plan.unit.errors_l2(len(said.marginals)), opened.plan.shares.certificate
     paid = [e for e in charges if type(e) is Gaussian and _near(e.sigma, said.sigma) and _near(e.l2, l2)]
     _expect(paid, "its noise is not what was paid for")
@@ -338,7 +407,7 @@ def _largest(opened: _Opened, said: Certificate) -> Largest:
 def _distances(opened: _Opened) -> str:
     """How far the rows are from the noisy tables; a number to look at, for no distance is impossible."""
     if opened.codes is None or not opened.release.measurements:
-        raise _Open("there are no rows, or no noisy tables")
+        raise _Nothing("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)
     found = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
     ratios = [float(np.sqrt(np.mean((found[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
@@ -346,28 +415,57 @@ def _distances(opened: _Opened) -> str:
 
 
 def _statement(opened: _Opened) -> str:
-    if opened.plan.spec.public is not None:
-        raise _Open("it depends on the public table, which is not in the bundle")
-    _same_version(opened)
-    planned = statement(opened.plan, opened.release.rho_spent, opened.release.private)
-    _expect(opened.release.statement == planned, "it says something else")
-    return "the guarantee in words is the one of the plan"
+    """The numbers of the promise are compared whatever made the release, its words where they must be ours."""
+    stated, plan = opened.release.statement, opened.plan
+    planned = statement(plan, opened.release.rho_spent, opened.release.private)
+    if stated == planned:
+        return "the guarantee in words is the one of the plan"
+    promised = f"({plan.spec.budget.epsilon:g}, {plan.spec.budget.delta:g})-differential"
+    others = [words for words in _PROMISE.findall(stated) if words != promised]
+    _expect(promised in stated and not others, "it promises another ε and δ than the plan")
+    _expect(stated.startswith(NOT_PRIVATE) != opened.release.private, "whether the release is private is said wrongly")
+    _expect(_numbers(planned) <= _numbers(stated), "it names other numbers than the plan")
+    _expect(plan.spec.public is not None or opened.other_program, "it says something else")
+    raise _Open("its numbers are the plan's, but another version, or the public table, may have worded it: read it with care")
+
+
+def _brands(opened: _Opened) -> str:
+    """The same of the warnings: none may be missing. That a run was interrupted is a warning too, on its own word."""
+    release = opened.release
+    planned = list(brands(opened.plan, release.total, release.private, release.details))
+    stated = [brand for brand in release.brands if brand.code not in (INTERRUPTED, UNCERTIFIED)]
+    if stated == planned:
+        return f"{len(stated):,} warnings follow from the plan and the answers"
+    missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
+    _expect(not missing, f"a warning is missing: {_some(sorted(missing))}")
+    silent = [brand.code for brand in planned if not any(_numbers(brand.sentence) <= _numbers(b.sentence) for b in stated)]
+    _expect(not silent, f"a warning names other numbers: {_some(silent)}")
+    _expect(opened.other_program, "they say something else")
+    raise _Open("none is missing, but another version may have worded them: read them with care")
+
+
+def _passive(opened: _Opened) -> str:
+    """Whatever version wrote them: pages of ours never run or load anything."""
+    pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
+    for name in pages:
+        problem = active_part(opened.bundle.files[name])
+        _expect(not problem, f"{name[:60]} holds {problem}: do not open it")
+    return f"{len(pages):,} pages run nothing and load nothing"
 
 
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
-    _same_version(opened)
     again = contents(replace(opened.release, codes=opened.codes, table=opened.table))
     different = sorted(name for name, content in again.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
-    _expect(not different, f"they do not say what release.json says: {_some(different)}")
+    strangers = sorted(opened.bundle.files.keys() - again.keys())
+    if different and not opened.other_versions:
+        raise _Wrong(f"they do not say what release.json says: {_some(different)}")
+    if different:
+        why = f"made with other versions of {_some(opened.other_versions)}, which may write it differently"
+        raise _Open(f"{_some([*different, *strangers], 10)}: {why}")
+    if strangers:
+        raise _Open(f"{_some(strangers, 10)}: no part of a release as this program writes it")
     return f"{len(again):,} files say what release.json says"
-
-
-def _same_version(opened: _Opened) -> None:
-    ours, theirs = synthesis.versions(), opened.release.versions
-    other = sorted(name for name in ours if ours[name] != theirs.get(name))
-    if other:
-        raise _Open(f"made with other versions of {_some(other)}, which may write it differently")
 
 
 _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
@@ -383,6 +481,8 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     "Does the certificate add up?": _certificate,
     "Are the rows near the noisy tables?": _distances,
     "Is the guarantee stated as planned?": _statement,
+    "Are all warnings there?": _brands,
+    "Can its pages only be read?": _passive,
     "Do report, cards and tables agree?": _copies,
 }
 
@@ -405,6 +505,11 @@ def _alike(a: Any, b: Any) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
     return bool(a == b)
+
+
+def _numbers(text: str) -> Counter[str]:
+    """The numbers in a text, each as often as it stands there."""
+    return Counter(_NUMBER.findall(text))
 
 
 def _named(clique: Clique) -> str:

@@ -18,7 +18,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import INTERRUPTED, Brand, Progress, Release
 from dpsynth_core.release.spool import Kept
-from dpsynth_core.release.statement import brands, statement
+from dpsynth_core.release.statement import brands, public_details, statement
 from dpsynth_core.release.transcript import Answer, AnswersEnd, replaying
 from dpsynth_core.vocabulary.measurement import Measurement
 
@@ -51,6 +51,7 @@ def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], p
     spent = float(sum(map(plan.shares.accountant.cost, paid), Fraction()))
     tables = "one noisy table" if len(measurements) == 1 else f"{len(measurements):,} noisy tables"
     sentence = f"The run was interrupted. It had measured {tables} until then, which this release holds; there are no rows."
+    details = {"settings": dict(plan.settings)} | public_details(plan.public)
     return Release(
         plan=plan,
         codes=None,
@@ -63,9 +64,9 @@ def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], p
         rho_spent=spent,
         private=private,
         statement=statement(plan, spent, private),
-        brands=(*brands(plan, records, private), Brand(INTERRUPTED, sentence)),
+        brands=(*brands(plan, records, private, details), Brand(INTERRUPTED, sentence)),
         row_policy="no rows: the run was interrupted",
-        details={"settings": dict(plan.settings)},
+        details=details,
         timings={},
         versions=synthesis.versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),

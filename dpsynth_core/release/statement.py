@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.mechanisms.mechanism import Learner
-from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE
@@ -52,8 +51,9 @@ def _own_delta(plan: Plan) -> str:
     )
 
 
-def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
-    """What a reader must know before trusting what this plan made. total: the number of records, public or noisy."""
+def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
+    """What a reader must know before trusting what this plan made. total: the number of records, public or noisy. details: the release's,
+    for a recipient has no public table."""
     spec = plan.spec
     if not private:
         yield Brand("not-private", NOT_PRIVATE)
@@ -64,8 +64,8 @@ def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
     if spec.data.quoting == "standard":
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
-    if plan.public is not None:
-        yield Brand("assumed-public", _assumed_public(plan.public))
+    if (public := details.get("public_table")) is not None:
+        yield Brand("assumed-public", _assumed_public(public["name"], public["rows"], public["sha256"]))
     if condition := plan.condition:
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
@@ -73,11 +73,7 @@ def brands(plan: Plan, total: float, private: bool) -> Iterator[Brand]:
     if not plan.mechanism.card.makes_rows:
         output = "a rule" if isinstance(plan.mechanism, Learner) else "noisy marginals"
         yield Brand("answers-only", f"{plan.mechanism.card.title} gives {output} and no rows.")
-
-
-def public_table_brands(finished: Finished) -> Iterator[Brand]:
-    """How well the public table resembles the private one, if the mechanism checked it."""
-    if (reading := finished.details.get("best_mixture")) is not None:
+    if (reading := details.get("best_mixture")) is not None:  # how well the public table resembles the private one
         verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
         yield Brand(f"public-table-{verdict}", reading["sentence"])
 
@@ -99,9 +95,9 @@ _ASSUMED_WELL_FORMED = (
 )
 
 
-def _assumed_public(public: PublicTable) -> str:
+def _assumed_public(name: str, rows: int, digest: str) -> str:
     return (
-        f"The table {public.name!r} ({public.rows:,} rows, SHA-256 {public.digest[:16]}) was used as public: nothing here protects the"
+        f"The table {name!r} ({rows:,} rows, SHA-256 {digest[:16]}) was used as public: nothing here protects the"
         " people in it. That it may be used so is the curator's word."
     )
 

@@ -37,7 +37,7 @@ from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool, row_seed
-from dpsynth_core.release.statement import brands, certificate_brands, public_details, public_table_brands, row_policy, statement
+from dpsynth_core.release.statement import brands, certificate_brands, public_details, row_policy, statement
 from dpsynth_core.release.transcript import Answer, AnswersEnd, recording
 from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codec import decode
@@ -149,6 +149,7 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
     certificate = _certify(plan, kernel, published, total, codes is not None, journal)
+    details = {**finished.details, "settings": dict(plan.settings)} | public_details(plan.public)
     release = Release(
         plan=plan,
         codes=codes,
@@ -161,10 +162,10 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=(*brands(plan, float(finished.total), private), *public_table_brands(finished), *certificate_brands(plan, certificate)),
+        brands=(*brands(plan, float(finished.total), private, details), *certificate_brands(plan, certificate)),
         row_policy=row_policy(plan),
         row_seed=row_seed if codes is not None else None,
-        details={**finished.details, "settings": dict(plan.settings)} | public_details(plan.public),
+        details=details,
         timings=journal.timings(),
         bounds=stated_bounds,
         certificate=certificate,

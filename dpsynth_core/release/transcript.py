@@ -143,6 +143,21 @@ class _Replay:
         return answer.given
 
 
+def check_paid(domain: Domain, unit: Unit, answers: Sequence[Answer], paid: Sequence[Event]) -> None:
+    """That every answer was charged as the kernel charges it, and that nothing else was. Raises InputError."""
+    charges = iter(paid)
+    for answer in answers:
+        needed = due(Call(unit, domain, answer.operation, answer.asked, answer.given))
+        if answer.charges != (needed is not None):
+            raise _uncharged(answer.operation)
+        if needed is not None:
+            event = next(charges, None)
+            if event is None or not pays(event, needed):
+                raise _uncharged(answer.operation)
+    if next(charges, None) is not None:
+        raise InputError("transcript", "there are charges for which there is no answer", "do not rely on this release")
+
+
 def _uncharged(operation: str) -> InputError:
     return InputError("transcript", f"an answer of {operation} was not charged as it has to be", "do not rely on this release")
 

@@ -39,7 +39,15 @@ def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
     assert not app.exception
     assert "This bundle is sound" in app.success[0].value
     lines = [element.value for element in app.markdown if "check_circle" in element.value]
-    assert len(lines) == 15
+    assert len(lines) == 17
+
+
+def test_what_could_not_be_checked_gets_no_tick_and_is_named() -> None:
+    app = shown(repacked(lambda held: held.update({"notes.txt": b"x"})))
+    assert not app.exception
+    assert not app.success
+    assert "sound as far as checked" in app.warning[0].value
+    assert "Do report, cards and tables agree?" in app.warning[0].value
 
 
 def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
@@ -67,7 +75,7 @@ def test_hostile_names_and_words_are_never_markup() -> None:
     assert "<img" not in text.replace("\\<", "")
 
 
-def test_a_bundle_of_answers_is_sound_too() -> None:
+def test_a_bundle_of_answers_is_sound_as_far_as_checked() -> None:
     app = shown(pack.pack(run(spec(mechanism={"name": "gaussian"}, output={}))))
-    assert "This bundle is sound" in app.success[0].value
+    assert "sound as far as checked" in app.warning[0].value
     assert any("Not checked" in element.value for element in app.markdown)

@@ -13,6 +13,8 @@ import pytest
 
 from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.bundle.verify import verify
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from tests.bundle.bundles import edited, files, made, packed, repacked
 
@@ -30,7 +32,7 @@ def test_the_private_table_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> Non
     def forbidden(*_: Any, **__: Any) -> None:
         raise AssertionError("the records were opened")
 
-    for name in ("open_source", "PrivacyKernel", "ArrowSource"):
+    for name in ("open_source", "PrivacyKernel"):
         monkeypatch.setattr(f"dpsynth_core.release.synthesis.{name}", forbidden)
     assert reproduce(unpack.read_bytes(packed())).identical
 
@@ -65,3 +67,32 @@ def test_the_script_in_the_bundle_does_the_same(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "again" / "synthetic.csv").read_bytes() == files()["synthetic.csv"]
+
+
+def named(path: str) -> bytes:
+    """A bundle that says it used a public table at this path."""
+    public = {"kind": "csv", "path": path, "encoding": "utf-8", "delimiter": ",", "sha256": ""}
+    return edited(lambda document: document["spec"].update(public=public, mechanism={"name": "aim_public", "settings": {}}))
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../people.csv", "folder/people.csv", "/proc/kmsg"])
+def test_a_bundle_that_names_a_file_by_its_path_is_refused(path: str) -> None:
+    with pytest.raises(InputError, match="bundle"):
+        reproduce(unpack.read_bytes(named(path)))
+    with pytest.raises(InputError, match="bundle"):
+        verify(unpack.read_bytes(named(path)))
+
+
+def test_a_public_table_is_opened_only_where_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("sex\nfemale\n")
+    with pytest.raises(InputError, match="--public"):
+        reproduce(unpack.read_bytes(named("people.csv")))
+    with pytest.raises(InputError, match="--public"):
+        reproduce(unpack.read_bytes(named("people.csv")), public=tmp_path)
+
+
+@pytest.mark.parametrize("part", ["measurements", "charges", "rows", "transcript", "budget", "spec"])
+def test_a_document_without_a_part_is_refused(part: str) -> None:
+    with pytest.raises(InputError, match="bundle"):
+        reproduce(unpack.read_bytes(edited(lambda document: document.pop(part))))

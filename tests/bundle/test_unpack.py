@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 from collections.abc import Callable
@@ -112,3 +113,21 @@ def test_reading_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     unpack.read_bytes(repacked(lambda _: None))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_document_is_refused_before_it_is_unpacked() -> None:
+    """300 MB of "{}," are 300 kB of ZIP and 8 GB of objects."""
+    bomb = archive({"release.json": b"[" + b"{}," * 100_000_000 + b"{}]"})
+    assert len(bomb) < 400_000
+    with pytest.raises(CapacityError, match=r"release\.json is larger than"):
+        unpack.read_bytes(bomb)
+
+
+def test_pipes_devices_and_large_trees_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", Path("/dev/zero"), Path("/"), tmp_path / ("x" * 5000)):
+        with pytest.raises(InputError, match="bundle"):
+            unpack.read(place)
+    (tmp_path / "release.json").write_text("{}")
+    with pytest.raises(InputError, match="pipe or a device"):
+        unpack.read(tmp_path)

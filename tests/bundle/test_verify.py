@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verify import FAILED, PASSED, SKIPPED, Report
+from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -37,7 +37,7 @@ def failed(bundle: bytes) -> list[str]:
 def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> None:
     report = verified(packed())
     assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == []
-    assert report.sound
+    assert report.verdict == SOUND
     assert report.sha256 == sha256(packed()).hexdigest()
 
 
@@ -54,16 +54,17 @@ def test_bundles_of_every_mechanism_are_sound(mechanism: str, relation: str) -> 
 def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_checked() -> None:
     plain = {"version": 1, "attributes": made().spec.domain["attributes"]}
     report = verified(pack.pack(run(spec(domain=plain, budget={"epsilon": 1.0, "delta": 1e-9}, mechanism={"name": "independent"}))))
-    assert report.sound
-    skipped = {check.question for check in report.checks if check.verdict == SKIPPED}
+    assert report.verdict == SOUND
+    skipped = {check.question for check in report.checks if check.verdict == ABSENT}
     assert {"Are impossible combinations absent?", "Does the certificate add up?"} <= skipped
 
 
 def test_what_is_said_of_a_bundle_knows_its_rows() -> None:
-    release = verified(pack.pack(made())).release
-    assert release is not None
-    assert release.rows == made().rows
-    assert dict(report.facts(release))["Synthetic rows"] == dict(report.facts(made()))["Synthetic rows"]
+    summary = verified(pack.pack(made())).summary
+    assert summary is not None
+    assert dict(summary.facts)["Synthetic rows"] == dict(report.facts(made()))["Synthetic rows"]
+    assert summary.statement == made().statement
+    assert summary.warnings == tuple(brand.sentence for brand in made().brands)
 
 
 def test_predictable_noise_is_not_sound() -> None:
@@ -209,12 +210,92 @@ def test_missing_and_additional_files_are_found() -> None:
     assert "Are the files unchanged?" in failed(repacked(lambda held: held.pop(pack.MANIFEST), manifest=False))
 
 
-def test_other_versions_leave_the_texts_unchecked_and_the_numbers_checked() -> None:
-    report = verified(pack.pack(replace(made(), versions={**made().versions, "numpy": "1.0"})))
-    assert report.sound
-    skipped = {check.question: check.detail for check in report.checks if check.verdict == SKIPPED}
-    assert skipped.keys() == {"Is the guarantee stated as planned?", "Do report, cards and tables agree?"}
-    assert all("numpy" in detail for detail in skipped.values())
+OTHER = {"dpsynth_core": "0.0.9+12345678", "numpy": "1.0"}
+
+
+def in_other_versions(change: Callable[[dict[str, bytes], dict[str, Any]], object], names: Sequence[str] = tuple(OTHER)) -> Report:
+    """The report about a forgery that names other versions, with a manifest that agrees with it."""
+
+    def apply(held: dict[str, bytes]) -> None:
+        document = json.loads(held["release.json"])
+        document["versions"].update({name: OTHER[name] for name in names})
+        change(held, document)
+        held["release.json"] = json.dumps(document).encode()
+
+    return verified(repacked(apply))
+
+
+def test_other_versions_are_no_doubt_where_every_file_comes_out_the_same_here() -> None:
+    assert verified(pack.pack(replace(made(), versions={**made().versions, **OTHER}))).verdict == SOUND
+
+
+def other_file(name: str) -> Callable[[dict[str, bytes], dict[str, Any]], object]:
+    return lambda held, _: held.update({name: held[name].replace(b"2", b"3", 1)})
+
+
+@pytest.mark.parametrize("name", ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"])
+def test_a_forged_file_is_never_sound_whatever_versions_it_names(name: str) -> None:
+    report = in_other_versions(other_file(name))
+    assert report.verdict == PARTLY
+    assert report.unchecked == ("Do report, cards and tables agree?",)
+    assert any(name in check.detail for check in report.checks if check.verdict == SKIPPED)
+
+
+def test_further_files_are_never_sound() -> None:
+    report = verified(repacked(lambda held: held.update({"virus.exe": b"x"})))
+    assert report.verdict == PARTLY
+    assert any("virus.exe" in check.detail for check in report.checks if check.verdict == SKIPPED)
+
+
+def promised(document: dict[str, Any]) -> object:
+    return document.update(statement="This release has epsilon 0.001 and protects whole families.")
+
+
+def promised_twice(document: dict[str, Any]) -> object:
+    return document.update(statement=document["statement"] + " It is (0.001, 1e-09)-differentially private for families.")
+
+
+def without_brands(document: dict[str, Any]) -> object:
+    return document.update(brands=[])
+
+
+def weaker_brand(document: dict[str, Any]) -> object:
+    return document["brands"][0].update(code="fine")
+
+
+@pytest.mark.parametrize("names", [("numpy",), ("dpsynth_core",)])
+@pytest.mark.parametrize(
+    ("change", "question"),
+    [
+        (promised, "Is the guarantee stated as planned?"),
+        (promised_twice, "Is the guarantee stated as planned?"),
+        (without_brands, "Are all warnings there?"),
+        (weaker_brand, "Are all warnings there?"),
+    ],
+)
+def test_a_forged_promise_or_warning_is_found_whatever_versions_it_names(
+    change: Callable[[dict[str, Any]], object], question: str, names: Sequence[str]
+) -> None:
+    report = in_other_versions(lambda _, document: change(document), names)
+    assert report.verdict == UNSOUND
+    assert question in [check.question for check in report.checks if check.verdict == FAILED]
+
+
+def test_other_words_of_another_version_stay_open() -> None:
+    report = in_other_versions(lambda _, document: document.update(statement="Thus: " + document["statement"]))
+    assert report.verdict == PARTLY
+    assert "Is the guarantee stated as planned?" in report.unchecked
+    only_libraries = in_other_versions(lambda _, document: document.update(statement="Thus: " + document["statement"]), ("numpy",))
+    assert only_libraries.verdict == UNSOUND
+
+
+@pytest.mark.parametrize("part", [b"<script>alert(1)</script>", b"<p onclick='x'>", b'<p class="x" onclick="x">', b"<img src=//a.example>"])
+def test_a_report_that_does_something_is_found_whatever_versions_it_names(part: bytes) -> None:
+    def change(held: dict[str, bytes], _: object) -> None:
+        held["report.html"] = held["report.html"].replace(b"</body>", part + b"</body>")
+
+    report = in_other_versions(change)
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Can its pages only be read?"]
 
 
 def free_selections(document: dict[str, Any]) -> None:

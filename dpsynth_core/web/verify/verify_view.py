@@ -7,22 +7,19 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpsynth_core import report
-from dpsynth_core.bundle import unpack, verify
-from dpsynth_core.bundle.verify import CANNOT, FAILED, PASSED, SKIPPED, Check
+from dpsynth_core.bundle import confined
+from dpsynth_core.bundle.verify import ABSENT, CANNOT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.release.release import Release
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
 
-MAX_BYTES = 2**30
-"""Unpacked, for a server that others use too; the command line takes more."""
 _FOUND = "verified"
 _LOOK = {
     PASSED: (":green[:material/check_circle:]", ""),
     FAILED: (":red[:material/error:]", "**Wrong:** "),
-    SKIPPED: (":material/remove:", "Not checked: "),
+    SKIPPED: (":orange[:material/help:]", "**Not checked:** "),
+    ABSENT: (":material/remove:", "Nothing to check: "),
 }
 
 
@@ -31,7 +28,7 @@ class _Found:
     """What was found about an uploaded file, so that looking at it again costs nothing."""
 
     file: str
-    report: verify.Report
+    report: Report
 
 
 def upload() -> None:
@@ -47,8 +44,8 @@ def upload() -> None:
         return
     _verdict(verified)
     _checks(verified.report.checks)
-    if verified.report.release is not None:
-        _says(verified.report.release)
+    if verified.report.summary is not None:
+        _says(verified.report.summary)
 
 
 def _verified(file: UploadedFile) -> _Found:
@@ -56,15 +53,19 @@ def _verified(file: UploadedFile) -> _Found:
     if kept is not None and kept.file == file.file_id:
         return kept
     with st.spinner("Checking every file, sum and row …"):
-        made = _Found(file.file_id, verify.verify(unpack.read_bytes(file.getvalue(), MAX_BYTES)))
+        made = _Found(file.file_id, confined.verified(file.getvalue()))
     st.session_state[_FOUND] = made
     return made
 
 
 def _verdict(verified: _Found) -> None:
     wrong = sum(check.verdict == FAILED for check in verified.report.checks)
-    if verified.report.sound:
+    if verified.report.verdict == SOUND:
         st.success("**This bundle is sound**: nothing that can be checked is wrong.", icon=":material/verified:")
+    elif verified.report.verdict == PARTLY:
+        left = " ".join(verified.report.unchecked)
+        said = f"**This bundle is sound as far as checked**, but not all of it could be checked. Open questions: {left}"
+        st.warning(said, icon=":material/help:")
     else:
         st.error(f"**This bundle is not sound**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     st.markdown(f"SHA-256 of the file: `{verified.report.sha256}`")
@@ -79,10 +80,10 @@ def _checks(checks: tuple[Check, ...]) -> None:
         st.caption(literal(CANNOT, 1000))
 
 
-def _says(release: Release) -> None:
+def _says(summary: Summary) -> None:
     with frame.card("What the release says of itself", Zone.RELEASED):
-        for brand in release.brands:
-            st.warning(literal(brand.sentence, 1000), icon=":material/flag:")
-        st.markdown(literal(release.statement, 2000))
-        for name, text in report.facts(release):
+        for warning in summary.warnings:
+            st.warning(literal(warning, 1000), icon=":material/flag:")
+        st.markdown(literal(summary.statement, 2000))
+        for name, text in summary.facts:
             st.markdown(f"**{name}** · {literal(text, 300)}")

@@ -1,0 +1,80 @@
+"""A check in a process of its own says the same, and what takes too much is refused, whoever is kept from their memory by it."""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle.confined import Limits, verified
+from dpsynth_core.bundle.verify import FAILED, verify
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from tests.bundle.bundles import edited, packed, repacked
+
+
+def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
+    (tmp_path / "release.zip").write_bytes(packed())
+    assert verified(tmp_path / "release.zip") == verified(packed()) == verify(unpack.read_bytes(packed()))
+
+
+def test_what_is_refused_is_refused_with_the_same_words() -> None:
+    for content in (b"no zip", edited(lambda document: document.pop("spec"))):
+        with pytest.raises(InputError) as here:
+            verify(unpack.read_bytes(content))
+        with pytest.raises(InputError) as there:
+            verified(content)
+        assert str(there.value) == str(here.value)
+
+
+def many_objects() -> bytes:
+    """95 MB of JSON in 97 kB, which take 3 GB as objects."""
+    return pack.zipped({"release.json": b"[" + b"{}," * 33_000_000 + b"{}]"})
+
+
+def long_texts() -> bytes:
+    """synthetic.parquet in which one text of 1 MB stands once and is named in 10,000 rows: 10 GB, if it was written out."""
+
+    def change(held: dict[str, bytes]) -> None:
+        schema, rows = pq.read_schema(io.BytesIO(held["synthetic.parquet"])), 10_000
+        short = {"integer": pa.array([1] * rows, schema.field("age").type)}
+        columns = [short["integer"] if f.name == "age" else pa.array(["female"] * rows) for f in schema]
+        texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 2**20]))
+        out = io.BytesIO()
+        pq.write_table(pa.table([texts, *columns[1:]], names=schema.names), out, store_schema=False, compression="zstd")
+        held["synthetic.parquet"] = out.getvalue()
+        line = b"female,1,female,female\n"
+        held["synthetic.csv"] = ",".join(schema.names).encode() + b"\n" + line * rows
+        document = json.loads(held["release.json"])
+        document["rows"]["count"] = rows
+        held["release.json"] = json.dumps(document).encode()
+
+    return repacked(change)
+
+
+def test_a_small_file_of_many_objects_is_refused() -> None:
+    with pytest.raises(CapacityError, match="memory"):
+        verified(many_objects())
+
+
+def test_texts_that_a_parquet_file_repeats_are_not_written_out() -> None:
+    """10 GB do not fit the limit: the check ends because it never makes them."""
+    report = verified(long_texts())
+    assert ("Do both tables of rows agree?", FAILED) in [(check.question, check.verdict) for check in report.checks]
+
+
+def test_what_takes_longer_is_refused() -> None:
+    with pytest.raises(CapacityError, match="2,048 MB of memory or 1 seconds"):
+        verified(many_objects(), Limits(2048, 1))
+
+
+def test_the_limits_are_the_other_process_s_alone() -> None:
+    before = [resource.getrlimit(what) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)]
+    with pytest.raises(InputError):
+        verified(b"")
+    assert [resource.getrlimit(what) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)] == before
