@@ -35,7 +35,7 @@ def upload() -> None:
     """Choose a bundle, and what was found about it."""
     file = st.file_uploader("Release bundle (release.zip)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     if file is None:
-        st.caption("The same on the command line, also for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
+        st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
         verified = _verified(file)
