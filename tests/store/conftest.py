@@ -76,6 +76,12 @@ def make_spec(table: Path) -> Callable[..., Spec]:
     return make
 
 
+def answered(run: str) -> int:
+    """How many answers of the kernel are in the spool of a run that goes on."""
+    path = spools.spool_file(run)
+    return len(path.read_bytes().split(b"\n")[1:-1]) if path.exists() else 0
+
+
 def measured(run: str) -> tuple[Measurement, ...]:
     """The noisy tables in the spool of a run, or in its release."""
     if spools.spool_file(run).exists():

@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import chain, ledger, processes, runs
-from tests.store.conftest import measured
+from tests.store.conftest import answered
 from tests.store.test_runs import wait_for, worker_of
 
 COLUMNS = [f"c{i}" for i in range(16)]
@@ -57,7 +57,7 @@ def searching(run: str) -> list[int]:
     """The solver processes, once they have something to look for."""
     wait_for(lambda: runs.get("ann", run).touched and len(children(worker_of(run))) > 0)
     if runs.get("ann", run).spec["mechanism"]["name"] == "fem":
-        wait_for(lambda: len(measured(run)) > 0)  # of the number of people, right before the first round
+        wait_for(lambda: answered(run) > 0)  # of the number of people, right before the first round
     return children(worker_of(run))
 
 
@@ -67,12 +67,12 @@ def test_a_run_that_is_cancelled_in_the_middle_of_a_search_stops_at_once_and_sta
 ) -> None:
     run = runs.submit("ann", project, make_spec(**coins, **fields))
     solvers = searching(run)
-    told = len(measured(run))
+    answers = answered(run)
     runs.cancel("ann", run)
     wait_for(lambda: not runs.get("ann", run).active)
     assert runs.get("ann", run).state == "cancelled"
     assert kinds(run) == ["reserve", "touch"]
-    assert len(measured(run)) == told
+    assert answered(run) == answers
     wait_for(lambda: all(processes.birth(solver) is None for solver in solvers))
 
 
