@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
 
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError
@@ -48,7 +47,7 @@ class StandinSpec(_Part):
 
 def _known_kind(kind: str) -> str:
     if kind not in KINDS:
-        raise PydanticCustomError("kind", "use one of {kinds}", {"kinds": ", ".join(KINDS)})
+        raise ValueError(f"use one of {', '.join(KINDS)}")
     return kind
 
 
@@ -217,5 +216,6 @@ def _as_input_error(error: ValidationError) -> InputError:
     field = ".".join(str(part) for part in first["loc"]) or "spec"
     if first["type"] in _REMEDIES:
         return InputError(field, *_REMEDIES[first["type"]])
-    message = first["msg"][0].lower() + first["msg"][1:]
+    text = first["msg"].removeprefix("Value error, ")  # of a ValueError of ours
+    message = text[0].lower() + text[1:]
     return InputError(field, f"{str(first['input'])[:60]!r} cannot be used", message)
