@@ -101,9 +101,8 @@ def noise_for(spec: Spec) -> Noise:
 
 def open_source(plan: Plan) -> MarginalSource:
     """The records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
-    spec = plan.spec
-    unit = spec.unit
-    return KINDS[spec.data.kind].open(spec.data.model_dump(), plan.domain, unit.person_column, unit.max_rows_per_person)
+    data, unit = plan.spec.data, plan.spec.unit
+    return KINDS[data.kind].open(data.model_dump(), plan.domain, unit.person_column, unit.max_rows_per_person)
 
 
 def survey(plan: Plan) -> Zoned[Survey]:
@@ -112,11 +111,6 @@ def survey(plan: Plan) -> Zoned[Survey]:
     data = plan.spec.data
     look = KINDS[data.kind].survey
     return curator_only(Survey()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
-
-
-def table_format(spec: Spec) -> TableFormat:
-    """The format of the file, as the spec states it."""
-    return TableFormat.of(spec.data.model_dump())
 
 
 def synthesize(
