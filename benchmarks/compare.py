@@ -25,6 +25,7 @@ from benchmarks.table import RESULTS, Table, add_table_options, load_table
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import MECHANISMS
+from dpsynth_core.release import times
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,8 +56,8 @@ def measure(name: str, table: Table, epsilon: float, delta: float) -> dict[str, 
         cost = execute(program.command(table, epsilon, delta, folder))
         rows = table.counts(program.rows_file(folder), codes=program.codes)
         error = workload_error(table.workload, table.true, rows, table.rows)
-        release = folder / "release.json"
-        phases = json.loads(release.read_text(encoding="utf-8"))["timings"] if release.exists() else {}
+        taken = times.read(folder)
+        phases = taken.value["phases"] if taken else {}
     return {
         **{"program": name, "title": program.title, "epsilon": epsilon, "delta": delta, "error": round(error, 5), **asdict(cost)},
         **{"phases": phases, "began": began, "versions": versions(program.maker)},

@@ -1,35 +1,41 @@
 """Break runs of the command line and count what is lost: ``python -m benchmarks.faults [--times N] [--only CASE]``.
 
-Each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random moment, a disk
-that takes no more bytes (a limit on the size of files, so that no rights are needed), a folder that is replaced. Then it looks at three
-things. Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither a complete
-release nor one that `recover` makes. Wrong: another exit code than 0, 1, 2 or 130 (-9 for a kill), a traceback, or exit code 0 without
-a release. Prints the table as Markdown.
+First table: each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random
+moment, a disk that takes no more bytes (a limit on the size of files, so that no rights are needed), a folder that is replaced. Then it
+looks at three things. Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither
+a complete release nor one that `recover` makes. Wrong: another exit code than 0, 1, 2 or 130 (-9 for a kill), a traceback, or exit code 0
+without a release.
+
+Second table: the books are damaged between two releases, and the second has to be refused before a record is read.
+Prints both as Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import resource
 import shutil
 import signal
-import subprocess
-import sys
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks import warm_commands
+from benchmarks.warm_commands import Command, Ended
+
 DOMAIN = {"a": 4, "b": 5, "c": 3}
 SIZES = (16_000, 200_000, 300_000)
 """Bytes that a file may have when the disk counts as full: too few for the ledger, for its log, and for the rows of the release."""
+
+QUICK = ("--mechanism", "independent", "--workload", "all-1way")
+LONG = ("--workload", "all-2way", "--set", "rounds_per_attribute=40", "--rows", "40000")
 
 
 @dataclass
@@ -43,110 +49,172 @@ class Tally:
     wrong: int = 0
 
 
+@dataclass
+class Damages:
+    tried: int = 0
+    refused: int = 0
+    noticed: int = 0
+    unnoticed: int = 0
+
+
 class Place:
     """A folder with a table and a home, thrown away after its case."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="faults"))
+        self.home = self.folder / "home"
+        self.database = self.home / "dpsynth.sqlite"
         rows = np.random.default_rng(0).integers(0, list(DOMAIN.values()), (2000, 3))
         np.savetxt(self.folder / "people.csv", rows, fmt="%d", delimiter=",", header="a,b,c", comments="")
         (self.folder / "domain.json").write_text(json.dumps(DOMAIN))
 
-    def start(self, *arguments: str, limit: int | None = None) -> subprocess.Popen[str]:
-        """limit: the largest file that the process can write, in bytes."""
+    def run(self, *arguments: str) -> Ended:
+        return warm_commands.start(self.folder, *arguments).wait()
 
-        def prepare() -> None:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
-            if limit is not None:
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error, as of a full disk, and not a death
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPSYNTH_HOME": str(self.folder / "home")}
-        command = [sys.executable, "-m", "dpsynth_core", *arguments]
-        quiet, said = subprocess.DEVNULL, subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=quiet, stderr=said, text=True, preexec_fn=prepare)
-
-    def synthesize(self, limit: int | None = None) -> subprocess.Popen[str]:
-        more = ("--workload", "all-2way", "--set", "rounds_per_attribute=40", "--population", "people", "--rows", "40000")
-        return self.start("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", *more, limit=limit)
+    def synthesize(self, *more: str, out: str = "out", file_limit: int | None = None) -> Command:
+        arguments = ("synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", out, "--population", "people", *more)
+        return warm_commands.start(self.folder, *arguments, file_limit=file_limit)
 
     def answers(self) -> bool:
         """Whether an answer of the kernel is on disk in a spool."""
-        return any(file.read_bytes().count(b"\n") > 1 for file in (self.folder / "home" / "spools").glob("*.jsonl"))
+        return any(file.read_bytes().count(b"\n") > 1 for file in (self.home / "spools").glob("*.jsonl"))
 
     def released(self, out: str) -> bool:
         """Whether there is a complete release; `verify` opens all of it."""
-        if not (self.folder / out / "release.zip").exists():
-            return False
-        check = self.start("verify", f"{out}/release.zip")
-        check.communicate()
-        return check.returncode == 0
+        bundle = self.folder / out / "release.zip"
+        return bundle.exists() and self.run("verify", f"{out}/release.zip").code in (0, 4)
 
     def charged(self) -> bool:
-        ledger = subprocess.run(
-            [sys.executable, "-m", "dpsynth_core", "ledger", "export"],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "DPSYNTH_HOME": str(self.folder / "home")},
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        kinds = [entry["kind"] for entry in json.loads(ledger or "[]")]
-        return "touch" in kinds
+        ledger = self.run("ledger", "export").stdout
+        return "touch" in [entry["kind"] for entry in json.loads(ledger or "[]")]
 
 
-def after(seconds: float, number: signal.Signals) -> Callable[[Place], tuple[int, str]]:
+def signalled(seconds: float, number: signal.Signals) -> Callable[[Place], Ended]:
     """Signal the run at a moment drawn from the time that a run takes."""
 
-    def hurt(place: Place) -> tuple[int, str]:
-        process = place.synthesize()
-        time.sleep(random.uniform(0.05, seconds))
-        process.send_signal(number)
-        said = process.communicate()[1]
-        return process.returncode, said
+    def hurt(place: Place) -> Ended:
+        command = place.synthesize(*LONG)
+        time.sleep(random.uniform(0, seconds))
+        command.send(number)
+        return command.wait()
 
     return hurt
 
 
-def full(limit: int) -> Callable[[Place], tuple[int, str]]:
+def full(limit: int) -> Callable[[Place], Ended]:
     """Let the run meet a full disk; its database exists already, so that small limits reach its later files too."""
 
-    def hurt(place: Place) -> tuple[int, str]:
-        place.start("ledger", "check").communicate()
-        process = place.synthesize(limit)
-        said = process.communicate()[1]
-        return process.returncode, said
+    def hurt(place: Place) -> Ended:
+        place.run("ledger", "check")
+        return place.synthesize(*LONG, file_limit=limit).wait()
 
     return hurt
 
 
-def vanished(place: Place) -> tuple[int, str]:
+def vanished(place: Place) -> Ended:
     """Delete the folder for the result and put a file in its place while the run is at work."""
-    process = place.synthesize()
-    while process.poll() is None and not place.answers():
+    command = place.synthesize(*LONG)
+    while command.running() and not place.answers():
         time.sleep(0.005)
     shutil.rmtree(place.folder / "out", ignore_errors=True)
     (place.folder / "out").write_text("in the way")
-    said = process.communicate()[1]
-    (place.folder / "out").unlink()
-    return process.returncode, said
+    ended = command.wait()
+    (place.folder / "out").unlink(missing_ok=True)
+    return ended
 
 
-def examine(place: Place, code: int, said: str, tally: Tally) -> None:
+def examine(place: Place, ended: Ended, tally: Tally) -> None:
     tally.tried += 1
     answers, whole, charged = place.answers(), place.released("out"), place.charged()
-    recovered = False
-    if answers:
-        process = place.start("recover", "--out", "again")
-        process.communicate()
-        recovered = process.returncode == 0 and place.released("again")
+    recovered = answers and place.run("recover", "--out", "again").code == 0 and place.released("again")
     tally.charged += charged
     tally.whole += whole
     tally.recovered += recovered
     tally.undercharged += (answers or whole) and not charged
     tally.lost += answers and not whole and not recovered
-    tally.wrong += code not in (0, 1, 2, 130, -signal.SIGKILL) or "Traceback" in said or (code == 0 and not whole)
+    wrong_end = ended.code not in (0, 1, 2, 130, -signal.SIGKILL) or "Traceback" in ended.stderr
+    tally.wrong += wrong_end or (ended.code == 0 and not whole)
+
+
+def deleted(place: Place, _: Path) -> None:
+    for file in place.home.glob("dpsynth.sqlite*"):
+        file.unlink()
+
+
+def emptied(place: Place, _: Path) -> None:
+    deleted(place, _)
+    place.database.touch()
+
+
+def cut_off(place: Place, _: Path) -> None:
+    content = place.database.read_bytes()
+    place.database.write_bytes(content[: random.randrange(1, len(content))])
+
+
+def put_back(place: Place, earlier: Path) -> None:
+    """A backup from before the last charge; a lost write-ahead log leaves the same."""
+    deleted(place, earlier)
+    shutil.copy(earlier, place.database)
+
+
+def altered(place: Place, _: Path) -> None:
+    """Somebody who can get around the triggers makes the last charge smaller."""
+    with closing(sqlite3.connect(place.database)) as books:
+        triggers = [name for (name,) in books.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+        for name in triggers:
+            books.execute(f"DROP TRIGGER {name}")
+        books.execute("UPDATE ledger SET rho = rho / 2 WHERE kind = 'reserve'")
+        books.commit()
+
+
+def key_emptied(place: Place, _: Path) -> None:
+    (place.home / "fingerprint.key").write_bytes(b"")
+
+
+def head_altered(place: Place, _: Path) -> None:
+    head = place.home / "ledger.head"
+    head.write_text(head.read_text().translate(str.maketrans("0123456789abcdef", "123456789abcdef0")))
+
+
+DAMAGES: dict[str, Callable[[Place, Path], None]] = {
+    "database deleted": deleted,
+    "database emptied": emptied,
+    "database cut off": cut_off,
+    "older database put back": put_back,
+    "an entry altered": altered,
+    "key of fingerprints emptied": key_emptied,
+    "head altered": head_altered,
+}
+
+
+def damaged(damage: Callable[[Place, Path], None], tally: Damages) -> None:
+    """Charge, keep a copy, charge again, damage the books, and ask for a third release."""
+    place = Place()
+    place.synthesize(*QUICK, out="first").wait()
+    earlier = place.folder / "earlier.sqlite"
+    with closing(sqlite3.connect(place.database)) as books, closing(sqlite3.connect(earlier)) as copy:
+        books.backup(copy)
+    place.synthesize(*QUICK, out="second").wait()
+    damage(place, earlier)
+    ended = place.synthesize(*QUICK, out="third").wait()
+    untouched = not (place.folder / "third" / "release.json").exists() and not place.answers()
+    tally.tried += 1
+    tally.refused += ended.code in (1, 2) and untouched and "Traceback" not in ended.stderr
+    tally.noticed += place.run("ledger", "check").code != 0
+    tally.unnoticed += ended.code == 0
+    shutil.rmtree(place.folder)
+
+
+def undisturbed() -> float:
+    """Seconds that a run takes which nobody hurts."""
+    place = Place()
+    place.synthesize(*QUICK, out="first").wait()  # the process that the others are forked from starts here
+    began = time.monotonic()
+    ended = place.synthesize(*LONG).wait()
+    if ended.code != 0:
+        raise SystemExit(f"an undisturbed run ended with {ended.code}: {ended.stderr}")
+    shutil.rmtree(place.folder)
+    return time.monotonic() - began
 
 
 def main() -> None:
@@ -154,17 +222,13 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=10, help="tries of each case")
     parser.add_argument("--only", default="", help="the cases whose name contains this")
     options = parser.parse_args()
-    undisturbed = Place()
-    began = time.monotonic()
-    process = undisturbed.synthesize()
-    process.communicate()
-    seconds = time.monotonic() - began
-    shutil.rmtree(undisturbed.folder)
-    cases: dict[str, Callable[[Place], tuple[int, str]]] = {
-        "kill -9": after(seconds, signal.SIGKILL),
-        "Ctrl-C": after(seconds, signal.SIGINT),
-        "SIGTERM": after(seconds, signal.SIGTERM),
-        "SIGHUP": after(seconds, signal.SIGHUP),
+    warm_commands.warm_up()
+    seconds = undisturbed()
+    cases: dict[str, Callable[[Place], Ended]] = {
+        "kill -9": signalled(seconds, signal.SIGKILL),
+        "Ctrl-C": signalled(seconds, signal.SIGINT),
+        "SIGTERM": signalled(seconds, signal.SIGTERM),
+        "SIGHUP": signalled(seconds, signal.SIGHUP),
         **{f"files of at most {limit // 1000} kB": full(limit) for limit in SIZES},
         "the folder replaced by a file": vanished,
     }
@@ -174,9 +238,16 @@ def main() -> None:
         tally = Tally()
         for _ in range(options.times):
             place = Place()
-            examine(place, *hurt(place), tally)
+            examine(place, hurt(place), tally)
             shutil.rmtree(place.folder)
         print(f"| {name} | {' | '.join(str(value) for value in vars(tally).values())} |", flush=True)
+    print("\n| damage to the books | tried | next charge refused | noticed by `ledger check` | went on |")
+    print("|---|---|---|---|---|")
+    for name, damage in ((name, damage) for name, damage in DAMAGES.items() if options.only in name):
+        damages = Damages()
+        for _ in range(options.times):
+            damaged(damage, damages)
+        print(f"| {name} | {' | '.join(str(value) for value in vars(damages).values())} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def tables(names: Sequence[str]) -> Iterator[tuple[str, Setting]]:
 
 
 def _setting(domain: Domain, table: TableSource, form: TableFormat) -> Setting:
-    columns = [encode(domain, batch, form.missing_markers) for batch in open_batches(table, form, domain.names)]
+    columns = [encode(domain, batch, form.notation) for batch in open_batches(table, form, domain.names)]
     codes = np.concatenate([np.stack([batch[name] for name in domain.names], axis=1) for batch in columns])
     return Setting(ArrowSource(domain, table, form), codes, _workload(domain))
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS, Table
-from dpsynth_core.cli import parse_workload
+from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.release.document import ROWS_CSV, load

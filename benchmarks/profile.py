@@ -26,6 +26,7 @@ from typing import Any
 from benchmarks.programs import OURS, execute, ours, versions
 from benchmarks.table import RESULTS, ROOT, add_table_options, load_table
 from dpsynth_core import cli
+from dpsynth_core.release import times
 
 _STANDARD = Path(sysconfig.get_path("stdlib"))
 
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place:
         plain, watched = Path(place) / "plain", Path(place) / "watched"
         cost = execute(command(table, options.epsilon, options.delta, plain))
-        phases = json.loads((plain / "release.json").read_text(encoding="utf-8"))["timings"]
+        taken = times.read(plain)
+        phases = taken.value["phases"] if taken else {}
         functions = busiest(cli_arguments(command(table, options.epsilon, options.delta, watched)), options.top)
     record = {
         **{"table": table.data.name, "workload": table.workload_name, "mechanism": options.mechanism, "settings": options.set},

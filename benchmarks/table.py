@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsynth_core.cli import parse_workload
+from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.codec import encode
@@ -63,7 +63,7 @@ class Table:
         """The table as whole numbers 0, 1, 2, ..., for programs that know no other domain."""
         form = sniff(self.data)
         batches = open_batches(self.data, form, self.domain.names)
-        return pd.concat([pd.DataFrame(encode(self.domain, batch, form.missing_markers)) for batch in batches], ignore_index=True)
+        return pd.concat([pd.DataFrame(encode(self.domain, batch, form.notation)) for batch in batches], ignore_index=True)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:

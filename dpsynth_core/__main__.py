@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from contextlib import suppress
 
 from dpsynth_core.foundation import interrupts
@@ -11,6 +12,9 @@ from dpsynth_core.foundation import interrupts
 interrupts.handle()  # before the rest is imported, which takes long enough for Ctrl-C
 
 from dpsynth_core.cli import main  # noqa: E402
+
+if not sys.warnoptions:
+    warnings.simplefilter("ignore")  # of libraries: they print lines that nobody was promised, of their own sources
 
 code = main()
 with suppress(OSError):  # nobody reads it any more

@@ -18,10 +18,13 @@ def main() -> None:
     domain_view.editor(rows)
     domain_view.detail(here, rows)
     zeros_view.section(here, rows)
-    domain_view.check(here)
+    unfit = domain_view.check(here, rows)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row["use"] for row in rows) else "Use at least one column."
-    frame.nav_checked("domain", document.problem(here.draft, "domain"), why)
+    if unfit:
+        frame.nav("domain", ready=False, why=unfit)
+    else:
+        frame.nav_checked("domain", document.problem(here.draft, "domain"), why)
 
 
 main()

@@ -15,10 +15,16 @@ names = st.sampled_from(NAMES)
 
 
 @st.composite
+def number_cells(draw: st.DrawFn) -> dict[str, bool]:
+    """What happens to missing values and to those outside; both decode to null, so a cell for one alone."""
+    return draw(st.sampled_from([{}, {"missing": True}, {"other": True}, {"missing": True, "nearest": True}]))
+
+
+@st.composite
 def categorical_attributes(draw: st.DrawFn, name: str = "c") -> Attribute:
     dtype = draw(st.sampled_from(["string", "int64", "float64", "bool"]))
     other = draw(st.booleans())
-    least = 0 if other else 1
+    least = 1
     if dtype == "string":
         categories = draw(st.lists(labels.filter(lambda label: label != "other"), min_size=least, max_size=6, unique=True))
     elif dtype == "bool":
@@ -37,7 +43,7 @@ def integer_attributes(draw: st.DrawFn, name: str = "i") -> Attribute:
     upper = lower + draw(st.integers(0, 10_000))
     cuts = draw(st.none() | st.sets(st.integers(lower, upper), max_size=6))
     edges = None if cuts is None else sorted({lower, *cuts, upper + 1})
-    return Attribute.integer(name, lower, upper, edges=edges, missing=draw(st.booleans()))
+    return Attribute.integer(name, lower, upper, edges=edges, **draw(number_cells()))
 
 
 @st.composite
@@ -45,13 +51,13 @@ def numeric_attributes(draw: st.DrawFn, name: str = "n") -> Attribute:
     lower = draw(st.floats(-1e6, 1e6))
     upper = lower + draw(st.floats(1e-3, 1e6))
     decimals = draw(st.none() | st.integers(0, 3))
-    return Attribute.numeric(name, lower, upper, bins=draw(st.integers(1, 50)), missing=draw(st.booleans()), decimals=decimals)
+    return Attribute.numeric(name, lower, upper, bins=draw(st.integers(1, 50)), decimals=decimals, **draw(number_cells()))
 
 
 @st.composite
 def day_attributes(draw: st.DrawFn, name: str = "d") -> Attribute:
     first, last = sorted(draw(st.tuples(*[st.dates(date(1000, 1, 1), date(9000, 1, 1))] * 2)))
-    return Attribute.day(name, first, last, missing=draw(st.booleans()))
+    return Attribute.day(name, first, last, **draw(number_cells()))
 
 
 def coded_attributes(name: str = "k") -> st.SearchStrategy[Attribute]:

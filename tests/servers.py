@@ -6,15 +6,15 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import SECONDS, wait_until
+
 ROOT = Path(__file__).resolve().parents[1]
-STARTUP_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ def free_port() -> int:
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + STARTUP_SECONDS
-    while time.monotonic() < until and process.poll() is None:
+    def answers() -> bool:
+        assert process.poll() is None, "the server did not start"
         try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
-                if b"ok" in answer.read():
-                    return
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=SECONDS) as answer:
+                return b"ok" in answer.read()
         except OSError:
-            time.sleep(0.2)
-    raise RuntimeError("the server did not start")
+            return False
+
+    wait_until(answers)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -108,7 +108,7 @@ def test_a_spec_of_the_app_is_charged_in_one_unit_with_it(capsys: pytest.Capture
     entry = chain.entries()[1]
     spec = Spec.from_json(json.loads(Path("out/release.json").read_text())["spec"])
     assert (entry.relation, entry.person_column, entry.max_rows) == ("add-remove", None, spec.unit.max_rows_per_person)
-    assert "done" in last_line(capsys)
+    assert "done: " in capsys.readouterr().err
 
 
 def test_check_says_what_is_charged_and_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:

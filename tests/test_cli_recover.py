@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from dpsynth_core import cli
 from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.cli import making
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.release import document, synthesis
+from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import ledger, spools
 from tests.test_cli import place, release, synthesize
@@ -105,15 +108,15 @@ def test_without_a_population_the_spool_lies_beside_the_folder_until_it_is_recov
 
 def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder has become a file since the check, as a full disk or another program may do."""
-    real = document.write
+    real = making._write_rows
 
-    def gone(made: Any, out: Path) -> None:
+    def gone(made: Any, out: Path, formats: Sequence[str]) -> None:
         if out.name == "out":
             out.rmdir()
             out.write_text("somebody else's")
-        real(made, out)
+        real(made, out, formats)
 
-    monkeypatch.setattr(document, "write", gone)
+    monkeypatch.setattr(making, "_write_rows", gone)
     assert synthesize(*SEEDED, "--population", "people") == cli.FAILED
     assert "what was charged stays charged" in capsys.readouterr().err.splitlines()[-1]
     forbid_kernels(monkeypatch)
@@ -144,7 +147,7 @@ def test_damage_found_after_the_charge_ends_with_one_and_leaves_nothing_to_recov
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:
-        raise cli.InputError("data", "a page of it is broken", "repair it")
+        raise InputError("data", "a page of it is broken", "repair it")
 
     monkeypatch.setattr(synthesis, "open_source", broken)
     assert synthesize("--population", "people") == cli.FAILED

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.privacy.events import Approximate, Event, Laplace, PermuteAndFlip, Selection, delta_of
+from dpsynth_core.privacy.events import Approximate, Event, Laplace, PermuteAndFlip, Selection, Thresholded, delta_of
 
 Rates = NDArray[np.float64]
 
@@ -116,8 +116,8 @@ def of_charges(events: Sequence[Event]) -> tuple[Claim, ...]:
 def _of_charges(events: Sequence[Event]) -> Iterator[Claim]:
     slack = sum(map(delta_of, events), Fraction(0))
     yield Accounted(ZCDP, _rho(ZCDP, events), float(slack))
-    if not slack:
-        yield Accounted(GDP, _rho(GDP, events))
+    if all(isinstance(event, Thresholded) or not delta_of(event) for event in events):
+        yield Accounted(GDP, _rho(GDP, events), float(slack))
     epsilons = [_epsilon(event) for event in events]
     if events and all(epsilon is not None for epsilon in epsilons):
         yield Bounded(math.fsum(epsilon for epsilon in epsilons if epsilon is not None), float(slack))

@@ -10,6 +10,7 @@ Guesses of one run's answers add up: each is made for one question, and question
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -27,9 +28,10 @@ from dpsynth_core.privacy.events import Event, Gaussian, Laplace
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Integers
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
 
-FREE = frozenset({"part", "prepare", "residual_l2", "mixture_l1", "seed"})
+FREE = frozenset({"part", "over", "prepare", "prepare_cells", "residual_l2", "mixture_l1", "seed"})
 """What a kernel offers without looking at the table, and so without a charge."""
 OPERATIONS = tuple(
     name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_") and name not in FREE
@@ -55,6 +57,8 @@ class Losses:
         """The guess at an operation's answers. arguments: those of the call, by name."""
         if operation in _CHOICES:
             return self._of_choice(_CHOICES[operation], arguments)
+        if operation == "discover_values":
+            return self._of_values(arguments)
         if operation.startswith("learn_"):
             return lambda answer: Draw(0.0, key(answer))
         return self._of_numbers(operation, arguments)
@@ -62,6 +66,19 @@ class Losses:
     def _of_choice(self, likelihood: _Likelihood, arguments: Arguments) -> Guess:
         without, with_person = (likelihood(table, self._neighbours.unit, arguments) for table in self._neighbours.tables)
         return lambda answer: Draw(with_person(answer) - without(answer))
+
+    def _of_values(self, arguments: Arguments) -> Guess:
+        """Which keys that only one of the tables has were released, and what their noise says of the others."""
+        (name,) = arguments["clique"]
+        without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self._neighbours.tables)
+        lone = (without.keys() ^ with_person.keys()) - set(keys.PUBLIC)
+
+        def guess(answer: dict[str, int]) -> Draw:
+            common = [(rows, without[key], with_person[key]) for key, rows in answer.items() if key not in lone]
+            shift = [(new - old) * (rows - (old + new) / 2) for rows, old, new in common]
+            return Draw(sum(shift) / arguments["sigma"] ** 2, tuple(sorted(lone & answer.keys())) or None)
+
+        return guess
 
     def _of_numbers(self, operation: str, arguments: Arguments) -> Guess:
         exact = [getattr(kernel, operation)(**arguments) for kernel in self._exact]

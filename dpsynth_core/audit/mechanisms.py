@@ -144,7 +144,7 @@ def invented_public_table(domain: Domain) -> PublicTable:
 def _small(plan: Plan) -> tuple[Domain, Workload, tuple[str, ...]]:
     """Domain and workload as they are if they are small; or else over a few columns of a few values each, and what was left out."""
     domain, workload = plan.domain, plan.workload
-    if len(domain) <= MOST_COLUMNS and all(attribute.size <= MOST_VALUES for attribute in domain):
+    if not domain.unknown and len(domain) <= MOST_COLUMNS and all(attribute.size <= MOST_VALUES for attribute in domain):
         return domain, workload, ()
     chosen = [value for value in plan.settings.values() if isinstance(value, str) and value in domain]  # a rule's target
     heaviest = max(workload.cliques, key=lambda clique: workload.weights[clique])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,10 @@ Row = tuple[int, ...]
 
 
 class InventedTable:
-    """A `MarginalSource` over codes, shape (rows, columns of the domain), that counts each marginal once however many kernels read it."""
+    """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once however many kernels read it.
+
+    Where values are asked for, the codes are the values.
+    """
 
     def __init__(self, domain: Domain, rows: Sequence[Row]) -> None:
         self.domain = domain
@@ -31,6 +34,16 @@ class InventedTable:
         """See `MarginalSource.counts`. Shared: do not write to them."""
         self._counts |= row_marginals(self.domain, self.codes, [clique for clique in cliques if clique not in self._counts])
         return {clique: self._counts[clique] for clique in cliques}
+
+    def over(self, domain: Domain) -> InventedTable:
+        """See `ValueSource.over`; for columns of whole numbers."""
+        columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
+        cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]
+        return InventedTable(domain, list(zip(*cells, strict=True)))
+
+    def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        """See `ValueSource.values`."""
+        yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:
         """One marginal."""

@@ -27,6 +27,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
@@ -37,6 +38,8 @@ MU = 2.2
 """l2 / sigma of Gaussian noise: about where a given number of draws shows an error in sigma or l2 best."""
 EPS = 1.5
 """eps of selections and of operations that are eps-differentially private."""
+LONE_MU, LONE_DELTA = 0.25, 0.3
+"""Where a value of one person shows as such, if it shows more often than it may: hardly anything else does."""
 RECORDS = 20
 """People in the first cell; half as many are where `NEW` is, the cell to which the person comes."""
 
@@ -136,7 +139,19 @@ def _moved(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
 
 
 def _marginal(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    return {"clique": ("a", "b"), "sigma": kernel.marginal_l2 / MU}
+    return {"clique": ("a", "b"), "sigma": kernel.unit.marginal_l2 / MU}
+
+
+def _cells(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """The person has the largest number of all."""
+    return {"clique": ("b",), "cells": Attribute.integer("b", 0, 1), "sigma": kernel.unit.marginal_l2 / MU}
+
+
+def _values(mu: float, delta: float) -> Ask:
+    def ask(kernel: PrivacyKernel, _: Neighbours) -> Question:
+        return {"clique": ("b",), "sigma": kernel.unit.marginal_l2 / mu, "delta": delta}
+
+    return ask
 
 
 def _residual(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -144,7 +159,7 @@ def _residual(kernel: PrivacyKernel, _: Neighbours) -> Question:
 
 
 def _total(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    return {"sigma": kernel.query_l1 / MU}
+    return {"sigma": kernel.unit.query_l1 / MU}
 
 
 def _fewer_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
@@ -161,7 +176,7 @@ def _worst_marginal(kernel: PrivacyKernel, neighbours: Neighbours) -> Question: 
 
 def _errors(kernel: PrivacyKernel, _: Neighbours) -> Question:
     answers: dict[Clique, Any] = {("b",): np.array([_FAR, -_FAR]), ("a", "b"): np.array([[_FAR, -_FAR], [0.0, 0.0]])}
-    return {"answers": answers, "sigma": np.sqrt(len(answers)) * kernel.marginal_l1 / MU}
+    return {"answers": answers, "sigma": np.sqrt(len(answers)) * kernel.unit.marginal_l1 / MU}
 
 
 def _signed(count: int) -> Ask:
@@ -191,7 +206,7 @@ def _queries(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """The cells that the person comes to, one of each marginal."""
     queries = QueryClass(DOMAIN, (("b",), ("a", "b"), ("b", "c")))
     numbers = np.array([1, 3, 8], dtype=np.int64)
-    return {"queries": queries, "numbers": numbers, "sigma": np.sqrt(3) * kernel.query_l1 / MU}
+    return {"queries": queries, "numbers": numbers, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
 
 
 def _bits(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001
@@ -204,7 +219,7 @@ def _bits(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: A
 
 
 def _largest_error(kernel: PrivacyKernel, _: Neighbours) -> Question:
-    return {"answers": {("b",): np.array([0.0, -_FAR])}, "sigma": kernel.query_l1 / MU}
+    return {"answers": {("b",): np.array([0.0, -_FAR])}, "sigma": kernel.unit.query_l1 / MU}
 
 
 def _task(kind: str, names: Sequence[str] = ("b", "c"), closed: bool = False) -> Task:
@@ -237,7 +252,7 @@ def _any_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noq
 def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """The same rule three times: rules need not be different."""
     task = _task(CONJUNCTION)
-    return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.query_l1 / MU}
+    return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
 
 
 def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
@@ -261,6 +276,9 @@ def _full_rows(unit: Unit) -> tuple[Sequence[Row], Sequence[Row]]:
 def _all_cases() -> Iterator[Case]:
     yield Case("measure_marginal", _marginal)
     yield Case("measure_residual", _residual, share=0.75)
+    yield Case("measure_cells", _cells)
+    yield Case("discover_values", _values(MU, 1e-9), "values that others share")
+    yield Case("discover_values", _values(LONE_MU, LONE_DELTA), "a value of one person", others=(OLD,) * RECORDS)
     yield Case("measure_total", _total, person=_fewer_rows)
     yield Case("select_worst_marginal", _worst_marginal, finite=True)
     yield Case("measure_errors", _errors)

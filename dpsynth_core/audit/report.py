@@ -52,7 +52,6 @@ class Audited:
 
 
 def conclusion(audited: Sequence[Audited]) -> str:
-    """The last line."""
     sure = f"the chance that a sound program is called broken is at most {FALSE_ALARM:g}"
     if any(one.broken for one in audited):
         return f"VIOLATED: somebody can tell two neighbouring tables apart better than was promised ({sure})"

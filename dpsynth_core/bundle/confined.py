@@ -1,4 +1,7 @@
-"""Checking a bundle in a process of its own, which may use so much memory and time and no more: a hostile one then harms nobody else."""
+"""Check and repeat bundles in processes of their own with limited memory and time, so that a hostile one can do no harm.
+
+Each process answers on its stdout, one JSON text per line: the steps of a run, and at last its outcome; then the rows, if there are some.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,19 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import dpsynth_core
-from dpsynth_core.bundle.verify import Check, Report, Summary
+from dpsynth_core.bundle.verify import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.release.release import Progress
 
-STDIN = "-"
+VERIFY, REPLAY, REPRODUCE = "verify", "replay", "reproduce"
 _PROGRAM = "dpsynth_core.bundle.confined_process"
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """Every further thread reserves address space, which is what is limited."""
@@ -24,51 +31,144 @@ _WAIT = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """megabytes: of memory. seconds: of work of one processor."""
+    """megabytes: of memory. seconds: of work of one processor. Both hold for the process, and for each one that it has search for records:
+    as many as there are processors that it may use."""
 
     megabytes: int = 1024
     seconds: int = 30
+    processors: int = 1
+
+    @property
+    def words(self) -> str:
+        return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
 
-def verified(bundle: Path | bytes, limits: Limits = Limits()) -> Report:
-    """`verify.verify` of a ZIP or folder, or of a ZIP's bytes. Raises InputError as it and `unpack` do, CapacityError beyond the limits."""
-    place, content = (STDIN, bundle) if isinstance(bundle, bytes) else (str(bundle.absolute()), b"")
+@dataclass(frozen=True)
+class Task:
+    """What a process has to do. place: of the bundle, "" where its `size` bytes come on stdin. public: path of the public table, or ""."""
+
+    kind: str
+    place: str
+    size: int
+    public: str
+    limits: Limits
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        obj = json.loads(text)
+        return cls(**{**obj, "limits": Limits(**obj["limits"])})
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What `reproduce` came to. csv, parquet: the rows, empty where there are none; the others as in `reproduce.Reproduction`."""
+
+    different: tuple[str, ...]
+    versions: tuple[str, ...]
+    csv: bytes
+    parquet: bytes
+
+
+class _TooMuch(Exception):
+    """The process went beyond its limits."""
+
+
+def verified(bundle: Path | bytes, limits: Limits = Limits(), public: Path | None = None) -> Report:
+    """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `replay.replayed` of what seems right, each within the limits.
+
+    public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
+    limits; the second then leaves its question open.
+    """
+    try:
+        report = _report(_answer(VERIFY, bundle, limits))
+    except _TooMuch:
+        raise _beyond("checking it", limits) from None
+    if report.verdict == UNSOUND:
+        return report
+    try:
+        return report.replayed(Check(**_answer(REPLAY, bundle, limits, public)["check"]))
+    except _TooMuch:
+        why = f"running the mechanism again takes more than {limits.words}; allow more with --memory and --seconds on the command line"
+        return report.replayed(Check(REPLAYED, SKIPPED, why))
+
+
+def reproduced(
+    bundle: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
+) -> Repeated:
+    """`reproduce.reproduce` within the limits. Raises InputError as it does, CapacityError beyond the limits."""
+    rows: list[bytes] = []
+    try:
+        made = _answer(REPRODUCE, bundle, limits, public, on_event, rows)
+    except _TooMuch:
+        raise _beyond("running its mechanism again", limits) from None
+    return Repeated(tuple(made["different"]), tuple(made["versions"]), *rows)
+
+
+def _answer(
+    kind: str,
+    bundle: Path | bytes,
+    limits: Limits,
+    public: Path | None = None,
+    on_event: Callable[[Progress], None] = lambda _: None,
+    rows: list[bytes] | None = None,
+) -> dict[str, Any]:
+    """What a process says at last. rows: where what follows is put. Raises InputError where it refuses, and _TooMuch."""
+    content = bundle if isinstance(bundle, bytes) else b""
+    place = "" if isinstance(bundle, bytes) else str(bundle.absolute())
+    task = Task(kind, place, len(content), "" if public is None else str(public.absolute()), limits)
+    with _process(task, content) as output:
+        for line in output:
+            answer: dict[str, Any] = json.loads(line)
+            if "step" in answer:
+                on_event(Progress.from_json(answer["step"]))
+                continue
+            if "refused" in answer:
+                raise InputError(*answer["refused"])
+            if rows is not None:
+                rows.extend(output.read(size) for size in answer["sizes"])
+            return answer
+    raise _TooMuch
+
+
+@contextmanager
+def _process(task: Task, content: bytes) -> Iterator[IO[bytes]]:
+    """The output of a process that works on the task. It is gone afterwards, and ends with this one: it watches its stdin."""
     package = str(Path(dpsynth_core.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    command: Sequence[str] = [sys.executable, "-P", "-m", _PROGRAM, json.dumps(asdict(task))]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # a traceback quotes the bundle
+        env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    watch = threading.Timer(_WAIT * task.limits.seconds, process.kill)
+    watch.start()
     try:
-        process = subprocess.run(
-            [sys.executable, "-P", "-m", _PROGRAM, json.dumps(asdict(limits)), place],
-            input=content,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a traceback quotes the bundle
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
-            timeout=_WAIT * limits.seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise _beyond(limits) from None
-    if process.returncode:
-        raise _beyond(limits)
-    return _read(json.loads(process.stdout))
+        with suppress(BrokenPipeError):
+            process.stdin.write(content)
+            process.stdin.flush()
+        yield process.stdout
+    finally:
+        watch.cancel()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
 
 
-def written(outcome: Report | InputError) -> str:
-    """What the process says, as JSON."""
-    if isinstance(outcome, InputError):
-        return json.dumps({"refused": [outcome.field, outcome.problem, outcome.remedy]})
-    return json.dumps(asdict(outcome))
-
-
-def _read(said: dict[str, Any]) -> Report:
-    if "refused" in said:
-        raise InputError(*said["refused"])
-    summary = said["summary"]
+def _report(answer: dict[str, Any]) -> Report:
+    summary = answer["report"]["summary"]
     if summary is not None:
         facts = tuple((name, text) for name, text in summary["facts"])
         summary = Summary(tuple(summary["warnings"]), summary["statement"], facts)
-    return Report(tuple(Check(**check) for check in said["checks"]), said["sha256"], summary)
+    return Report(tuple(Check(**check) for check in answer["report"]["checks"]), answer["report"]["sha256"], summary)
 
 
-def _beyond(limits: Limits) -> CapacityError:
-    problem = f"checking it takes more than {limits.megabytes:,} MB of memory or {limits.seconds:,} seconds of work"
-    return CapacityError("bundle", problem, "if you trust whoever made it, allow more with --memory and --seconds on the command line")
+def _beyond(what: str, limits: Limits) -> CapacityError:
+    remedy = "if you trust whoever made it, allow more with --memory and --seconds on the command line"
+    return CapacityError("bundle", f"{what} takes more than {limits.words}", remedy)

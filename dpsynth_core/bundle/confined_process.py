@@ -1,31 +1,77 @@
-"""The process that checks one bundle for `confined`: it limits itself before it reads anything, and writes what it found to stdout."""
+"""The process that checks or repeats one bundle for `confined`: it limits itself before it reads anything, and answers on stdout."""
 
 from __future__ import annotations
 
 import json
+import os
+import random
 import resource
 import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.confined import STDIN, Limits, written
-from dpsynth_core.bundle.verify import Report, verify
+from dpsynth_core.bundle.confined import REPLAY, VERIFY, Limits, Task
+from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.bundle.unpack import Bundle
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import Progress
 
 TOO_MUCH = 1
 
 
-def main(limits: Limits, place: str) -> int:
-    """0 with an outcome on stdout; anything else means that it was too much."""
-    _limit(limits)
+def main(task: Task) -> int:
+    """0 with an answer on stdout; anything else means that it was too much."""
+    content = sys.stdin.buffer.read(task.size)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _limit(task.limits)
+    out = sys.stdout.buffer
     try:
-        found: Report | InputError = verify(unpack.read_bytes(sys.stdin.buffer.read()) if place == STDIN else unpack.read(Path(place)))
+        _work(task, unpack.read(Path(task.place)) if task.place else unpack.read_bytes(content), out)
     except InputError as refused:
-        found = refused
+        _say(out, {"refused": [refused.field, refused.problem, refused.remedy]})
     except (MemoryError, RecursionError):
         return TOO_MUCH
-    sys.stdout.write(written(found))
     return 0
+
+
+def _work(task: Task, bundle: Bundle, out: BinaryIO) -> None:
+    public = Path(task.public) if task.public else None
+    if task.kind == VERIFY:
+        _say(out, {"report": asdict(verify(bundle))})
+    elif task.kind == REPLAY:
+        _say(out, {"check": asdict(replayed(bundle, public))})
+    else:
+        _reproduce(bundle, public, out)
+
+
+def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO) -> None:
+    def step(progress: Progress) -> None:
+        _say(out, {"step": progress.to_json()})
+
+    again = reproduce(bundle, step, public)
+    table = again.made.table
+    rows = (b"", b"") if table is None else (releases.csv_bytes(table), releases.parquet_bytes(table))
+    _say(out, {"different": again.different, "versions": again.versions, "sizes": [len(part) for part in rows]})
+    out.writelines(rows)
+    out.flush()
+
+
+def _say(out: BinaryIO, said: Mapping[str, Any]) -> None:
+    out.write(json.dumps(said).encode() + b"\n")
+    out.flush()
+
+
+def _end_with_parent() -> None:
+    """The other end of stdin is closed when nobody waits any more."""
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(TOO_MUCH)
 
 
 def _limit(limits: Limits) -> None:
@@ -34,6 +80,9 @@ def _limit(limits: Limits) -> None:
     seconds = int(used.ru_utime + used.ru_stime) + limits.seconds
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if hasattr(os, "sched_setaffinity"):
+        there = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, random.sample(there, min(limits.processors, len(there))))
     if (occupied := _occupied()) is not None:
         reserved, resident = occupied
         most = reserved + max(0, limits.megabytes * 2**20 - resident)
@@ -50,4 +99,4 @@ def _occupied() -> tuple[int, int] | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Limits(**json.loads(sys.argv[1])), sys.argv[2]))
+    sys.exit(main(Task.from_json(sys.argv[1])))

@@ -1,7 +1,6 @@
 """What a bundle holds, and the ZIP of it: the same release gives the same bytes, so that its hash can be announced.
 
-Everything goes through the gate of `zones`: a curator-only value anywhere, in the release or in a part, and nothing is packed. Wall times
-stay behind: how long counting took could say something about the records.
+Everything goes through the gate of `zones`: a curator-only value anywhere, in the release or in a part, and nothing is packed.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -58,15 +57,14 @@ def pack(release: Release, further: Mapping[str, Zoned[bytes]] | None = None) ->
 def contents(release: Release, further: Mapping[str, Zoned[bytes]] | None = None) -> dict[str, bytes]:
     """The files of the bundle by name, the manifest last."""
     _refuse_curator_only(release, "the release")
-    said = without_times(release)
-    parts = {name: released(content) for name, content in releases.files(said).items()} | report.parts(said)
+    parts = {name: released(content) for name, content in releases.files(release).items()} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     for name, part in (further or {}).items():
         if name in parts or name in (CARD, MANIFEST):
             raise ValueError(f"{name} is written by the release itself")
         parts[checked_name(name)] = part
     files = {name: publishable(part, name) for name, part in parts.items()}
-    files[CARD] = publishable(combine(lambda judged: data_card(said, judged.headline, files), report.quality_of(said)), CARD)
+    files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, files), report.quality_of(release)), CARD)
     return files | {MANIFEST: manifest(files)}
 
 
@@ -85,11 +83,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
             info.create_system, info.compress_type, info.external_attr = 3, zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(info, files[name])
     return out.getvalue()
-
-
-def without_times(release: Release) -> Release:
-    """The same release without how long anything took."""
-    return replace(release, timings={}, history=tuple(replace(step, seconds=0.0) for step in release.history))
 
 
 def checked_name(name: str) -> str:

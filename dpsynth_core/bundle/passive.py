@@ -1,4 +1,4 @@
-"""Whether a page can only be read: HTML that runs nothing and loads nothing, in any browser.
+"""Whether an HTML page runs nothing and loads nothing, in any browser.
 
 Readers of HTML disagree about malformed pages, so that what one takes for text is a script for another. So the page must be written as
 ours is: every “<” opens a tag of a strict form, in the very characters of the file, whatever stands around it. Then there is nothing to
@@ -51,12 +51,12 @@ def active_part(content: bytes) -> str:
 
 
 def _of_tag(element: str, attributes: str) -> str:
-    name, given = element.lower(), {key.lower(): (quoted or bare).strip().lower() for key, quoted, bare in _ATTRIBUTE.findall(attributes)}
+    name, stated = element.lower(), {key.lower(): (quoted or bare).strip().lower() for key, quoted, bare in _ATTRIBUTE.findall(attributes)}
     if name not in ELEMENTS:
         return f"an element {name[:40]!r}"
-    if name == "meta" and given.get("http-equiv", "content-type") not in _HARMLESS_META:
-        return f"a meta element {given['http-equiv'][:40]!r}"
-    for key, value in given.items():
+    if name == "meta" and stated.get("http-equiv", "content-type") not in _HARMLESS_META:
+        return f"a meta element {stated['http-equiv'][:40]!r}"
+    for key, value in stated.items():
         if key.startswith("on") or ((key in _LINKING or key.startswith("xlink")) and not value.startswith("#")):
             return f"an attribute {key[:40]!r}"
     return ""

@@ -2,7 +2,7 @@
 
 The code that runs is the code that made the release (`synthesis.carry_out`), over a kernel that repeats
 its answers (`transcript.replaying`).
-Rows, bounds and certificate come out the same to the last bit with the same versions of Python and the libraries on the same kind of
+All of the release comes out the same to the last bit with the same versions of Python and the libraries on the same kind of
 processor, unless a time limit ended a search for records, which another machine, or a busier one, would have ended elsewhere. With other
 versions sums may be rounded differently: the fit then differs in its last digits, some rows in their values, and an adaptive
 mechanism can even come to ask for something else than was answered, which is an error and not a release.
@@ -10,65 +10,101 @@ mechanism can even come to ask for something else than was answered, which is an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.recovery import recover
+from dpsynth_core.release.recovery import answers_only, carried_out
 from dpsynth_core.release.release import INTERRUPTED, Progress, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.release.transcript import check_paid
 
+FREE = frozenset({"created", "ledger", "versions"})
+"""The parts of release.json that follow from nothing else in a bundle; and so do the spec, the answers with their charges, and the seed of
+the rows, which are what everything else follows from."""
+ROWS = "rows"
+
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """made: the release as it came out. different: which of rows, bounds and certificate are not as published; versions: which libraries
-    are others here."""
+    """made: the release as it came out. different: the parts of release.json that did not come out as published, and "rows" where only
+    the rows did not. versions: what is another version here, or another processor. complete: whether the answers are all that the
+    mechanism asks for."""
 
     made: Release
     different: tuple[str, ...]
     versions: tuple[str, ...]
+    complete: bool
 
     @property
     def identical(self) -> bool:
         return not self.different
 
 
+class NeedsPublic(InputError):
+    """The release used a public table that was not given. No bundle contains it, and no file that a bundle names is opened."""
+
+    def __init__(self) -> None:
+        super().__init__("--public", "the release used a public table, which no bundle contains", "name the file with --public")
+
+
 def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Reproduction:
-    """Run again. public: the public table, where the plan used one; no bundle contains it, and no file that a bundle names is opened.
-    Raises InputError where it cannot be done."""
-    plan = plan_of(bundle)
-    spec = plan.spec
-    if spec.public is not None:
-        if public is None:
-            raise InputError("--public", "the release used a public table, which no bundle contains", "name the file")
-        if not public.is_file():
-            raise InputError("--public", f"{str(public)!r} is no file", "name the public table that the release used")
-        spec = spec.model_copy(update={"public": spec.public.model_copy(update={"path": str(public)})})
+    """Run again. public: the public table, where the plan used one. Raises InputError where it cannot be done."""
+    return repeated(bundle, feasible(bundle, public), on_event)
+
+
+def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
+    """The same with the plan of `feasible`."""
     try:
         published = releases.from_json(bundle.document)
     except InputError:
         raise
     except DAMAGE:
         raise InputError("bundle", f"its {releases.DOCUMENT} is damaged", "download it again") from None
-    check_paid(plan.domain, plan.unit, published.transcript, published.charges)
-    seed, answers = published.row_seed or 0, published.branded(INTERRUPTED)
-    kept = Kept("", spec, published.private, seed, published.transcript, published.charges)
-    made = replace(recover(kept, on_event, answers), ledger=published.ledger, created=published.created)
-    here = synthesis.versions()
-    others = sorted(name for name in here if here[name] != published.versions.get(name))
-    return Reproduction(made, tuple(_different(bundle, published, made)), tuple(others))
+    check_paid(published.domain, plan.unit, published.transcript, published.charges)
+    kept = Kept("", plan.spec, published.private, published.row_seed or 0, published.transcript, published.charges)
+    made = carried_out(plan, kept, on_event)
+    complete = not made.branded(INTERRUPTED)
+    if complete and published.branded(INTERRUPTED):  # everything was answered, and no rows were made of it
+        made = answers_only(plan, kept.answers, kept.paid, kept.private)
+    made = replace(made, **{name: getattr(published, name) for name in FREE})
+    return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(published.versions)), complete)
 
 
-def _different(bundle: Bundle, published: Release, made: Release) -> list[str]:
+def other_versions(stated: Mapping[str, str]) -> list[str]:
+    """What a release was made with and is another one here: versions of this program, of Python and of libraries, or the processor."""
+    ours = synthesis.versions()
+    return sorted(name for name in ours if ours[name] != stated.get(name))
+
+
+def feasible(bundle: Bundle, public: Path | None) -> Plan:
+    """The plan with its public table, by the name that the spec has for it. Raises NeedsPublic, InputError for a table that cannot be used,
+    and CapacityError."""
+    plan = plan_of(bundle)
+    section = plan.spec.public
+    if section is None or not isinstance(plan.mechanism, UsesPublic):
+        return synthesis.feasible(plan)
+    if public is None:
+        raise NeedsPublic
+    if not public.is_file():
+        raise InputError("--public", f"{str(public)!r} is no file", "name the public table that the release used")
+    here = plan.spec.model_copy(update={"public": section.model_copy(update={"path": str(public)})})
+    ready = synthesis.feasible(replace(plan, spec=here))
+    named = ready if ready.public is None else ready.with_public(replace(ready.public, name=Path(section.path).name))
+    return replace(named, spec=plan.spec)
+
+
+def _different(bundle: Bundle, made: Release) -> list[str]:
+    ours = json.loads(releases.document(made))
+    parts = [name for name in ours.keys() | bundle.document.keys() if ours.get(name) != bundle.document.get(name)]
     rows = b"" if made.table is None else releases.csv_bytes(made.table)
-    pairs = {
-        "rows": (rows, bundle.files.get(releases.ROWS_CSV, b"")),
-        "bounds": (made.bounds, published.bounds),
-        "certificate": (made.certificate, published.certificate),
-    }
-    return [name for name, (ours, theirs) in pairs.items() if ours != theirs]
+    if rows != bundle.files.get(releases.ROWS_CSV, b""):
+        parts.append(ROWS)
+    return sorted(set(parts))

@@ -1,4 +1,4 @@
-"""Reading a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read."""
+"""Read a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
             return _bundle(_from_folder(place, limit), "")
         if place.exists() and not place.is_file():  # a pipe or device could be read for ever
             raise InputError(_FIELD, f"{str(place)!r} is no file", "give the release.zip that was published")
-        if place.stat().st_size > limit:
+        size = place.stat().st_size
+        if size > limit:
             raise _too_large(limit)
-        content = place.read_bytes()
+        content = place.read_bytes() if size else b""  # some files of the system are called empty, and are waited for in vain
     except InputError:
         raise
     except (OSError, ValueError):
@@ -70,7 +71,7 @@ def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
-    """Before anything is unpacked: how many, how large, plain names, nothing but ordinary files."""
+    """Check the list of files before anything is unpacked: their number and sizes, plain names, ordinary files only."""
     if len(entries) > MAX_FILES:
         raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
     if sum(info.file_size for info in entries) > limit:

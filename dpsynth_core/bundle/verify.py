@@ -2,6 +2,7 @@
 
 Everything is computed again from the bundle: hashes, the budget, the sum of the charges, the noise of every table, every row against the
 domain, the bounds, the arithmetic of the certificate, and all files from release.json. Nothing in a bundle is trusted to be well formed.
+What takes a mechanism to compute is left open here; `replay` runs it again, and `confined` does both.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,25 +30,36 @@ from numpy.typing import NDArray
 from dpsynth_core import report
 from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.passive import active_part
+from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
-from dpsynth_core.evaluation.certificate import ROWS, Certificate, Largest, state
+from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Largest, state
 from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Gaussian, delta_of
+from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
-from dpsynth_core.release.statement import NOT_PRIVATE, brands, statement
-from dpsynth_core.release.transcript import check_paid
+from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, interrupted_brand, statement
+from dpsynth_core.release.times import Stopwatch
+from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
+REPLAYED = "Does all of it follow from the answers?"
+_BOUNDS, _CERTIFICATE = "Do the bounds follow?", "Does the certificate add up?"
 _NO_ROWS = "there are no rows, only answers"
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _PROMISE = re.compile(r"\([^()]*\)-differential")
@@ -62,8 +75,9 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 
 CANNOT = (
     "Nobody can check from outside that the table was what the release says, that its noise was drawn as stated, or that one person owns "
-    "no more rows than stated. And whoever rewrites every file can rewrite the sums too: compare the SHA-256 of the bundle with what the "
-    "publisher announced."
+    "no more rows than stated; nor when, with which versions and on which processor it was made, what the ledger said, and why a run was "
+    "interrupted. And whoever invents answers can make a whole release of them: compare the SHA-256 of the bundle with what the publisher "
+    "announced."
 )
 
 
@@ -101,6 +115,10 @@ class Report:
             return UNSOUND
         return PARTLY if self.unchecked else SOUND
 
+    def replayed(self, again: Check) -> Report:
+        """The same with the answer to the question REPLAYED. If the mechanism comes to the same, so do the numbers that follow from it."""
+        return replace(self, checks=tuple(_settled(check, again) for check in self.checks))
+
     @property
     def unchecked(self) -> tuple[str, ...]:
         """The questions that stay open."""
@@ -130,7 +148,16 @@ def verify(bundle: Bundle) -> Report:
 
     first = [_judged("Are the files unchanged?", lambda: _files(bundle)), _judged("Is release.json complete?", read)]
     others = [_judged(question, partial(check, opened[0])) for question, check in _CHECKS.items()] if opened else []
-    return Report((*first, *others), bundle.sha256, _summary(opened[0].whole) if opened else None)
+    checks = (*first, *others, Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
+    return Report(checks, bundle.sha256, _summary(opened[0].whole) if opened else None)
+
+
+def _settled(check: Check, again: Check) -> Check:
+    if check.question == again.question:
+        return again
+    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (_BOUNDS, _CERTIFICATE):
+        return Check(check.question, PASSED, "the mechanism, run again, comes to the same")
+    return check
 
 
 def _summary(release: Release) -> Summary | None:
@@ -171,8 +198,7 @@ class _Opened:
     @cached_property
     def other_versions(self) -> list[str]:
         """What the release was made with and is another version here."""
-        ours = synthesis.versions()
-        return sorted(name for name in ours if ours[name] != self.release.versions.get(name))
+        return other_versions(self.release.versions)
 
     @property
     def other_program(self) -> bool:
@@ -198,7 +224,7 @@ class _Opened:
         if self.table is None:
             return None
         _expect(self.table.column_names == list(self.release.domain.names), "the columns of synthetic.csv are not those of the domain")
-        found = encode(self.release.domain, self.table, frozenset())
+        found = encode(self.release.domain, self.table, Notation(frozenset()))
         return np.column_stack([found[name] for name in self.release.domain.names])
 
     @cached_property
@@ -211,13 +237,11 @@ class _Opened:
 
     @cached_property
     def published(self) -> dict[Clique, NDArray[np.float64]]:
-        """The workload's marginals of the rows, as fractions."""
-        if self.codes is None:
-            raise _Open("there are no rows, only answers")
-        for attribute in self.release.domain:
-            if attribute.dtype != "string" and attribute.other and attribute.missing:
-                raise _Open("in a column that is not text, “other” and “missing” cannot be told apart in the rows")
+        """The workload's marginals of the rows or, where there are none, of the noisy tables, as fractions."""
         released = Evidence(self.release.domain, self.codes, self.release.measurements, self.release.total)
+        if self.codes is None:
+            tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.measurements)
+            return released.published(tables)
         return released.published(self.plan.workload.cliques)
 
     @cached_property
@@ -277,16 +301,33 @@ def _noise(opened: _Opened) -> str:
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured = set()
     for answer in opened.release.transcript:
-        taken = answer.given
+        taken = answer.value
         if isinstance(taken, Measurement | Residual):
             measured.add(id(taken))
-            stated = taken.clique == answer.asked[0] and _near(taken.sigma, answer.asked[1])
+            stated = taken.clique == answer.arguments[0] and _near(taken.sigma, answer.arguments[1])
             _expect(stated, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
     if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
         raise _Wrong(f"no charge belongs to the table {_named(unpaid[0].clique)}")
     return f"{len(opened.release.transcript):,} answers were paid for, {len(measured):,} noisy tables with the noise that they state"
+
+
+def _learnt(opened: _Opened) -> str:
+    """Columns whose values were learnt: learnt again from the published answers."""
+    release, plan = opened.release, Plan.of(opened.plan.spec)
+    if not plan.portions:
+        raise _Nothing("all values were declared")
+    kernel = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges)
+    again, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+    _expect(again.domain == release.domain, "values of a column are not those that follow from what was measured")
+    rows = plan.unit.max_rows_per_person
+    for answer in release.transcript:
+        if answer.operation == "discover_values":
+            least = threshold(answer.arguments[1], answer.arguments[2], rows)
+            hidden = all(count >= least for text, count in answer.value.items() if text not in PUBLIC)
+            _expect(hidden, f"values of {_named(answer.arguments[0])} are published that too few people share")
+    return f"the values of {len(plan.portions):,} columns follow from noisy counts, and every text was shared by enough"
 
 
 def _random(opened: _Opened) -> str:
@@ -350,11 +391,11 @@ def _zeros(opened: _Opened) -> str:
 
 def _bounds(opened: _Opened) -> str:
     release = opened.release
-    if not release.bounds:
+    if opened.total is None or release.branded(INTERRUPTED):
+        _expect(not release.bounds, "the bounds have nothing to stand on")
         raise _Nothing("no bounds are stated")
-    if opened.total is None:
-        raise _Open("the number of records is not in the bundle")
-    again = bounds(release.domain, opened.published, opened.total, release.measurements)
+    again = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.table is not None)
+    _expect(release.bounds.keys() == again.keys(), "they are about other tables than the published ones")
     checked = 0
     for clique, stated in release.bounds.items():
         computed = again[clique]
@@ -367,9 +408,11 @@ def _bounds(opened: _Opened) -> str:
             for ours, theirs in ((computed.paper, stated.paper), (computed.tight, stated.tight)):
                 _expect(_near(theirs, ours), f"{_named(clique)}: stated {theirs:.6g}, computed {ours:.6g}")
         checked += 1
+    if not release.bounds:
+        raise _Nothing("no table is published that a bound could be about")
     if len(release.bounds) == checked:
         return f"{checked:,} bounds follow from rows and noisy tables"
-    raise _Open(f"{checked:,} of {len(release.bounds):,} bounds follow from rows and noisy tables; `reproduce` repeats the others")
+    raise _Open(f"{checked:,} of {len(release.bounds):,} bounds follow from rows and noisy tables, the others from what was selected")
 
 
 def _certificate(opened: _Opened) -> str:
@@ -385,11 +428,10 @@ def _certificate(opened: _Opened) -> str:
     _expect(said.rho <= share * (1 + _NEAR), "it cost more than its share")
     if opened.total is not None:
         _expect(_near(said.total.value, opened.total.value), "it counts errors in fractions of another number of records")
-    if said.of != ROWS:
-        raise _Open("the answers that it is about are not in the bundle")
+    _expect(said.of == (ANSWERS if opened.table is None else ROWS), "it is about something else than what is published")
     workload = set(opened.published)
     _expect({one.attributes for one in said.marginals} == workload, "it is about other tables than the workload's")
-    noisy, largest = {one.attributes: one.error * said.total.value for one in said.marginals}, _largest(opened, said)
+    noisy, largest = {one.attributes: one.error / IN_WRONG_CELL * said.total.value for one in said.marginals}, _largest(opened, said)
     again = state(noisy, {r: opened.published[r] for r in noisy}, said.total, said.sigma, said.rho, said.of, largest)
     stated = asdict(said)
     different = sorted(name for name, value in asdict(again).items() if not _alike(value, stated[name]))
@@ -425,15 +467,20 @@ def _statement(opened: _Opened) -> str:
     _expect(promised in stated and not others, "it promises another ε and δ than the plan")
     _expect(stated.startswith(NOT_PRIVATE) != opened.release.private, "whether the release is private is said wrongly")
     _expect(_numbers(planned) <= _numbers(stated), "it names other numbers than the plan")
-    _expect(plan.spec.public is not None or opened.other_program, "it says something else")
-    raise _Open("its numbers are the plan's, but another version, or the public table, may have worded it: read it with care")
+    _expect(opened.other_program, "it says something else")
+    raise _Open("its numbers are the plan's, but another version may have worded it: read it with care")
 
 
 def _brands(opened: _Opened) -> str:
-    """The same of the warnings: none may be missing. That a run was interrupted is a warning too, on its own word."""
-    release = opened.release
+    """The same of the warnings: none may be missing. Whether a run was interrupted is seen when the mechanism runs again."""
+    _check_public_table(opened)
+    _check_reading(opened)
+    release, stated = opened.release, list(opened.release.brands)
     planned = list(brands(opened.plan, release.total, release.private, release.details))
-    stated = [brand for brand in release.brands if brand.code not in (INTERRUPTED, UNCERTIFIED)]
+    if release.branded(INTERRUPTED):
+        planned.append(interrupted_brand(len(release.measurements)))
+    else:
+        planned.extend(certificate_brands(opened.plan, release.certificate))
     if stated == planned:
         return f"{len(stated):,} warnings follow from the plan and the answers"
     missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
@@ -442,6 +489,40 @@ def _brands(opened: _Opened) -> str:
     _expect(not silent, f"a warning names other numbers: {_some(silent)}")
     _expect(opened.other_program, "they say something else")
     raise _Open("none is missing, but another version may have worded them: read them with care")
+
+
+def _check_public_table(opened: _Opened) -> None:
+    """That the release names the public table of its plan, for it was taken to be public: a warning depends on that."""
+    section, named = opened.plan.spec.public, opened.release.details.get("public_table")
+    if not isinstance(opened.plan.mechanism, UsesPublic):
+        _expect(named is None, "it names a public table, but its mechanism uses none")
+        return
+    if section is None:
+        raise _Wrong("its mechanism needs a public table, and the plan has none")
+    same = named is not None and named["name"] == Path(section.path).name and section.sha256 in ("", named["sha256"])
+    _expect(same, "it does not name the public table of its plan")
+
+
+def _check_reading(opened: _Opened) -> None:
+    """That what it says of its public table is what the kernel answered."""
+    answers = [answer for answer in opened.release.transcript if answer.operation == "best_mixture_error"]
+    stated = opened.release.details.get("best_mixture")
+    if not answers:
+        _expect(stated is None, "a check of the public table is stated that was not made")
+        return
+    total, _, scale = answers[0].arguments
+    wanted = public_check.reading(answers[0].value, total, scale).to_json()
+    _expect(stated is not None and _alike(wanted, stated), "the check of the public table says something else")
+
+
+def _ledger(opened: _Opened) -> str:
+    """What can be compared: whose records, and the unit of privacy."""
+    cited, spec = opened.release.ledger, opened.plan.spec
+    if not cited:
+        raise _Nothing("no ledger was charged")
+    same = cited["population"] == spec.population and cited["unit"] == spec.unit.model_dump()
+    _expect(same, "the charge that it names is for other people, or another unit of privacy")
+    return f"entry {cited['entry']:,} of the ledger is for the plan's people and unit of privacy"
 
 
 def _passive(opened: _Opened) -> str:
@@ -473,15 +554,17 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     "Does ρ imply ε and δ?": _budget,
     "Do the charges stay within ρ?": _charged,
     "Was the stated noise paid for?": _noise,
+    "Do learnt values follow?": _learnt,
     "Is the noise private?": _random,
     "Do the rows keep to the domain?": _rows,
     "Do both tables of rows agree?": _parquet,
     "Are impossible combinations absent?": _zeros,
-    "Do the bounds follow?": _bounds,
-    "Does the certificate add up?": _certificate,
+    _BOUNDS: _bounds,
+    _CERTIFICATE: _certificate,
     "Are the rows near the noisy tables?": _distances,
     "Is the guarantee stated as planned?": _statement,
     "Are all warnings there?": _brands,
+    "Does the ledger's entry fit the plan?": _ledger,
     "Can its pages only be read?": _passive,
     "Do report, cards and tables agree?": _copies,
 }
@@ -510,6 +593,10 @@ def _alike(a: Any, b: Any) -> bool:
 def _numbers(text: str) -> Counter[str]:
     """The numbers in a text, each as often as it stands there."""
     return Counter(_NUMBER.findall(text))
+
+
+def _cliques(measurements: Iterable[Measurement]) -> list[Clique]:
+    return [measurement.clique for measurement in measurements if measurement.clique]
 
 
 def _named(clique: Clique) -> str:

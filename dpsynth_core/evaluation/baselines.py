@@ -1,6 +1,6 @@
 """What simpler ways to publish the same marginals would have cost in accuracy, from the plan and from released values only: yardsticks.
 
-Errors are expected L1 distances to the private table as fractions of the records, like those of a certificate. The noise of the Gaussian
+Errors are expected shares of people in a wrong cell, like those of a certificate. The noise of the Gaussian
 answers and of ResidualPlanner's is exact from the plan alone. The error of Independent has a part that depends on the data, how far the
 marginals are from the product of their columns; the published marginals stand in for the private ones there, which makes it an estimate.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.mechanisms.answers.residual_planner import cell_sigma, planned
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.privacy.residuals import sensitivity
@@ -25,6 +26,7 @@ from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 Array = NDArray[np.float64]
+_SURE = 1e3
 _NO_NOISE = 1e-150
 """Instead of 0 as a standard deviation, to divide by."""
 _FITTING_ROUNDS = 20
@@ -42,7 +44,7 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
     for r, size in cells.items():
         containing = [s for s in cells if set(r) <= set(s)] if len(r) < widest else [r]
         precision = math.fsum(size / (cells[s] * variance[s]) for s in containing)
-        errors[r] = HALF_NORMAL * workload.domain.possible_cells(r) / (math.sqrt(precision) * total)
+        errors[r] = IN_WRONG_CELL * HALF_NORMAL * workload.domain.possible_cells(r) / (math.sqrt(precision) * total)
     return errors
 
 
@@ -53,7 +55,8 @@ def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -
     if sum(2 ** len(r) for r in workload.cliques) > _MOST_PARTS:
         return {}
     sigmas = planned(workload, lambda part, sigma: sensitivity(unit, domain.sizes(part), sigma), rho)
-    return {r: HALF_NORMAL * domain.possible_cells(r) * cell_sigma(domain, r, sigmas) / total for r in workload.cliques}
+    per_sigma = IN_WRONG_CELL * HALF_NORMAL / total
+    return {r: per_sigma * domain.possible_cells(r) * cell_sigma(domain, r, sigmas) for r in workload.cliques}
 
 
 def independent(
@@ -79,8 +82,8 @@ def _folded_sum(table: Array, columns: list[Array], sigma: float, impossible: ND
     if impossible is not None:
         spread[impossible] = 0.0
     deviation = np.maximum(sigma * np.sqrt(spread), _NO_NOISE)
-    ratio = distance / deviation
-    return float(np.sum(deviation * HALF_NORMAL * np.exp(-(ratio**2) / 2) + distance * (1 - 2 * ndtr(-ratio))))
+    ratio = np.clip(distance / deviation, -_SURE, _SURE)  # squares of larger ones are no numbers, and the noise hides nothing there
+    return IN_WRONG_CELL * float(np.sum(deviation * HALF_NORMAL * np.exp(-(ratio**2) / 2) + distance * (1 - 2 * ndtr(-ratio))))
 
 
 def _product(columns: list[Array], impossible: NDArray[np.bool_] | None) -> Array:

@@ -5,7 +5,7 @@ estimate, plus a quantile of that estimate's noise. Otherwise it is *unsupported
 preferred another candidate in some round, whose error was then measured.
 
 Both are given as printed (corrected, see `unsupported`) and in a tighter form. Bounds hold for each marginal on its own with the stated
-confidence, not for all together. Counts in the lower functions; `bounds` turns them into L1 on fractions (see `totals`). Approximations:
+confidence, not for all together. Counts in the lower functions; `bounds` turns them into shares of people (see `totals`). Approximations:
 rounding of weights and answers to the kernel's grids (a relative 2^-16), and discrete noise as in `quantiles`. Which marginals were
 measured, and how precisely, may depend on earlier noise; the theorems, like the paper's, hold for a choice fixed beforehand. Coverage
 over whole runs is tested.
@@ -23,6 +23,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpsynth_core.evaluation.combination import least_squares
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
@@ -42,7 +43,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bound:
-    """||M_r(D)/N - published_r||_1 is at most `paper`, and at most `tight`, each with the stated confidence. Fractions: 0 to 2 for rows.
+    """At most `paper`, and at most `tight`, of the people are in a wrong cell, each with the stated confidence: 0 to 1 for rows.
 
     support: SUPPORTED, UNSUPPORTED, or UNBOUNDED where no released value says anything (the bounds are then infinite).
     """
@@ -62,9 +63,9 @@ def bounds(
     rows: bool = True,
     confidence: float = CONFIDENCE,
 ) -> dict[Clique, Bound]:
-    """Bounds for every marginal in `published`, as fractions of the records. rows: they are those of rows, so never negative and sum to 1.
+    """Bounds for every marginal in `published`, given as fractions of the records.
 
-    selections, considered: as in `mechanisms.steps.Finished`.
+    rows: they are those of rows, so never negative and sum to 1. selections, considered: as in `mechanisms.steps.Finished`.
     """
     considered = considered or {}
     alpha = 1 - confidence
@@ -82,8 +83,8 @@ def bounds(
             bounded[clique] = Bound(UNBOUNDED, math.inf, math.inf)
             continue
         mass = float(np.abs(fractions).sum())
-        paper, tight = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
-        bounded[clique] = Bound(support, paper, tight)
+        l1 = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
+        bounded[clique] = Bound(support, *(IN_WRONG_CELL * distance for distance in l1))
     return bounded
 
 

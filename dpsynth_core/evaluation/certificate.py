@@ -2,7 +2,7 @@
 
 After the synthetic rows are final, the kernel measures ||M_r(D) - T p_r||_1 for all k marginals of the workload at once, p_r being the
 rows' marginal as fractions and T the (public or estimated) number of records: k unbiased numbers with one Gaussian noise each, of
-sigma = Delta sqrt(k / (2 rho)). Divided by T they are the errors that the certificate states; their upper confidence bounds hold
+sigma = Delta sqrt(k / (2 rho)). Divided by 2 T they are the errors that the certificate states; their upper confidence bounds hold
 whatever the mechanism did, for it saw none of this noise. The mean of the k is sqrt(k) times more precise than each.
 
 Under add-remove the number N of records is secret. T is then the estimate that the measurements give, or, where there are none, one made
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
@@ -43,7 +44,7 @@ _FLOOR_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Certified:
-    """One marginal, as L1 on fractions. error: unbiased, and so below 0 now and then where it is smaller than the noise.
+    """One marginal, as shares of people in a wrong cell. error: unbiased, and so below 0 now and then where it is smaller than the noise.
     bound95: the true error is not above it, with 95 % confidence. simultaneous95: the same for all marginals together."""
 
     attributes: Clique
@@ -55,7 +56,7 @@ class Certified:
 @dataclass(frozen=True)
 class Certificate:
     """of: ROWS or ANSWERS. mean_error: of all marginals, with its own 95 % bound. total: the number of records that errors are fractions
-    of. sigma: noise of each measured error, in records. rho: what all of it cost.
+    of. sigma: noise of each L1 distance measured, in records. rho: what all of it cost.
 
     max_error: the largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased, with
     its 95 % bound; max_sigma: its noise, in records.
@@ -78,6 +79,11 @@ class Certificate:
     max_bound95: float
     max_sigma: float
 
+    @property
+    def deviation(self) -> float:
+        """The noise of each of its marginals' errors, as a share of people."""
+        return IN_WRONG_CELL * self.sigma / self.total.value
+
 
 @dataclass(frozen=True)
 class Largest:
@@ -96,9 +102,9 @@ def certify(
     released_total: the number of records, if it was released before. threshold: the workload's.
     """
     total = released_total or _measured(kernel)
-    sigma = kernel.marginal_l1 * math.sqrt(len(published) / (2 * (1 - CERTIFIED_LARGEST) * kernel.rho_left))
+    sigma = kernel.unit.marginal_l1 * math.sqrt(len(published) / (2 * (1 - CERTIFIED_LARGEST) * kernel.rho_left))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
-    max_sigma = kernel.query_l1 / math.sqrt(2 * kernel.rho_left)
+    max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
     answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
     largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
     return state(noisy, published, total, sigma, kernel.rho_spent, of, largest)
@@ -113,21 +119,26 @@ def state(
     of: str,
     largest: Largest,
 ) -> Certificate:
-    """What follows from the measured errors (records, noise `sigma`) of `published` (fractions): anyone who has both can repeat it."""
+    """What follows from the measured distances of `published` (L1, in records, noise `sigma`): whoever has both can repeat it."""
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
     k, widest, mean_mass = len(published), max(masses.values()), math.fsum(masses.values()) / len(published)
     mean = math.fsum(noisy.values()) / k
 
-    def bound(error: float, deviation: float, mass: float, count: int = 1) -> float:
-        return _bound(error, deviation, mass, total, count)
+    def bound(distance: float, deviation: float, mass: float, count: int = 1) -> float:
+        return IN_WRONG_CELL * _bound(distance, deviation, mass, total, count)
 
-    mean_error, mean_bound = mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
+    mean_error, mean_bound = IN_WRONG_CELL * mean / total.value, bound(mean, sigma / math.sqrt(k), mean_mass)
     cells = gather(published.values()) if of == ROWS else None
     return Certificate(
         of=of,
         marginals=tuple(
-            Certified(r, error / total.value, bound(error, sigma, masses[r]), min(1 + masses[r], bound(error, sigma, widest, k)))
-            for r, error in noisy.items()
+            Certified(
+                attributes=r,
+                error=IN_WRONG_CELL * distance / total.value,
+                bound95=bound(distance, sigma, masses[r]),
+                simultaneous95=min(IN_WRONG_CELL * (1 + masses[r]), bound(distance, sigma, widest, k)),
+            )
+            for r, distance in noisy.items()
         ),
         mean_error=mean_error,
         mean_bound95=mean_bound,
@@ -145,10 +156,10 @@ def state(
 def mean_bound(certificate: Certificate, published: Mapping[Clique, NDArray[np.float64]]) -> float:
     """The 95 % bound on the mean error of some of its marginals, those in `published` (fractions). It is below the mean of their bounds:
     noise averages out. For all of them it is `Certificate.mean_bound95`."""
-    errors = [one.error * certificate.total.value for one in certificate.marginals if one.attributes in published]
-    mass = math.fsum(round(float(np.abs(fractions).sum()), 12) for fractions in published.values()) / len(errors)
-    k = len(errors)
-    return _bound(math.fsum(errors) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
+    distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
+    k = len(distances)
+    mass = math.fsum(round(float(np.abs(fractions).sum()), 12) for fractions in published.values()) / k
+    return IN_WRONG_CELL * _bound(math.fsum(distances) / k, certificate.sigma / math.sqrt(k), mass, certificate.total, 1)
 
 
 def _at_threshold(published: Mapping[Clique, NDArray[np.float64]], threshold: int | None) -> dict[Clique, NDArray[np.float64]]:
@@ -170,9 +181,9 @@ def _sample(cells: Cells | None, error: float) -> float | None:
 
 def _measured(kernel: Kernel) -> Total:
     """The number of records, measured now, or read where it is public; marginal_l2 is at least the sensitivity of the total."""
-    if kernel.total_is_public:
+    if kernel.unit.total_is_public:
         return Total(kernel.measure_total(1.0), 0.0)
-    sigma = kernel.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)
+    sigma = kernel.unit.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)
     return Total(max(1.0, kernel.measure_total(sigma)), math.sqrt(sigma**2 + ROUNDING))
 
 

@@ -12,6 +12,10 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.queries import at_least
 from dpsynth_core.vocabulary.workload import Workload
 
+IN_WRONG_CELL = 0.5
+"""Errors of marginals are told as the share of people in a wrong cell: those who would have to move for two tables of fractions to agree.
+Of the L1 distance of the two, this much. release.json and the paper's formulas state the distance itself."""
+
 Marginals = Mapping[Clique, NDArray[np.float64] | NDArray[np.int64]]
 """Counts by clique, one axis per attribute."""
 
@@ -27,9 +31,14 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
     return math.fsum(weighted) / (len(workload.weights) * n)
 
 
+def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> float:
+    """The share of people in a wrong cell of a table of fractions: 0 for equal distributions, 1 for disjoint ones."""
+    return IN_WRONG_CELL * float(np.abs(true - estimate).sum())
+
+
 def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
-    """||true_r/N - estimate_r/N'||_1 for every r of `true`: 0 for equal distributions, 2 for disjoint ones."""
-    return {r: float(np.abs(_fractions(true[r]) - _fractions(estimate[r])).sum()) for r in true}
+    """`in_wrong_cell` of true_r/N and estimate_r/N', for every r of `true`."""
+    return {r: in_wrong_cell(_fractions(true[r]), _fractions(estimate[r])) for r in true}
 
 
 def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:

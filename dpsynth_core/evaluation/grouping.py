@@ -23,7 +23,6 @@ class CellGroups:
 
     @property
     def widths(self) -> NDArray[np.float64]:
-        """Number of cells of each group."""
         return np.array([len(codes) for codes in self.cells], dtype=np.float64)
 
     def sum(self, counts: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
 """How good the published marginals are, one by one and in a sentence: the certificate, the bounds, and the errors of simpler ways.
 
-Everything is zone-tagged: released without `truth`, curator-only with it. Errors are told as the share of people in a wrong cell, half
-the L1 distance of two tables of fractions: those who would have to move for the two to agree. (Certificates, bounds and release.json
-state the L1 distance itself, twice that.)
+Everything is zone-tagged: released without `truth`, curator-only with it. Errors are shares of people in a wrong cell
+(`distances.IN_WRONG_CELL`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.certificate import Certificate, mean_bound
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
-from dpsynth_core.evaluation.distances import largest_gap
+from dpsynth_core.evaluation.distances import in_wrong_cell, largest_gap
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.subsampling import expected_error, gather
 from dpsynth_core.foundation.zones import Zoned, combine
@@ -87,7 +86,7 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
     frame = frame.join(_certified(statements.certificate, cliques)).join(_bounded(statements.bounds, cliques, statements.evidence))
     frame["limit"] = frame["certified"].fillna(frame["bound"])
     for name, errors in _yardsticks(statements, published).items():
-        frame[name] = np.minimum(1.0, [errors.get(clique, math.nan) / 2 for clique in cliques])
+        frame[name] = np.minimum(1.0, [errors.get(clique, math.nan) for clique in cliques])
     if truth is not None:
         frame["true"] = [_true_error(published.get(clique), truth[clique]) for clique in cliques]
     by = "limit" if truth is None else "true"
@@ -110,9 +109,9 @@ def _certified(certificate: Certificate | None, cliques: Sequence[Clique]) -> pd
     names = ["error", "low", "certified", "together"]
     stated = {}
     if certificate:
-        below = normal(0.95) * certificate.sigma / certificate.total.value
+        below = normal(0.95) * certificate.deviation
         for one in certificate.marginals:
-            stated[one.attributes] = [max(0.0, l1 / 2) for l1 in (one.error, one.error - below, one.bound95, one.simultaneous95)]
+            stated[one.attributes] = [max(0.0, share) for share in (one.error, one.error - below, one.bound95, one.simultaneous95)]
     rows = [stated.get(clique, [math.nan] * len(names)) for clique in cliques]
     return pd.DataFrame(rows, columns=names, index=_index(cliques))
 
@@ -124,8 +123,7 @@ def _bounded(bounds: Mapping[Clique, Bound], cliques: Sequence[Clique], evidence
         if bound is None:
             rows.append([MEASURED if evidence.measured(clique) else GUESS, math.nan, math.nan])
         else:
-            halves = (math.nan if math.isinf(value) else value / 2 for value in (bound.tight, bound.paper))
-            rows.append([_SUPPORT[bound.support], *halves])
+            rows.append([_SUPPORT[bound.support], *(math.nan if math.isinf(limit) else limit for limit in (bound.tight, bound.paper))])
     return pd.DataFrame(rows, columns=["support", "bound", "paper"], index=_index(cliques))
 
 
@@ -135,7 +133,7 @@ def _index(cliques: Sequence[Clique]) -> pd.Index:
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
-    """Errors of the baselines, as L1. Independent says nothing about itself; a sample needs a certificate to be as good as."""
+    """Errors of the baselines. Independent says nothing about itself; a sample needs a certificate to be as good as."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
     workload, columns = statements.workload, _columns(statements)
     whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
@@ -161,7 +159,7 @@ def _positive(table: Array) -> Array:
 
 
 def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
-    return math.nan if published is None else float(np.abs(published - counts / max(1, counts.sum())).sum() / 2)
+    return math.nan if published is None else in_wrong_cell(counts / max(1, counts.sum()), published)
 
 
 @dataclass(frozen=True)
@@ -205,7 +203,7 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
     if statements.certificate and cliques:
-        return min(1.0, mean_bound(statements.certificate, statements.published(cliques)) / 2)
+        return min(1.0, mean_bound(statements.certificate, statements.published(cliques)))
     limits = [limit for r, limit in _marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
     return math.fsum(limits) / len(limits) if limits else math.nan
 
@@ -223,8 +221,8 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
         measured=int((table["support"] == MEASURED).sum()),
         certified=certificate is not None,
         has_rows=statements.evidence.codes is not None,
-        mean=max(0.0, certificate.mean_error / 2) if certificate else math.nan,
-        mean_limit=min(1.0, certificate.mean_bound95 / 2) if certificate else float(bounded["limit"].mean()),
+        mean=max(0.0, certificate.mean_error) if certificate else math.nan,
+        mean_limit=min(1.0, certificate.mean_bound95) if certificate else float(bounded["limit"].mean()),
         worst=float(bounded["limit"].iloc[0]) if len(bounded) else math.nan,
         worst_table=str(bounded["marginal"].iloc[0]) if len(bounded) else "",
         sample=certificate.sample if certificate else None,

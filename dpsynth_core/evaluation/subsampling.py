@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
+
 LARGEST_SAMPLE = 10**12
 
 Array = NDArray[np.floating[Any]]
@@ -40,14 +42,15 @@ def gather(marginals: Collection[Array]) -> Cells:
 
 
 def expected_error(cells: Cells, records: int) -> float:
-    """Mean over the marginals of E ||mu - sample / K||_1 for K records drawn with replacement (AIM, appendix C, Theorem 1).
+    """The expected share of people in a wrong cell, mean over the marginals, for K records drawn with replacement.
 
-    Per cell (2/K) s C(K, s) mu^s (1 - mu)^(K - s + 1) with s = ceil(K mu), computed in logarithms.
+    E ||mu - sample / K||_1 is per cell (2/K) s C(K, s) mu^s (1 - mu)^(K - s + 1) with s = ceil(K mu) (AIM, appendix C, Theorem 1); computed
+    in logarithms.
     """
     mu, k = cells.fractions, float(records)
     s = np.clip(np.ceil(k * mu), 1.0, k)
     log_choose = gammaln(k + 1) - gammaln(s + 1) - gammaln(k - s + 1)
-    each = 2 / k * np.exp(np.log(s) + log_choose + xlogy(s, mu) + xlog1py(k - s + 1, -mu))
+    each = IN_WRONG_CELL * 2 / k * np.exp(np.log(s) + log_choose + xlogy(s, mu) + xlog1py(k - s + 1, -mu))
     return float(each @ cells.multiplicity) / cells.marginals
 
 

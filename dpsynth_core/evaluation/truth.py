@@ -10,9 +10,27 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.foundation.zones import Zoned, combine, curator_only
 from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+
+
+def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
+    """The counts of a domain's cells without what was recoded into them. unfolded: counts over `domain.unfolded()`."""
+    return combine(lambda counts: {clique: table[_kept(domain, clique)] for clique, table in counts.items()}, unfolded)
+
+
+def _kept(domain: Domain, clique: Clique) -> tuple[NDArray[np.intp], ...]:
+    """Where the cells of the domain's marginal are in that of the unfolded domain."""
+    return np.ix_(*(_cells_kept(domain[name]) for name in clique))
+
+
+def _cells_kept(attribute: Attribute) -> NDArray[np.intp]:
+    unfolded = attribute.unfolded()
+    extra = [code for code, wanted in ((unfolded.other_code, attribute.other), (unfolded.missing_code, attribute.missing)) if wanted]
+    return np.array([*range(attribute.values), *extra], dtype=np.intp)
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:

@@ -1,23 +1,90 @@
-"""Reads text documents that a user names: domains, workloads, specs. Only regular files, because a pipe or device may never end."""
+"""Reads what a user names: text documents (domains, workloads, specs), the JSON in them, and paths. Only regular files of a sane size,
+because a pipe or device may never end; and JSON without what no field of ours could hold.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any, NoReturn
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 
 MAX_BYTES = 100_000_000
+MAX_DIGITS = 40
+"""Of a whole number. The longest that any field takes has 19."""
+MAX_PATH = 4096
+"""Characters of a path, as most systems have it."""
 
 
 def read_document(path: Path, field: str) -> str:
     """The text of a UTF-8 file of at most MAX_BYTES, for messages called `field`. Raises InputError."""
+    check_path(str(path), field)
     try:
         if not path.is_file():
             raise FileNotFoundError
-        if path.stat().st_size > MAX_BYTES:
+        if (size := path.stat().st_size) > MAX_BYTES:
             raise InputError(field, f"the file has more than {MAX_BYTES / 1e6:,.0f} MB", "is it the right file?")
+        if not size:  # some files of the system are called empty, and are waited for in vain
+            return ""
         return path.read_text(encoding="utf-8-sig")
     except OSError:
-        raise InputError(field, f"the file {str(path)[:200]!r} cannot be read", "check its path and permissions") from None
+        raise InputError(field, f"the file {shown(path)} cannot be read", "check its path and permissions") from None
     except UnicodeDecodeError:
         raise InputError(field, "the file is not UTF-8 text", "save it as UTF-8") from None
+
+
+def parse_json(text: str, field: str) -> Any:
+    """What a JSON text says, for messages called `field`. InputError for what is none, for an entry that is there twice, and for numbers
+    that no field takes: NaN, Infinity and those of very many digits."""
+
+    def refuse(problem: str) -> NoReturn:
+        raise InputError(field, problem, "use finite numbers")
+
+    def whole(digits: str) -> int:
+        return int(digits) if len(digits) <= MAX_DIGITS else refuse(f"a number has more than {MAX_DIGITS} digits")
+
+    def entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        named = dict(pairs)
+        if len(named) < len(pairs):
+            # It is not named: whoever gives the table by mistake should not find a piece of it in a log.
+            raise InputError(field, "an entry is there twice in one object", "remove one of the two")
+        return named
+
+    def constant(_: str) -> NoReturn:
+        refuse("it contains NaN or Infinity")
+
+    try:
+        content = json.loads(text, parse_int=whole, parse_constant=constant, object_pairs_hook=entries)
+        if "\\u" in text:
+            json.dumps(content, ensure_ascii=False).encode()
+    except InputError:
+        raise
+    except UnicodeEncodeError:
+        raise InputError(field, "a text in it holds half a character", "remove the lone surrogate, such as \\ud800") from None
+    except (ValueError, RecursionError):
+        raise InputError(field, "it is not valid JSON", "check commas, quotes and brackets") from None
+    return content
+
+
+def check_path(path: str, field: str) -> None:
+    """InputError for a path that no system could open, which would be an error of another kind each time."""
+    if "\0" in path:
+        raise InputError(field, "the path contains a NUL character", "check the path")
+    if len(path) > MAX_PATH:
+        raise InputError(field, f"the path has more than {MAX_PATH:,} characters", "check the path")
+    if path.startswith("~"):
+        try:
+            Path(path).expanduser()
+        except RuntimeError:
+            raise InputError(field, f"there is no home directory for {shown(path)}", "write the whole path") from None
+
+
+FORMULA = r"\A([=+\-@\t\r])"
+"""What a text begins with that a spreadsheet would run; an apostrophe before it stops that."""
+
+
+def inert(text: str) -> str:
+    """The text for a cell of a spreadsheet."""
+    return re.sub(FORMULA, r"'\1", text)

@@ -6,15 +6,57 @@ offending record must never be put into one; column names, file structure and ev
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+LONGEST_PART = 400
+"""Characters of a field, problem or remedy. What people give can be of any length; an error stays one line that can be read."""
+LONGEST_VALUE = 60
+
+
+def shown(value: object) -> str:
+    """A value that somebody gave, for a message: in quotes or as its kind, with its beginning where it is long."""
+    if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
+        return "a list" if isinstance(value, list | tuple) else "an object"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_VALUE:
+        return "a number of very many digits"  # Python refuses to write down more than 4,300
+    if value is None or isinstance(value, int | float):
+        return str(value)
+    text = value[: LONGEST_VALUE + 1] if isinstance(value, str) else str(value)
+    return repr(text) if len(text) <= LONGEST_VALUE else repr(text[: LONGEST_VALUE - 1] + "…")
+
+
+def many(number: int) -> str:
+    """A count for a message, which may have thousands of digits."""
+    return f"{number:,}" if number < 10**18 else "more than 10^18"
+
+
+def first_repeated(values: Iterable[Value]) -> Value | None:
+    """The first value that was there before; None where each is there once. In linear time: a list may have millions of entries."""
+    seen: set[Value] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_PART else text[: LONGEST_PART - 1] + "…"
+
 
 class InputError(ValueError):
     """Something the curator gave us cannot be used.
 
     field: what to look at, e.g. ``"column 'age'"`` or ``"budget.epsilon"``.
-    problem: one clause, no full stop.  remedy: one clause that says what to do.
+    problem: one clause, no full stop.  remedy: one clause that says what to do. All are cut where they are too long to read.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
+        field, problem, remedy = _cut(field), _cut(problem), _cut(remedy)
         super().__init__(f"{field}: {problem}; {remedy}")
         self.field = field
         self.problem = problem

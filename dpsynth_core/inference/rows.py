@@ -39,6 +39,14 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
     return codes
 
 
+def in_random_order(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    """The same rows in an order that says nothing: it follows from which rows there are and from rng, not from how they were made.
+
+    Where two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again.
+    """
+    return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
+
+
 def _scaled(table: Table) -> Table:
     top = table.max()
     return table / top if top > 0 else table

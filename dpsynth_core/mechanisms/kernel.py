@@ -16,6 +16,8 @@ from dpsynth_core.oracles.rules.rule_oracle import Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
@@ -31,24 +33,8 @@ class Kernel(Protocol):
     def domain(self) -> Domain: ...
 
     @property
-    def relation(self) -> str:
-        """"add-remove" or "replace"."""
-
-    @property
-    def marginal_l2(self) -> float:
-        """L2 sensitivity of one marginal: 1 or sqrt(2), times the rows per person."""
-
-    @property
-    def marginal_l1(self) -> float:
-        """L1 sensitivity of one marginal, and of the score ||M_r(D) - v||_1: 1 or 2, times the rows per person."""
-
-    @property
-    def query_l1(self) -> float:
-        """Sensitivity of one counting query, and of |q(D) - v|: the most rows that one person owns, in both relations."""
-
-    @property
-    def total_is_public(self) -> bool:
-        """True when the number of rows is the same in neighbouring tables (replace, one row per person)."""
+    def unit(self) -> Unit:
+        """Which tables are neighbours, and with it every sensitivity."""
 
     @property
     def rho_total(self) -> float: ...
@@ -80,7 +66,7 @@ class Kernel(Protocol):
         """Costs residual_l2^2 / (2 sigma^2). Every column of the clique must have two values or more."""
 
     def measure_total(self, sigma: float) -> float:
-        """Number of rows + noise; free and exact (sigma ignored) when `total_is_public`."""
+        """Number of rows + noise; free and exact (sigma ignored) when `unit.total_is_public`."""
 
     def measure_errors(self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float) -> dict[Clique, float]:
         """||M_r(D) - answers_r||_1 + noise for each of k marginals, in counts. Costs k * marginal_l1^2 / (2 sigma^2)."""
@@ -168,7 +154,7 @@ class Kernel(Protocol):
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
         """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.
 
-        Only where `total_is_public`. CapacityError for a table with fewer records than `privacy.learning.prsma.Prsma` has parts.
+        Only where `unit.total_is_public`. CapacityError for a table with fewer records than `privacy.learning.prsma.Prsma` has parts.
         """
 
     def select_rule(self, task: Task, eps: float) -> NDArray[np.int64]:
@@ -187,6 +173,19 @@ class SealedKernel(Kernel, Protocol):
 
     def part(self, rho: float) -> SealedKernel:
         """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more."""
+
+    def over(self, domain: Domain) -> SealedKernel:
+        """A kernel over the same table in the cells of another public domain, with the same budget."""
+
+    def prepare_cells(self, cells: Collection[Attribute]) -> None:
+        """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing and so costs nothing."""
+
+    def measure_cells(self, clique: Clique, cells: Attribute, sigma: float) -> NDArray[np.float64]:
+        """Number of records in each of these public cells of one column + noise. Costs marginal_l2^2 / (2 sigma^2)."""
+
+    def discover_values(self, clique: Clique, sigma: float, delta: float) -> dict[str, int]:
+        """Texts of one column with their numbers of records + noise, of those that reach a threshold, and always of the public keys
+        (`vocabulary.keys`). Costs marginal_l2^2 / (2 sigma^2), and delta of `delta_total`."""
 
     def prepare(self, cliques: Collection[Clique]) -> None:
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""

@@ -96,6 +96,13 @@ class Conditional(Protocol):
 
 
 @runtime_checkable
+class Timed(Protocol):
+    """A mechanism whose searches for records end after a time: on a busier machine, one may end elsewhere than it did."""
+
+    solve_seconds: float
+
+
+@runtime_checkable
 class UsesPublic(Protocol):
     """A mechanism that can use a public table. One that needs it says in its forecast that it does not fit without."""
 

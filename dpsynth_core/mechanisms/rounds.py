@@ -67,8 +67,8 @@ def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: flo
 def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Measurement]:
     """The number of people, as a measurement of the empty clique. Where it is secret, `share` of the budget pays for it, and the step is
     reported; where it is public, it is exact and free."""
-    counted = count(kernel, share * kernel.rho_total, kernel.query_l1)
-    if not kernel.total_is_public:
+    counted = count(kernel, share * kernel.rho_total, kernel.unit.query_l1)
+    if not kernel.unit.total_is_public:
         yield Measured(0, counted, kernel.rho_spent, done(kernel))
     return counted
 
@@ -85,7 +85,6 @@ def count(kernel: Kernel, rho: float, l2: float) -> Measurement:
 
 
 def fitted(kernel: Kernel, number: int, message: str) -> Fitted:
-    """The event that reports a fit."""
     return Fitted(number, message, kernel.rho_spent, done(kernel))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dpsynth_core.foundation.zones import Zoned, public
+from dpsynth_core.planning import precision
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
@@ -23,6 +24,9 @@ from dpsynth_core.vocabulary.workload import Workload
 MEASUREMENTS_PER_COLUMN = 2
 READABLE, NOISE_ONLY = 0.1, 0.5
 """Share of people in a wrong cell: up to the first a table is good; from the second on it is mostly noise."""
+
+READABLE_GROUP = 0.2
+"""Share of its own size by which noise may miss a group that can still be read."""
 
 
 class Level(StrEnum):
@@ -49,10 +53,14 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """noise: expected absolute error of a cell of a measured table, in people, whatever their number."""
+    """noise: expected absolute error of a cell of a measured table, in people, whatever their number.
+
+    smallest_group: people that a cell needs for noise to miss it by no more than `READABLE_GROUP` of them, with 95 % confidence.
+    """
 
     level: Level
     noise: float
+    smallest_group: int
     columns: Outlook
     tables: Outlook
 
@@ -73,12 +81,13 @@ _SENTENCES = {
 def assess(workload: Workload, rho: float, unit: Unit, people: int | None) -> Zoned[Feasibility]:
     """The verdict on a plan. people: publicly known or declared, never counted in the private table."""
     domain = workload.domain
-    sigma = unit.marginal_l2 * math.sqrt(MEASUREMENTS_PER_COLUMN * len(domain) / (2 * rho))
-    noise = HALF_NORMAL * sigma
+    measured = MEASUREMENTS_PER_COLUMN * len(domain)
+    noise = HALF_NORMAL * precision.sigma(rho, unit, measured)
+    smallest_group = math.ceil(precision.half_width(rho, unit, measured) / READABLE_GROUP)
     used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
     columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
     tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)
-    return public(Feasibility(_level(columns.share, tables.share), noise, columns, tables))
+    return public(Feasibility(_level(columns.share, tables.share), noise, smallest_group, columns, tables))
 
 
 def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:

@@ -9,9 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from dpsynth_core.foundation.reasons import is_reason
+from dpsynth_core.planning import looks, origins
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import WEAK_EPSILON
 from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.recoding import folded
+
+_SHOWN = 5
+"""Columns whose recoding is told in full."""
 
 
 class Severity(IntEnum):
@@ -24,7 +31,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True)
 class Leak:
-    """title, why, fix: our own words, no names from the data. step: the page where it is mended."""
+    """title, why, fix: our own words; `why` may name columns and values of the domain, which is public. step: where it is mended."""
 
     code: str
     severity: Severity
@@ -36,7 +43,6 @@ class Leak:
 
 def find(
     spec: Spec,
-    people: int | None,
     releases: int,
     same_file_elsewhere: Sequence[str] = (),
     public_was_private: Sequence[str] = (),
@@ -44,18 +50,19 @@ def find(
 ) -> tuple[Leak, ...]:
     """The leaks of a plan, the worst first.
 
-    people: publicly known or declared number. releases: earlier charges on this population. same_file_elsewhere: other populations
-    that were charged for the same file. public_was_private: populations that were charged for the file that is called public here.
+    releases: earlier charges on this population. same_file_elsewhere: other populations that were charged for the same file.
+    public_was_private: populations that were charged for the file that is called public here.
     """
-    of_spec = (*_of_domain(spec), *_of_public(spec, public_was_private), *_of_rows(spec), *_of_budget(spec, people), *_of_unit(spec))
-    leaks = [*of_spec, *_of_solver(condition), *_of_history(releases, same_file_elsewhere)]
+    of_tables = (*_of_domain(spec), *_of_recoding(spec), *_of_public(spec, public_was_private))
+    of_spec = (*of_tables, *_of_rows(spec), *_of_budget(spec), *_of_unit(spec))
+    leaks = [*of_spec, *_of_solver(condition), *_of_looks(spec), *_of_history(releases, same_file_elsewhere), *_of_copies(spec)]
     return tuple(sorted(leaks, key=lambda leak: -leak.severity))
 
 
 def _of_domain(spec: Spec) -> Iterator[Leak]:
-    if spec.domain_origin != "data":
+    if not origins.from_data(spec):
         return
-    justified = bool(spec.domain_justification.strip())
+    justified = is_reason(spec.domain_justification)
     yield Leak(
         "domain-from-data",
         Severity.MEDIUM if justified else Severity.HIGH,
@@ -65,6 +72,19 @@ def _of_domain(spec: Spec) -> Iterator[Leak]:
         "Paste a codebook, type the values from public knowledge, or write why reading them is harmless.",
         "domain",
     )
+
+
+def _of_recoding(spec: Spec) -> Iterator[Leak]:
+    if sentences := folded(Domain.from_json(spec.domain)):
+        shown = " ".join(sentences[:_SHOWN]) + (f" And so in {len(sentences) - _SHOWN} more cases." if len(sentences) > _SHOWN else "")
+        yield Leak(
+            "recoded",
+            Severity.NOTE,
+            "Some values count as others",
+            f"{shown} The rows will not tell them apart, and no error that is published says how many they were.",
+            "Give them a cell of their own, which costs a little accuracy.",
+            "domain",
+        )
 
 
 def _of_public(spec: Spec, was_private: Sequence[str]) -> Iterator[Leak]:
@@ -118,16 +138,7 @@ def _of_rows(spec: Spec) -> Iterator[Leak]:
         )
 
 
-def _of_budget(spec: Spec, people: int | None) -> Iterator[Leak]:
-    if people and spec.budget.delta >= 1 / people:
-        yield Leak(
-            "delta",
-            Severity.HIGH,
-            "Delta is not below one in the number of people",
-            "Such a delta would allow a method that publishes a random person's record.",
-            "Choose a delta at least a hundred times smaller, such as 1e-9.",
-            "budget",
-        )
+def _of_budget(spec: Spec) -> Iterator[Leak]:
     if spec.budget.epsilon > WEAK_EPSILON:
         yield Leak(
             "weak-epsilon",
@@ -136,6 +147,18 @@ def _of_budget(spec: Spec, people: int | None) -> Iterator[Leak]:
             "Someone who half suspects that a person is in the table could become all but certain.",
             "Lower epsilon, or have a reason in writing.",
             "budget",
+        )
+
+
+def _of_looks(spec: Spec) -> Iterator[Leak]:
+    if spec.looks and not spec.data.simulated:
+        yield Leak(
+            "after-looking",
+            Severity.MEDIUM,
+            "Choices may have been made after looking at the records",
+            f"{looks.sentence(spec.looks)} The release is branded with it; a look cannot be taken back.",
+            "Nothing mends it in this project. Where it matters, let somebody plan who has not seen the table.",
+            "mechanism",
         )
 
 
@@ -181,4 +204,16 @@ def _of_history(releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[L
             "What they gave away adds to what this one will; the ledger counts them together against the cap.",
             "See the ledger for what each cost.",
             "ledger",
+        )
+
+
+def _of_copies(spec: Spec) -> Iterator[Leak]:
+    if not spec.other_copies.strip() and not spec.data.simulated:
+        yield Leak(
+            "other-copies",
+            Severity.NOTE,
+            "It is not said what else is published about these people",
+            "An earlier release made elsewhere, totals in a paper or a preview in a repository can show what noise hides here.",
+            "Write down what you know of, or that you looked and know of nothing.",
+            "data",
         )

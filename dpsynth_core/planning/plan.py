@@ -6,32 +6,40 @@ draft is not complete yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.discovery import division
+from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
-from dpsynth_core.planning.spec import STANDIN, BudgetSpec, MechanismSpec, Spec
+from dpsynth_core.mechanisms.parameters import Setting, parameters
+from dpsynth_core.planning import origins
+from dpsynth_core.planning.spec import STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.bins import column_field
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
 MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
+MIN_DISCOVERY, MAX_DISCOVERY = 0.001, 0.4
+DISCOVERY_DELTA = 0.1
+"""Share of delta that hides texts of single people while values are learnt."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How a budget is divided, in the rho of its accountant: `rho` is all of it, `mechanism` and `certificate` are its two parts.
+    """How a budget is divided, in the rho of its accountant: `rho` is all of it, `mechanism`, `certificate` and `discovery` are its parts.
 
-    delta: half of the spec's, set aside for steps of the mechanism that keep their promise except with a small probability
-    (`privacy.meter`); 0 for most. rho is what epsilon and the rest of delta allow.
+    delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
+    half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
     """
 
     rho: float
@@ -39,16 +47,16 @@ class Shares:
     certificate: float
     delta: float
     accountant: Accountant
+    discovery: float = 0.0
 
     @property
     def slack(self) -> float:
-        """What an attacker's odds are worked out with besides rho: the whole delta where steps need one of their own, which is more than
-        was set aside for them; else 0."""
+        """What an attacker's odds are worked out with besides rho: twice what was set aside for steps that need a delta of their own."""
         return 2 * self.delta
 
 
-def budgeted(mechanism: Mechanism, budget: BudgetSpec) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, and to the certificate.
+def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = ()) -> Shares:
+    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, and to learning the values of `unknown` columns.
 
     A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, and for a
     certificate's share out of range.
@@ -58,13 +66,25 @@ def budgeted(mechanism: Mechanism, budget: BudgetSpec) -> Shares:
     certificate = certified_share(budget)
     if not mechanism.card.publishes_tables:
         certificate = 0.0
-    return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta), budget, certificate, delta)
+    if division.texts(unknown):
+        delta += DISCOVERY_DELTA * budget.delta
+    discovery = discovery_share(budget) if unknown else 0.0
+    return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta), budget, certificate, delta, discovery)
 
 
-def divided(accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0) -> Shares:
-    """The budget in the rho of `accountant`, in two parts. certificate: its share. delta: set aside for steps that need their own."""
+def divided(accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0, discovery: float = 0.0) -> Shares:
+    """The budget in the rho of `accountant`, in its parts. certificate, discovery: their shares. delta: for steps that need their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-    return Shares(rho, rho - certificate * rho, certificate * rho, delta, accountant)
+    parts = certificate * rho, discovery * rho
+    return Shares(rho, rho - parts[0] - parts[1], parts[0], delta, accountant, parts[1])
+
+
+def discovery_share(budget: BudgetSpec) -> float:
+    """The share of a budget that learns values. Raises InputError where it is out of range."""
+    if not MIN_DISCOVERY <= budget.discovery <= MAX_DISCOVERY:
+        limits = f"use a share from {MIN_DISCOVERY:g} to {MAX_DISCOVERY:g}, or list the values of all columns"
+        raise InputError("budget.discovery", f"{budget.discovery:g} is out of range", limits)
+    return budget.discovery
 
 
 def certified_share(budget: BudgetSpec) -> float:
@@ -80,7 +100,7 @@ def certified_share(budget: BudgetSpec) -> float:
 class Plan:
     """A spec whose every field was checked, and what it means.
 
-    mechanism: with its settings, which `settings` has in full. public: the table that the mechanism uses, if any.
+    mechanism: with its settings. public: the table that the mechanism uses, if any.
     """
 
     spec: Spec
@@ -88,7 +108,6 @@ class Plan:
     workload: Workload
     unit: Unit
     mechanism: Mechanism
-    settings: Mapping[str, Any]
     shares: Shares
     public: PublicTable | None = None
 
@@ -99,16 +118,16 @@ class Plan:
         rows = spec.unit.max_rows_per_person
         if rows > 1 and spec.unit.person_column is None:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
-        if spec.domain_origin == "data" and not spec.domain_justification.strip():
-            raise InputError("domain_justification", "it is empty, but the domain was read from the data", "write why that is harmless")
-        mechanism, settings = _configured(spec.mechanism)
-        shares = budgeted(mechanism, spec.budget)
+        origins.check(spec)
+        mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
+        domain = Domain.from_json(spec.domain)
+        _check_unknown(spec, mechanism, domain)
+        shares = budgeted(mechanism, spec.budget, domain.unknown)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
-        domain = Domain.from_json(spec.domain)
         workload = workloads.from_json(domain, spec.workload)
-        return cls(spec, domain, workload, spec.unit.unit(), mechanism, settings, shares)
+        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares)
 
     def with_public(self, public: PublicTable) -> Plan:
         """The same plan with a mechanism that knows this public table, if it can use one."""
@@ -116,11 +135,22 @@ class Plan:
             return self
         return replace(self, mechanism=self.mechanism.informed_by(public), public=public)
 
-    def using(self, chosen: MechanismSpec) -> Plan:
-        """The same plan with another mechanism. Raises InputError for one that is unknown, or settings it does not have."""
-        spec = self.spec.model_copy(update={"mechanism": chosen})
-        mechanism, settings = _configured(chosen)
-        return Plan(spec, self.domain, self.workload, self.unit, mechanism, settings, budgeted(mechanism, spec.budget))
+    @cached_property
+    def portions(self) -> tuple[Portion, ...]:
+        """What each column whose values are to be learnt, or were, is learnt with."""
+        unknown = Domain.from_json(self.spec.domain).unknown
+        texts_delta = DISCOVERY_DELTA * self.spec.budget.delta
+        return division.divided(unknown, self.unit, self.shares.discovery, texts_delta) if unknown else ()
+
+    def completed(self, learnt: Iterable[Attribute]) -> Plan:
+        """The same plan, whose domain has these columns in place of those that were to be learnt."""
+        domain = self.domain.completed(learnt)
+        return replace(self, domain=domain, workload=replace(self.workload, domain=domain))
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The value of every parameter of the mechanism."""
+        return {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
     @property
     def condition(self) -> str:
@@ -145,10 +175,17 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
     return replace(needed, fits=not why, reason=why)
 
 
-def _configured(chosen: MechanismSpec) -> tuple[Mechanism, Mapping[str, Any]]:
-    """The mechanism with its settings, and these in full."""
-    mechanism = registry.get(chosen.name)
-    return registry.configured(mechanism, chosen.settings), registry.settings(mechanism, chosen.settings)
+def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
+    """What does not go with columns whose values are to be learnt."""
+    if not domain.unknown:
+        return
+    field = column_field(domain.unknown[0].name)
+    if isinstance(mechanism, Learner):
+        raise InputError(field, f"its values are to be learnt, and {mechanism.card.title} needs to know them", "list its values")
+    if spec.public is not None:
+        raise InputError(field, "its values are to be learnt, and a public table shows them", "list its values, or name no public table")
+    if spec.data.kind == STANDIN:
+        raise InputError(field, "its values are to be learnt, and a stand-in table has none", "list its values")
 
 
 def _check_names(spec: Spec) -> None:

@@ -63,8 +63,9 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
-    in a wrong cell (half of the L1 error). The mean over all tables is known sqrt(tables) times better."""
-    return _quantile() * unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho)) / 2
+    in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
+    sigma = unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho))  # of the L1 distance
+    return _quantile() * sigma / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:

@@ -14,15 +14,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from dpsynth_core.foundation.documents import read_document
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.documents import check_path, parse_json, read_document
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.looks import Look, ordered
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.sources import standin
 from dpsynth_core.sources.registry import KINDS
 
-MAX_ROWS = 100_000_000
+MAX_ROWS = 20_000_000
+MAX_UNSTATED_ROWS = 1_000_000
+"""Rows that are written at most where the spec states no number. The noisy number of records can be anything: at epsilon 1e-6 it is
+millions for five hundred people. The limit is public and is applied to what was released, so it costs nothing; whoever has more records
+states how many rows to write."""
 DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
+DEFAULT_DISCOVERY = 0.1
+"""Share of the budget that learns what the domain does not say."""
 CERTIFIED_LARGEST = 0.1
 """Share of the certificate that measures the largest error of all cells; the rest measures the error of each marginal."""
 UNNAMED = "not in the ledger"
@@ -45,25 +52,49 @@ class StandinSpec(_Part):
     seed: int = Field(default=0, ge=0, lt=2**63)
 
 
+def _usable_path(path: str) -> str:
+    try:
+        check_path(path, "path")
+    except InputError as error:
+        raise ValueError(f"{error.problem}; {error.remedy}") from None
+    return path
+
+
 def _known_kind(kind: str) -> str:
     if kind not in KINDS:
         raise ValueError(f"use one of {', '.join(KINDS)}")
     return kind
 
 
-class DataSpec(_Part):
-    """Where the records are and how the file is written (`sources.formats`), which the curator states.
+class TableSpec(_Part):
+    """Where a table is and how it is written (`sources.formats`), which the curator states. None: as usual.
 
-    missing_markers: texts that count as missing, None for the usual ones. standin: of the kind "standin" only, which has no file.
-    What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
+    missing_markers: texts that count as missing. names: of the columns, where no header says them.
     """
 
-    path: str = ""
+    path: Annotated[str, AfterValidator(_usable_path)] = ""
     kind: Annotated[str, AfterValidator(_known_kind)] = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
     quoting: Literal["lines", "none", "standard"] = "lines"
     missing_markers: tuple[str, ...] | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
+    names: tuple[str, ...] | None = None
+    sheet: str | None = None
+
+
+_LATER = ("decimal", "thousands", "date_format", "names", "sheet")
+"""What tables did not state in earlier specs: not published where nobody stated it, so that those keep their digests."""
+
+
+class DataSpec(TableSpec):
+    """The private table. standin: of the kind "standin" only, which has no file.
+
+    What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
+    """
+
     standin: StandinSpec | None = None
 
     @property
@@ -72,15 +103,17 @@ class DataSpec(_Part):
         return KINDS[self.kind].simulated
 
 
-class PublicSpec(_Part):
-    """A public table of the same columns, written as `DataSpec` says. sha256: of its content, "" where it is not fixed."""
+def _known_file(kind: str) -> str:
+    if kind not in KINDS or not KINDS[kind].is_file:
+        raise ValueError(f"use one of {', '.join(name for name in KINDS if KINDS[name].is_file)}")
+    return kind
 
-    path: str = Field(min_length=1)
-    kind: Literal["csv", "parquet"] = "csv"
-    delimiter: str = ","
-    encoding: str = "utf-8"
-    quoting: Literal["lines", "none", "standard"] = "lines"
-    missing_markers: tuple[str, ...] | None = None
+
+class PublicSpec(TableSpec):
+    """A public table of the same columns. sha256: of its content, "" where it is not fixed."""
+
+    path: Annotated[str, AfterValidator(_usable_path)] = Field(min_length=1)
+    kind: Annotated[str, AfterValidator(_known_file)] = "csv"
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
 
 
@@ -90,10 +123,6 @@ class UnitSpec(_Part):
     relation: Literal["add-remove", "replace"] = "add-remove"
     person_column: str | None = None
     max_rows_per_person: int = Field(default=1, ge=1, le=1_000_000)
-
-    def unit(self) -> Unit:
-        """The same as sensitivities. Raises InputError."""
-        return Unit(self.relation, self.max_rows_per_person, self.person_column is not None)
 
     @property
     def words(self) -> str:
@@ -106,11 +135,13 @@ class UnitSpec(_Part):
 
 
 class BudgetSpec(_Part):
-    """certificate: share of rho that measures the error of what is published; 0 for no certificate."""
+    """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
+    what the domain does not say; only where there is something to learn."""
 
     epsilon: float
     delta: float
     certificate: float = 0.0
+    discovery: float = DEFAULT_DISCOVERY
 
 
 class MechanismSpec(_Part):
@@ -128,9 +159,12 @@ class OutputSpec(_Part):
 
 
 class Spec(_Part):
-    """domain: Domain JSON. domain_origin: where it came from; "data" (the private file itself) brands the release.
+    """domain: Domain JSON. domain_origin: where it came from, as the curator states beside what the domain's own document says of it
+    (`planning.origins`); "data" (the private file itself) brands the release. domain_justification: the reason that some of them need.
 
-    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public.
+    public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. other_copies: what else is
+    published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
+    was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
     """
 
     version: Literal[1] = 1
@@ -140,8 +174,10 @@ class Spec(_Part):
     public: PublicSpec | None = None
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
-    domain_origin: Literal["typed", "codebook", "public", "data"] = "typed"
+    domain_origin: Literal["unstated", "typed", "codebook", "public", "labels", "data"] = "unstated"
     domain_justification: str = Field(default="", max_length=10_000)
+    other_copies: str = Field(default="", max_length=10_000)
+    looks: Annotated[tuple[Look, ...], AfterValidator(ordered)] | None = None
     workload: dict[str, Any]
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
@@ -151,13 +187,19 @@ class Spec(_Part):
     def from_json(cls, obj: object) -> Spec:
         """Read the document. Raises InputError for the first field that is wrong; the meaning is checked by `planning.plan`."""
         try:
-            text = json.dumps(obj)
+            text = json.dumps(obj, ensure_ascii=False)
+            text.encode()
         except (TypeError, ValueError, RecursionError):
             raise InputError("spec", "it is not JSON", "use texts, numbers, true/false, lists and objects") from None
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise _as_input_error(error) from None
+
+    def privacy_unit(self) -> Unit:
+        """Whose privacy, as sensitivities. Raises InputError."""
+        may_not_count = self.unit.person_column is not None or KINDS[self.data.kind].skips_rows
+        return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 
     def published(self) -> dict[str, Any]:
         """The document as it may leave this machine: paths reduced to their base names, and of the private file nothing else but its kind.
@@ -172,11 +214,26 @@ class Spec(_Part):
             obj["data"]["quoting"] = self.data.quoting
         if self.data.standin is not None:
             obj["data"]["standin"] = self.data.standin.model_dump()
+        if not self.other_copies.strip():
+            del obj["other_copies"]
+        if self.looks is None:
+            del obj["looks"]
+        if not self.learns:
+            del obj["budget"]["discovery"]
         if self.public is None:
-            del obj["public"]  # so that a spec without one has the digest that it always had
+            del obj["public"]
         else:
             obj["public"]["path"] = Path(self.public.path).name
+            for name in _LATER:
+                if obj["public"][name] is None:
+                    del obj["public"][name]
         return obj
+
+    @property
+    def learns(self) -> bool:
+        """Whether values of a column are to be learnt with noise."""
+        columns = self.domain.get("attributes")
+        return isinstance(columns, list) and any(isinstance(column, dict) and "discover" in column for column in columns)
 
     def digest(self) -> str:
         """SHA-256 of the published document as canonical JSON (sorted keys, no spaces), so that a reader of the release can check it."""
@@ -188,17 +245,14 @@ def load_spec(path: Path) -> Spec:
     obj = read_json(path, "spec")
     for part in ("data", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
+            check_path(name, f"{part}.path")
             obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)
 
 
 def read_json(path: Path, field: str) -> Any:
     """The content of a JSON file, for messages called `field`. Raises InputError."""
-    text = read_document(path, field)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(field, f"the file {str(path)!r} is not JSON", "check commas, quotes and brackets") from None
+    return parse_json(read_document(path, field), field)
 
 
 _REMEDIES: Mapping[str, tuple[str, str]] = {
@@ -218,4 +272,4 @@ def _as_input_error(error: ValidationError) -> InputError:
         return InputError(field, *_REMEDIES[first["type"]])
     text = first["msg"].removeprefix("Value error, ")  # of a ValueError of ours
     message = text[0].lower() + text[1:]
-    return InputError(field, f"{str(first['input'])[:60]!r} cannot be used", message)
+    return InputError(field, f"{shown(first['input'])} cannot be used", message)

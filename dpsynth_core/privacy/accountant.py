@@ -7,8 +7,16 @@ Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
 `ZCDP`: rho-zCDP. Its conversion to (epsilon, delta) has to hold for whatever satisfies zCDP, and so is loose for Gaussian noise.
 `GDP`: mu-GDP with mu^2 = 2 rho (Dong, Roth and Su 2022), whose conversion is exact for Gaussian noise: at epsilon 1 and delta 1e-9 rho is
 larger by a factor of 1.106. Everything else costs pi/2 times as much as under zCDP. It is for mechanisms that spend nearly all on Gaussian
-noise. What rho allows under GDP is rho-zCDP as well, for no cost is lower there and mu-GDP implies mu^2/2-zCDP; so runs of both add up
-under zCDP.
+noise. Runs of both add up under zCDP, within delta and not 2 delta.
+
+*Runs of both, proof.* What is added up is rho, never (epsilon, delta) of one run and of another. Each operation of a run under GDP is
+also an operation under zCDP: discrete Gaussian noise costs l2^2 / (2 sigma^2) there as it is, in whole numbers and with no distance to
+anything (Canonne, Kamath and Steinke 2020, Theorem 14), and a selection costs eps^2/8, less than pi eps^2/16. So a run that keeps to
+rho under GDP keeps to rho under zCDP, and the part of delta that GDP sets aside for whole numbers is not needed. Let d be the sum of
+the deltas that steps of other runs need of their own; all together are d-approximate rho-zCDP (Bun and Steinke 2016, section 8): P =
+(1-d) P' + d P'', and Q alike, where P' and Q' are rho-close. If rho is what epsilon and delta - d allow, then P(S) <= (1-d) (e^epsilon
+Q'(S) + delta - d) + d <= e^epsilon Q(S) + delta. So delta is divided once, between d and one conversion of the sum, however many runs
+there are (`store.accounts`). QED
 
 *Steps whose privacy loss has range r* cost r^2/8 under zCDP (Cesar and Rogers 2021): the exponential mechanism at r = eps; and a step that
 is eps-DP has r = 2 eps. *Proposition.* Under GDP they cost at most pi r^2 / 16.
@@ -42,7 +50,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy import attacker, conversions, lattice
 from dpsynth_core.privacy.attacker import Curve, Reading
-from dpsynth_core.privacy.events import Event, Gaussian, delta_of
+from dpsynth_core.privacy.events import Event, Gaussian, Thresholded, delta_of
 
 RUNS = 2**10
 """The largest number of runs that may be added up under GDP."""
@@ -103,8 +111,9 @@ class Accountant(ABC):
         """A budget in words."""
 
     @abstractmethod
-    def symbols(self, slack: bool) -> str:
-        """The promise of rho in symbols, for distributions M(D) and M(D′)."""
+    def symbols(self, weight: str) -> str:
+        """The promise of rho in symbols, for distributions M(D) and M(D′). weight: of the parts that steps with a delta of their own may
+        leave out, in symbols; "" for none."""
 
 
 class _Zcdp(Accountant):
@@ -134,8 +143,8 @@ class _Zcdp(Accountant):
     def stated(self, rho: float) -> str:
         return f"rho = {rho:.6g}"
 
-    def symbols(self, slack: bool) -> str:
-        except_for = ", but for parts of weight δ/2 (approximate zCDP)" if slack else ""
+    def symbols(self, weight: str) -> str:
+        except_for = f", but for parts of weight {weight} (approximate zCDP)" if weight else ""
         return f"D_α( M(D) ‖ M(D′) ) ≤ α ρ   for all D ~ D′ and all α > 1{except_for};   D_α: Rényi divergence of order α"
 
 
@@ -149,8 +158,9 @@ class _Gdp(Accountant):
     """355/113 is above pi, by less than a ten-millionth of it."""
 
     def cost(self, event: Event) -> Fraction:
-        """ValueError for a step that keeps its promise only up to a delta of its own."""
-        if delta_of(event):
+        """ValueError for a step that keeps its promise only up to a delta of its own, unless all of it but that is Gaussian noise
+        (`thresholds`)."""
+        if delta_of(event) and not isinstance(event, Thresholded):
             raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
         return super().cost(event)
 
@@ -177,10 +187,11 @@ class _Gdp(Accountant):
     def stated(self, rho: float) -> str:
         return f"mu = {_mu(rho):.6g} (rho = mu^2/2 = {rho:.6g})"
 
-    def symbols(self, slack: bool) -> str:  # noqa: ARG002
+    def symbols(self, weight: str) -> str:
+        except_for = f", and for parts of weight {weight}" if weight else ""
         return (
             "T( M(D), M(D′) )(α) ≥ Φ( Φ⁻¹(1 − α) − μ )   for all D ~ D′ and all levels α, T being the least error of the second kind; "
-            "but for 2⁻⁷² of total variation, as noise is in whole numbers;   μ = √(2ρ)"
+            f"but for 2⁻⁷² of total variation, as noise is in whole numbers{except_for};   μ = √(2ρ)"
         )
 
 

@@ -151,13 +151,21 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
         raise InputError("budget.delta", f"{dlt:g} is below {MIN_DELTA:g}", "choose a positive value such as 1e-9")
     warnings = []
     if public_n is not None and public_n > 0 and dlt >= 1 / public_n:
-        warnings.append(
-            f"delta {dlt:g} is not below 1 in the number of people ({1 / public_n:.2g}): the guarantee would allow a method that publishes "
-            "a random person's record. Choose a delta at least a hundred times smaller."
-        )
+        warnings.append(f"delta {dlt:g} {_too_large(public_n)}. Choose a delta at least a hundred times smaller.")
     if eps > WEAK_EPSILON:
         warnings.append(f"epsilon {eps:g} is a weak promise: values above {WEAK_EPSILON:g} need a reason in writing.")
     return warnings
+
+
+def check_delta(delta: float, people: int) -> None:
+    """Raises InputError for a delta that is not below 1 in a declared number of people: before a run there is time to choose another."""
+    if delta >= 1 / people:
+        raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")
+
+
+def _too_large(people: int) -> str:
+    one = f"{1 / people:.2g}"
+    return f"is not below 1 in the number of people ({one}): the guarantee would allow a method that publishes a random person's record"
 
 
 def _read_number(field: str, value: object, example: str) -> float:

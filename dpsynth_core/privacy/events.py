@@ -53,6 +53,20 @@ class Residual(Gaussian):
 
 
 @dataclass(frozen=True)
+class Thresholded(Gaussian):
+    """Rounded normal noise on counts by key, of which those that reach a threshold are released: `privacy.thresholds`, Proposition.
+
+    The cost is Gaussian noise's, and delta on top, in both accountants.
+    """
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_positive(delta=self.delta)
+
+
+@dataclass(frozen=True)
 class Selection(_Charged):
     """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
@@ -163,12 +177,12 @@ class Approximate(_Charged):
         return Fraction(self.eps) ** 2 / 2
 
 
-Event = Gaussian | Residual | Selection | PermuteAndFlip | Retention | Laplace | PerturbedMinimum | Approximate
+Event = Gaussian | Residual | Thresholded | Selection | PermuteAndFlip | Retention | Laplace | PerturbedMinimum | Approximate
 
 
 def delta_of(event: Event) -> Fraction:
     """The probability with which the event's cost may not hold; 0 for most."""
-    return Fraction(event.delta) if isinstance(event, Approximate) else Fraction(0)
+    return Fraction(event.delta) if isinstance(event, Approximate | Thresholded) else Fraction(0)
 
 
 def _check_positive(**values: float) -> None:

@@ -9,9 +9,9 @@ are ours: import rules and tests make sure that they know only `mechanisms.kerne
 Records that the domain calls impossible (its structural zeros) are counted and measured where they are, like any other. An error, or a
 count of them, would be a fact about a person; and the sensitivities hold for every table, not only for tables that obey.
 
-Not protected: how long an operation takes and how much memory it needs. Whoever publishes a run's timings publishes that. It matters most
+Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). It matters most
 where an oracle is asked about records (the learn_... operations): how long a search takes is up to them, and whether it ends with a proof.
-A release of such a run states no times (`synthesis`). What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise
+What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise
 has the condition that this never happens (`privacy.learning.rspm`); PRSMA's has none.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,9 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.oracles.rules.rule_oracle import LearningProblem, Oracle
 from dpsynth_core.oracles.rules.rules import Rule
 from dpsynth_core.oracles.rules.task import Task
-from dpsynth_core.privacy import best_mixture, events, residuals
+from dpsynth_core.privacy import best_mixture, events, residuals, thresholds
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
-from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection
+from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection, Thresholded
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
@@ -40,6 +40,8 @@ from dpsynth_core.privacy.selection import exponential, flipping, groups, retent
 from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import keys
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
@@ -47,7 +49,7 @@ from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, R
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
-    from dpsynth_core.sources.source import MarginalSource
+    from dpsynth_core.sources.source import MarginalSource, ValueSource
 
 class PrivacyKernel:
     """Implements `mechanisms.kernel.Kernel` over a counting source, with a budget of `rho` sealed at construction.
@@ -62,6 +64,7 @@ class PrivacyKernel:
         self.__source = source
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], QueryCounts] = {}
+        self.__cells: dict[Attribute, NDArray[np.int64]] = {}
         self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
         self.__unit = unit
@@ -72,24 +75,8 @@ class PrivacyKernel:
         return self.__domain
 
     @property
-    def relation(self) -> str:
-        return self.__unit.relation
-
-    @property
-    def marginal_l1(self) -> float:
-        return self.__unit.marginal_l1
-
-    @property
-    def marginal_l2(self) -> float:
-        return self.__unit.marginal_l2
-
-    @property
-    def query_l1(self) -> float:
-        return self.__unit.query_l1
-
-    @property
-    def total_is_public(self) -> bool:
-        return self.__unit.total_is_public
+    def unit(self) -> Unit:
+        return self.__unit
 
     @property
     def rho_total(self) -> float:
@@ -113,7 +100,6 @@ class PrivacyKernel:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Every charge so far, in order."""
         return self.__meter.events
 
     def part(self, rho: float) -> PrivacyKernel:
@@ -130,6 +116,19 @@ class PrivacyKernel:
         missing = [clique for clique in map(self.__canonical, cliques) if clique not in self.__counts]
         if missing:
             self.__fetch(missing)
+
+    def over(self, domain: Domain) -> PrivacyKernel:
+        """A kernel over the same table in the cells of another public domain, with the same budget: whatever the domain, a record is in one
+        cell of each marginal. Nothing is read or charged by making it."""
+        other = copy(self)
+        other.__source, other.__domain = self.__value_source().over(domain), domain
+        other.__counts, other.__tallies = {}, {}
+        return other
+
+    def prepare_cells(self, cells: Collection[Attribute]) -> None:
+        """Count these columns in these public cells in one pass, for `measure_cells`. Releases nothing, costs nothing."""
+        counts = self.__value_source().over(Domain(tuple(cells))).counts([(attribute.name,) for attribute in cells])
+        self.__cells = {attribute: counts[(attribute.name,)] for attribute in cells}
 
     def seed(self) -> int:
         """Randomness for what protects nobody, such as the perturbations of a search: free, and may be published. The noise is drawn
@@ -160,6 +159,35 @@ class PrivacyKernel:
         noise = self.__noise.gaussian(np.zeros_like(counts), math.ldexp(sigma, bits))
         released = residuals.differences((counts << bits) + noise)
         return Residual(clique, residuals.centred(released / 2**bits), float(sigma))
+
+    def measure_cells(self, clique: Clique, cells: Attribute, sigma: float) -> NDArray[np.float64]:
+        """How many records are in each of these public cells of one column, whatever the domain says of it, + rounded normal noise.
+
+        Costs marginal_l2^2 / (2 sigma^2), as a marginal: a record is in one of the cells.
+        """
+        if (cells.name,) != self.__canonical(clique):
+            raise ValueError("the cells are of another column")
+        self.__meter.charge(Gaussian(sigma, self.__unit.marginal_l2))
+        if cells not in self.__cells:
+            self.prepare_cells([cells])
+        return self.__noise.gaussian(self.__cells[cells], sigma).astype(np.float64)
+
+    def discover_values(self, clique: Clique, sigma: float, delta: float) -> dict[str, int]:
+        """Texts of one column with how many records have them, + rounded normal noise: those that reach `thresholds.threshold`.
+
+        Always with `keys.PUBLIC`. Costs marginal_l2^2 / (2 sigma^2), and delta on top; proof in `privacy.thresholds`.
+        """
+        (name,) = self.__canonical(clique)
+        least = thresholds.threshold(sigma, delta, self.__unit.max_rows_per_person)
+        self.__meter.charge(Thresholded(sigma, self.__unit.marginal_l2, delta))
+        public, values = dict.fromkeys(keys.PUBLIC, 0), dict[str, int]()
+        for counts in self.__value_source().values(name):
+            public = {key: rows + counts.get(key, 0) for key, rows in public.items()}
+            texts = [text for text, rows in counts.items() if text not in public and rows > 0]
+            noisy = self.__noise.gaussian(np.array([counts[text] for text in texts], dtype=np.int64), sigma).tolist()
+            values |= {text: rows for text, rows in zip(texts, noisy, strict=True) if rows >= least}
+        told = self.__noise.gaussian(np.array(list(public.values()), dtype=np.int64), sigma).tolist()
+        return dict(zip(public, told, strict=True)) | dict(sorted(values.items()))  # in an order that says nothing of the table
 
     def measure_total(self, sigma: float) -> float:
         """Number of rows + rounded normal noise. Costs total_l2^2 / (2 sigma^2); exact and free where it is public."""
@@ -365,6 +393,11 @@ class PrivacyKernel:
             return None
         steps = np.rint(np.array([sum(bounds) / 2]) * COUNT_STEPS).astype(np.int64)
         return float(self.__noise.discrete_laplace(steps, scale * COUNT_STEPS)[0]) / COUNT_STEPS
+
+    def __value_source(self) -> ValueSource:
+        if not hasattr(self.__source, "values"):
+            raise ValueError("this source holds cells, not values")
+        return cast("ValueSource", self.__source)
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
         if queries.domain is not self.__domain and queries.domain != self.__domain:

@@ -23,9 +23,11 @@ from dpsynth_core.privacy.events import (
     Residual,
     Retention,
     Selection,
+    Thresholded,
 )
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 
 _NEAR = 1e-9
 """Relative difference of two numbers that count as the same."""
@@ -33,13 +35,13 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class Call:
-    """A question to the kernel and its answer. asked: names of columns and numbers, in the order of the operation's parameters."""
+    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters."""
 
     unit: Unit
     domain: Domain
     operation: str
-    asked: tuple[Any, ...]
-    given: Any
+    arguments: tuple[Any, ...]
+    answer: Any
 
 
 def due(call: Call) -> Event | None:
@@ -49,7 +51,7 @@ def due(call: Call) -> Event | None:
     if price is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
     try:
-        return price(call)
+        return price(call, *call.arguments)
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         problem = f"a call of {call.operation} has arguments that cannot be"
         raise InputError("transcript", problem, "the release is damaged") from None
@@ -64,86 +66,61 @@ def pays(event: Event, needed: Event) -> bool:
     return all(math.isclose(getattr(event, f.name), getattr(needed, f.name), rel_tol=_NEAR) for f in fields(needed))
 
 
-def _free(_: Call) -> None:
+def _free(_: Call, *_question: Any) -> None:
     return None
 
 
-def _marginal(call: Call) -> Event:
-    _, sigma = call.asked
+def _marginal(call: Call, _clique: Clique, sigma: float) -> Event:
     return Gaussian(sigma, call.unit.marginal_l2)
 
 
-def _residual(call: Call) -> Event:
-    clique, sigma = call.asked
+def _residual(call: Call, clique: Clique, sigma: float) -> Event:
     return Residual(sigma, residuals.sensitivity(call.unit, call.domain.sizes(clique), sigma))
 
 
-def _total(call: Call) -> Event | None:
-    (sigma,) = call.asked
-    return None if call.unit.total_is_public else Gaussian(sigma, float(call.unit.total_l2))
+def _queries(call: Call, sigma: float) -> Event:
+    return Gaussian(sigma, call.unit.queries_l2(len(call.answer)))
 
 
-def _errors(call: Call) -> Event:
-    (sigma,) = call.asked
-    return Gaussian(sigma, call.unit.errors_l2(len(call.given)))
+def _selection(_: Call, eps: float, *count: int) -> Event:
+    return Selection(eps, *count)
 
 
-def _queries(call: Call) -> Event:
-    (sigma,) = call.asked
-    return Gaussian(sigma, call.unit.queries_l2(len(call.given)))
+def _approximate(_: Call, eps: float, delta: float) -> Event:
+    return Approximate(eps, delta)
 
 
-def _largest_error(call: Call) -> Event:
-    return Gaussian(call.asked[0], float(call.unit.query_l1))
+def _bits(call: Call, eta: float, gamma: float, records: float) -> Event | None:
+    return Retention(eta, gamma, records, call.unit.query_l1, len(call.answer)) if len(call.answer) else None
 
 
-def _selection(call: Call) -> Event:
-    return Selection(*call.asked)
-
-
-def _permute_and_flip(call: Call) -> Event:
-    return PermuteAndFlip(*call.asked)
-
-
-def _bits(call: Call) -> Event | None:
-    eta, gamma, records = call.asked
-    return Retention(eta, gamma, records, call.unit.query_l1, len(call.given)) if len(call.given) else None
-
-
-def _perturbed(call: Call) -> Event:
-    (eps,) = call.asked
-    return PerturbedMinimum(1 / eps, 1.0)
-
-
-def _approximate(call: Call) -> Event:
-    return Approximate(*call.asked)
-
-
-def _mixture(call: Call) -> Event:
-    records, _, scale = call.asked
+def _mixture(call: Call, records: float, _floor: float, scale: float) -> Event:
     return Laplace(scale, call.unit.max_rows_per_person + best_mixture.gap(records))
 
 
-PRICES: Mapping[str, Callable[[Call], Event | None]] = {
+PRICES: Mapping[str, Callable[..., Event | None]] = {
     "seed": _free,
     "residual_l2": _free,
     "mixture_l1": _free,
     "measure_marginal": _marginal,
     "measure_residual": _residual,
-    "measure_total": _total,
-    "measure_errors": _errors,
-    "measure_largest_error": _largest_error,
+    "measure_cells": _marginal,
+    "discover_values": lambda call, _clique, sigma, delta: Thresholded(sigma, call.unit.marginal_l2, delta),
+    "measure_total": lambda call, sigma: None if call.unit.total_is_public else Gaussian(sigma, float(call.unit.total_l2)),
+    "measure_errors": lambda call, sigma: Gaussian(sigma, call.unit.errors_l2(len(call.answer))),
+    "measure_largest_error": lambda call, sigma, *_threshold: Gaussian(sigma, float(call.unit.query_l1)),
     "measure_queries": _queries,
     "measure_rules": _queries,
     "select_worst_marginal": _selection,
     "select_signed_query": _selection,
     "select_worst_queries": _selection,
     "select_rule": _selection,
-    "permute_and_flip": _permute_and_flip,
+    "permute_and_flip": lambda _, eps: PermuteAndFlip(eps),
     "keep_queries": _bits,
-    "learn_rule": _perturbed,
+    "learn_rule": lambda _, eps: PerturbedMinimum(1 / eps, 1.0),
     "learn_rule_gaussian": _approximate,
     "learn_rule_robustly": _approximate,
     "best_mixture_error": _mixture,
 }
-"""By the name of the operation. All but `prepare` and `part`, which answer nothing."""
+"""By the name of the operation, from the call and its arguments. All but `prepare`, `prepare_cells`, `part` and `over`, which answer
+nothing."""

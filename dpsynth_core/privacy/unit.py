@@ -20,13 +20,13 @@ REPLACE = "replace"
 class Unit:
     """Neighbours differ by one person added or removed, or by one person's rows replaced.
 
-    by_column: whether a column says whose a row is. Then a row may name nobody and does not count (`sources.persons`), so that how many
-    rows count depends on what they say.
+    rows_may_not_count: whether how many rows count depends on what they say: where a column says whose a row is, it may name nobody
+    (`sources.persons`); in a workbook, it may be blank (`sources.spreadsheet_file`).
     """
 
     relation: str = ADD_REMOVE
     max_rows_per_person: int = 1
-    by_column: bool = False
+    rows_may_not_count: bool = False
 
     def __post_init__(self) -> None:
         if self.relation not in (ADD_REMOVE, REPLACE):
@@ -69,14 +69,14 @@ class Unit:
 
     @property
     def total_l2(self) -> int:
-        """Sensitivity of the number of rows. With a column of persons a replaced person may own fewer, or none that name them."""
+        """Sensitivity of the number of rows. Where rows may not count, a replaced person may own fewer that do, or none."""
         return 0 if self.total_is_public else self.max_rows_per_person
 
     @property
     def total_is_public(self) -> bool:
         """True when neighbours have the same number of rows: replace, every row a person of its own. Every line of a file is a row,
         whatever it holds (`sources.csv_file`), so nothing that is written in one can change their number."""
-        return self.relation == REPLACE and self.max_rows_per_person == 1 and not self.by_column
+        return self.relation == REPLACE and self.max_rows_per_person == 1 and not self.rows_may_not_count
 
 
 def _root(squared: int | Fraction) -> float:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, fields
+from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,7 +23,9 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.foundation.documents import FORMULA, inert
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.planning.plan import Plan
@@ -51,6 +54,7 @@ def to_json(release: Release) -> dict[str, Any]:
         "brands": [asdict(brand) for brand in release.brands],
         "spec": spec.published(),
         "spec_sha256": spec.digest(),
+        **({"domain": release.domain.to_json()} if release.plan.portions else {}),
         "budget": {
             "epsilon": spec.budget.epsilon,
             "delta": spec.budget.delta,
@@ -69,14 +73,13 @@ def to_json(release: Release) -> dict[str, Any]:
         "transcript": transcripts.to_json(release.transcript, release.measurements),
         "history": [step.to_json() for step in release.history],
         "details": dict(release.details),
-        "timings": dict(release.timings),
         "versions": dict(release.versions),
     }
 
 
 def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, table: pa.Table | None = None) -> Release:
     """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
-    plan = Plan.of(Spec.from_json(obj["spec"]))
+    plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
     return Release(
         plan=plan,
@@ -93,15 +96,30 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, ta
         brands=tuple(Brand(**item) for item in obj["brands"]),
         row_policy=obj["rows"]["policy"],
         details=obj["details"],
-        timings=obj["timings"],
         versions=obj["versions"],
-        created=obj["created"],
+        created=date.fromisoformat(obj["created"]).isoformat(),
         bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
         certificate=None if obj["certificate"] is None else _certificate(obj["certificate"]),
         row_seed=obj["rows"]["seed"],
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
     )
+
+
+def plan_of(obj: Mapping[str, Any]) -> Plan:
+    """The plan that a document describes, with the values that were learnt. Raises InputError for a spec that means nothing, and for values
+    that do not go with it."""
+    plan = Plan.of(Spec.from_json(obj["spec"]))
+    if not plan.portions:
+        return plan
+    domain = Domain.from_json(obj["domain"])
+    same = domain.names == plan.domain.names and all(
+        found.size <= asked.most and found.kind == asked.kind if asked.most else found == asked
+        for found, asked in zip(domain, plan.domain, strict=True)
+    )
+    if not same or domain.unknown:
+        raise InputError("domain", "it is not one that the spec asks to learn", "the release is damaged")
+    return plan.completed(domain.attributes)
 
 
 def document(release: Release) -> bytes:
@@ -133,17 +151,22 @@ def files(release: Release) -> dict[str, bytes]:
     return rows | {DOCUMENT: document(release)}
 
 
+def write_document(release: Release, directory: Path) -> None:
+    """Write release.json alone."""
+    _write_whole(directory / DOCUMENT, document(release))
+
+
 def write(release: Release, directory: Path) -> None:
     """Write `files` into an existing directory; each file appears whole or not at all, release.json last."""
     for name, content in files(release).items():
         _write_whole(directory / name, content)
 
 
-def write_rows(release: Release, directory: Path) -> None:
-    """Write the rows alone, as CSV and Parquet, into an existing directory; nothing for answers."""
-    if release.table is not None:
-        _write_whole(directory / ROWS_CSV, csv_bytes(release.table))
-        _write_whole(directory / ROWS_PARQUET, parquet_bytes(release.table))
+def write_rows(directory: Path, csv: bytes, parquet: bytes) -> None:
+    """Write the rows alone into an existing directory; nothing for answers, where both are empty."""
+    for name, content in ((ROWS_CSV, csv), (ROWS_PARQUET, parquet)):
+        if content:
+            _write_whole(directory / name, content)
 
 
 def save(release: Release, directory: Path) -> None:
@@ -224,20 +247,24 @@ def charge_of(item: Mapping[str, Any]) -> Event:
 
 
 def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
-    """95 % bounds: the paper's and the tight one; None where there is none."""
-    paper, tight = (None if bound.support == UNBOUNDED else value for value in (bound.paper, bound.tight))
+    """95 % bounds, as L1 distances: the paper's and the tight one; None where there is none."""
+    paper, tight = (None if bound.support == UNBOUNDED else share / IN_WRONG_CELL for share in (bound.paper, bound.tight))
     return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}
 
 
 def _bound(item: Mapping[str, Any]) -> Bound:
-    return Bound(item["support"], *(math.inf if item[name] is None else item[name] for name in ("paper95", "bound95")))
+    return Bound(item["support"], *(math.inf if item[name] is None else IN_WRONG_CELL * item[name] for name in ("paper95", "bound95")))
+
+
+_CERTIFIED = ("error", "bound95", "simultaneous95")
 
 
 def _certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """What it says of tables as L1 distances, what it says of single cells as shares."""
     return {
         "of": certificate.of,
-        "mean_error": certificate.mean_error,
-        "mean_bound95": certificate.mean_bound95,
+        "mean_error": certificate.mean_error / IN_WRONG_CELL,
+        "mean_bound95": certificate.mean_bound95 / IN_WRONG_CELL,
         "max_error": certificate.max_error,
         "max_bound95": certificate.max_bound95,
         "max_sigma": certificate.max_sigma,
@@ -247,28 +274,25 @@ def _certificate_json(certificate: Certificate) -> dict[str, Any]:
         "sigma": certificate.sigma,
         "rho": certificate.rho,
         "total": asdict(certificate.total),
-        "marginals": [{**vars(one), "attributes": list(one.attributes)} for one in certificate.marginals],
+        "marginals": [
+            {"attributes": list(one.attributes), **{name: getattr(one, name) / IN_WRONG_CELL for name in _CERTIFIED}}
+            for one in certificate.marginals
+        ],
     }
 
 
 def _certificate(obj: Mapping[str, Any]) -> Certificate:
     stated = {field.name: obj[field.name] for field in fields(Certificate)}
-    marginals = tuple(Certified(**{**one, "attributes": tuple(one["attributes"])}) for one in obj["marginals"])
+    stated |= {name: IN_WRONG_CELL * obj[name] for name in ("mean_error", "mean_bound95")}
+    marginals = tuple(
+        Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"]
+    )
     return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals})
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:
-    columns = [_quoted(column) if _is_text(column.type) else column for column in table.columns]
-    return pa.table(columns, names=list(_quoted_names(table.column_names)))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _quoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.replace_substring_regex(column, r"\A([=+\-@\t\r])", r"'\1")
-
-
-def _quoted_names(names: Iterable[str]) -> Iterable[str]:
-    return (f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name for name in names)
+    columns = [
+        pc.replace_substring_regex(column, FORMULA, r"'\1") if column.type in (pa.string(), pa.large_string()) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=[inert(name) for name in table.column_names])

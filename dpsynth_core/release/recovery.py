@@ -7,8 +7,8 @@ is no model: what was measured until then is released as it is, noisy tables wit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from fractions import Fraction
 
 from dpsynth_core.evaluation.totals import known_total
@@ -16,10 +16,12 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.release import INTERRUPTED, Brand, Progress, Release
+from dpsynth_core.release.journal import Journal
+from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Kept
-from dpsynth_core.release.statement import brands, public_details, statement
-from dpsynth_core.release.transcript import Answer, AnswersEnd, replaying
+from dpsynth_core.release.statement import brands, interrupted_brand, public_details, statement
+from dpsynth_core.release.times import Stopwatch
+from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, replaying
 from dpsynth_core.vocabulary.measurement import Measurement
 
 
@@ -29,47 +31,49 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
     Raises InputError where nothing was measured, and where this version asks for something else than the one that the run began with.
     """
     plan = synthesis.plan_without_records(kept.spec)
-    if not answers:
-        kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
-        try:
-            made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
-            return replace(made, transcript=kept.answers)
-        except AnswersEnd:
-            pass
-    return answers_only(plan, kept.answers, kept.paid, kept.private)
+    return answers_only(plan, kept.answers, kept.paid, kept.private) if answers else carried_out(plan, kept, on_event)
 
 
-def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], private: bool) -> Release:
+def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
+    """The mechanism of a feasible plan, run again on the answers as far as they go. Raises as `recover`."""
+    kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
+    try:
+        made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
+    except AnswersEnd:
+        return answers_only(plan, kept.answers, kept.paid, kept.private)
+    return replace(made, transcript=kept.answers)
+
+
+def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event], private: bool) -> Release:
     """The noisy tables among the answers, and no rows. Raises InputError where there are none."""
-    history = tuple(_measured(plan, answers, paid))
-    measurements = tuple(step.measurement for step in history if step.measurement is not None)
+    with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
+        kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
+        plan, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+    measurements = tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
     if not any(measurement.clique for measurement in measurements):
         raise InputError("run", "it had measured no table yet", "nothing of it can be kept")
-    counted = (float(answer.given) for answer in answers if answer.operation == "measure_total")
+    counted = (float(answer.value) for answer in answers if answer.operation == "measure_total")
     total = known_total(measurements, next(counted, None) if plan.unit.total_is_public else None)
     records = total.value if total else 1.0
     spent = float(sum(map(plan.shares.accountant.cost, paid), Fraction()))
-    tables = "one noisy table" if len(measurements) == 1 else f"{len(measurements):,} noisy tables"
-    sentence = f"The run was interrupted. It had measured {tables} until then, which this release holds; there are no rows."
-    details = {"settings": dict(plan.settings)} | public_details(plan.public)
+    details = {"settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,
         codes=None,
         table=None,
         total=records,
         measurements=measurements,
-        history=history,
+        history=tuple(_history(plan, answers, paid)),
         charges=tuple(paid),
         rho=plan.shares.rho,
         rho_spent=spent,
         private=private,
         statement=statement(plan, spent, private),
-        brands=(*brands(plan, records, private, details), Brand(INTERRUPTED, sentence)),
+        brands=(*brands(plan, records, private, details), interrupted_brand(len(measurements))),
         row_policy="no rows: the run was interrupted",
         details=details,
-        timings={},
         versions=synthesis.versions(),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=synthesis.today(),
         bounds={},
         certificate=None,
         row_seed=None,
@@ -77,11 +81,10 @@ def answers_only(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event], p
     )
 
 
-def _measured(plan: Plan, answers: Sequence[Answer], paid: Sequence[Event]) -> Iterator[Progress]:
+def _history(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> Iterator[Progress]:
     """One line for each noisy table, in order, with what was spent up to it."""
     charges, spent = iter(paid), Fraction()
     for answer in answers:
         spent += sum((plan.shares.accountant.cost(next(charges)) for _ in range(answer.charges)), Fraction())
-        taken = answer.given
-        if isinstance(taken, Measurement):
-            yield Progress("measured", 0.0, 0, taken.clique, taken.sigma, float(spent), spread=taken.spread, measurement=taken)
+        if isinstance(answer.value, Measurement):
+            yield Progress.measured(answer.value, float(spent))

@@ -19,7 +19,7 @@ from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
-from dpsynth_core.release.transcript import Answer
+from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
@@ -28,12 +28,11 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 class Progress:
     """One line of a run's history; nothing in it but public and released values.
 
-    kind: "phase" (message names it) | "measured" (attributes, sigma, spread and `measurement`) | "fitted" | "finished".
-    done: fraction of the mechanism's work in [0, 1]. seconds: since the run began.
+    kind: "phase" (message names it) | "measured" (attributes, sigma and spread are its measurement's) | "fitted" | "finished".
+    done: fraction of the mechanism's work in [0, 1]. When it happened is not part of it (see `times`).
     """
 
     kind: str
-    seconds: float
     round: int = 0
     attributes: Clique = ()
     sigma: float = 0.0
@@ -41,15 +40,18 @@ class Progress:
     done: float = 0.0
     message: str = ""
     spread: float | None = None
-    measurement: Measurement | None = field(default=None, compare=False, repr=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the measurement's values."""
-        return {name: value for name, value in vars(self).items() if name != "measurement"}
 
     @classmethod
-    def from_json(cls, obj: Mapping[str, Any], measurement: Measurement | None = None) -> Progress:
-        return cls(**{**obj, "attributes": tuple(obj["attributes"])}, measurement=measurement)
+    def measured(cls, measurement: Measurement, rho_spent: float, round: int = 0, done: float = 0.0) -> Progress:
+        """That this was measured; its values are not part of a history."""
+        return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread)
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Progress:
+        return cls(**{**obj, "attributes": tuple(obj["attributes"])})
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Release:
     codes: int32, shape (rows, columns of the domain); table: the same rows as real values. Both None for mechanisms that only answer.
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
-    statement: the guarantee in words. timings: wall seconds per phase. ledger: the reservation this was charged to, if any.
+    statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
     order, from which everything else follows.
@@ -94,13 +96,12 @@ class Release:
     brands: tuple[Brand, ...]
     row_policy: str
     details: Mapping[str, Any]
-    timings: Mapping[str, float]
     versions: Mapping[str, str]
     created: str
     bounds: Mapping[Clique, Bound]
     certificate: Certificate | None
     row_seed: int | None
-    transcript: tuple[Answer, ...] = ()
+    transcript: tuple[RecordedAnswer, ...] = ()
     ledger: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -24,11 +24,13 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import document, transcript
-from dpsynth_core.release.transcript import Answer
+from dpsynth_core.release.transcript import RecordedAnswer
 
 _BYTES_PER_CELL, _MOST_FOR_CELLS = 40, 64 << 20
 _BYTES_PER_VALUE = 40
 """Of a row's column in CSV, Parquet and the bundle together."""
+MAX_BYTES = 2 << 30
+"""Of a spool: noisy tables of hundreds of millions of cells."""
 _LEAST_ROOM = 4 << 20
 
 
@@ -40,7 +42,7 @@ class Kept:
     spec: Spec
     private: bool
     row_seed: int
-    answers: tuple[Answer, ...]
+    answers: tuple[RecordedAnswer, ...]
     paid: tuple[Event, ...]
 
 
@@ -58,11 +60,11 @@ class Spool:
         self._write({"run": run, "spec": plan.spec.model_dump(mode="json"), "private": private, "row_seed": self.row_seed})
         sync_directory(path.parent)
 
-    def keep(self, answer: Answer, paid: Sequence[Event]) -> None:
+    def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
         """On disk when this returns."""
-        (said,) = transcript.to_json([answer], [])
+        (entry,) = transcript.to_json([answer], [])
         try:
-            self._write({"answer": said, "paid": [document.charge_json(event, self._accountant) for event in paid]})
+            self._write({"answer": entry, "paid": [document.charge_json(event, self._accountant) for event in paid]})
         except OSError as error:
             problem = f"what is measured can no longer be kept ({error.strerror})"
             raise ChargedError("disk", problem, "make room, then recover the run") from error
@@ -90,7 +92,10 @@ def read(path: Path) -> Kept:
     try:
         with path.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            lines = stream.read().split(b"\n")[:-1]
+            size = os.fstat(stream.fileno()).st_size
+            if not 0 < size <= MAX_BYTES:
+                raise InputError(field, "it is empty, or too large to be what a run kept", "name a run that was interrupted")
+            lines = stream.read(size).split(b"\n")[:-1]
     except BlockingIOError:
         raise InputError(field, "it is still under way", "wait for its end, or stop it") from None
     except OSError:
@@ -105,7 +110,7 @@ def read(path: Path) -> Kept:
             answers=transcript.from_json([line["answer"] for line in others], ()),
             paid=tuple(document.charge_of(event) for line in others for event in line["paid"]),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         raise InputError(field, "its spool is damaged", "nothing of it can be recovered") from None
 
 

@@ -7,10 +7,13 @@ from typing import Any
 
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.mechanisms.mechanism import Learner
+from dpsynth_core.planning import looks, origins
+from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.release import UNCERTIFIED, Brand
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
@@ -36,19 +39,35 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
         f" {accountant.stated(plan.shares.rho)}{certified} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
-        f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}"
+        f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
+        f" {origins.sentence(spec)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
 
 
+def _looks(spec: Spec) -> str:
+    """That the plan may have been made after looking, as a sentence with a space before it; "" where no look is known."""
+    return f" {looks.sentence(spec.looks)}" if spec.looks and not spec.data.simulated else ""
+
+
 def _own_delta(plan: Plan) -> str:
-    """That a part of delta was set aside, and for what; "" where none was."""
+    """That a part of delta was set aside, and for what, and what was learnt for a part of the budget; "" where nothing was."""
+    if plan.portions:
+        return " " + " ".join((*sentences(plan), *_texts_delta(plan)))
     if not plan.shares.delta:
         return ""
     return (
         f" Half of delta, {plan.shares.delta:g}, was set aside for steps that are differentially private except with a probability of"
         " their own; the guarantee is approximate zCDP (Bun and Steinke 2016, section 8)."
     )
+
+
+def _texts_delta(plan: Plan) -> Iterator[str]:
+    if plan.shares.delta:
+        yield (
+            f"For that probability {plan.shares.delta:g} of delta was set aside: the guarantee of the accountant holds except with it"
+            " (approximate zCDP, Bun and Steinke 2016, section 8; likewise for Gaussian differential privacy)."
+        )
 
 
 def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
@@ -59,9 +78,11 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         yield Brand("not-private", NOT_PRIVATE)
     if spec.data.simulated:
         yield Brand("simulated", "The records are invented people made by this program; the release says nothing about anyone.")
-    if spec.domain_origin == "data":
+    if origins.from_data(spec):
         warning = "The domain was read from the private data, which no budget covers. The curator's reason: "
         yield Brand("domain-from-data", warning + spec.domain_justification.strip())
+    if after_looking := _looks(spec).strip():
+        yield Brand("after-looking", after_looking)
     if spec.data.quoting == "standard":
         yield Brand("assumed-well-formed", _ASSUMED_WELL_FORMED)
     if (public := details.get("public_table")) is not None:
@@ -76,6 +97,12 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
     if (reading := details.get("best_mixture")) is not None:  # how well the public table resembles the private one
         verdict = "unchecked" if reading["error"] is None else "poor" if reading["poor"] else "checked"
         yield Brand(f"public-table-{verdict}", reading["sentence"])
+
+
+def interrupted_brand(tables: int) -> Brand:
+    """That the run ended early. tables: how many noisy ones the release holds."""
+    held = "one noisy table" if tables == 1 else f"{tables:,} noisy tables"
+    return Brand(INTERRUPTED, f"The run was interrupted. It had measured {held} until then, which this release holds; there are no rows.")
 
 
 def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[Brand]:
@@ -102,10 +129,12 @@ def _assumed_public(name: str, rows: int, digest: str) -> str:
     )
 
 
-def row_policy(plan: Plan) -> str:
-    """Where the number of synthetic rows comes from."""
+def row_policy(plan: Plan, total: float) -> str:
+    """Where the number of synthetic rows comes from. total: noisy or public."""
     if not plan.mechanism.card.makes_rows:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:
         return "as many rows as the spec asks for"
+    if round(total) > MAX_UNSTATED_ROWS:
+        return f"the most that are written where no number is stated; the number of records is given as {total:,.0f}"
     return "the number of records, which is public" if plan.unit.total_is_public else "the noisy estimate of the number of records"

@@ -7,7 +7,7 @@ handed to the mechanism; nothing else of the records comes out. Words for reader
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -25,12 +25,14 @@ from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.inference.rows import in_random_order
+from dpsynth_core.mechanisms.discovery.learning import learn
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
+from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
-from dpsynth_core.privacy.events import Approximate, Laplace, PerturbedMinimum
+from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
@@ -38,21 +40,22 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import brands, certificate_brands, public_details, row_policy, statement
-from dpsynth_core.release.transcript import Answer, AnswersEnd, recording
+from dpsynth_core.release.times import Stopwatch
+from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
-from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.codec import as_written, decode
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.public_table import PublicTable
 
 Fractions = dict[Clique, NDArray[np.float64]]
 """By marginal, the share of the people in each cell; float64 of the marginal's shape."""
-
-_TIMED_BY_RECORDS = PerturbedMinimum | Approximate | Laplace
-"""What is charged for steps whose duration depends on the records."""
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
 
@@ -79,19 +82,24 @@ def feasible(draft: Plan) -> Plan:
     ready = informed(draft)
     if not ready.forecast.fits:
         raise CapacityError("mechanism", f"{ready.mechanism.card.title} cannot run this plan", ready.forecast.reason)
+    machine.check(ready)
     return ready
 
 
 def informed(draft: Plan) -> Plan:
     """The plan with the spec's public table, if its mechanism can use one. Raises InputError if the table does not fit the domain, or
     changed since the spec was sealed."""
-    section = draft.spec.public
-    if section is None or not isinstance(draft.mechanism, UsesPublic):
+    if draft.spec.public is None or not isinstance(draft.mechanism, UsesPublic):
         return draft
-    table = public_tables.read(Path(section.path), TableFormat.of(section.model_dump()), draft.domain)
+    return draft.with_public(public_table(draft.spec.public, draft.domain))
+
+
+def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
+    """The public table of a spec. Raises InputError as `informed`."""
+    table = public_tables.read(Path(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
-    return draft.with_public(table)
+    return table
 
 
 def noise_for(spec: Spec) -> Noise:
@@ -101,8 +109,12 @@ def noise_for(spec: Spec) -> Noise:
 
 def open_source(plan: Plan) -> MarginalSource:
     """The records that the spec names. From here on private data may be read: a caller with a ledger charges it before this."""
-    data, unit = plan.spec.data, plan.spec.unit
-    return KINDS[data.kind].open(data.model_dump(), plan.domain, unit.person_column, unit.max_rows_per_person)
+    return _records(plan.spec, plan.domain)
+
+
+def _records(spec: Spec, domain: Domain) -> MarginalSource:
+    data, unit = spec.data, spec.unit
+    return KINDS[data.kind].open(data.model_dump(), domain, unit.person_column, unit.max_rows_per_person)
 
 
 def survey(plan: Plan) -> Zoned[Survey]:
@@ -113,43 +125,78 @@ def survey(plan: Plan) -> Zoned[Survey]:
     return curator_only(Survey()) if look is None else look(data.model_dump(), plan.domain.names, plan.spec.unit.person_column)
 
 
+def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
+    """Which values of the table would count as something else, for the curator's eyes before anything is charged. One pass over the columns
+    that have no cell for such values; none for simulated tables, of which all is known."""
+    open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
+    if plan.spec.data.simulated or not open_ones:
+        return curator_only(())
+    unfolded = Domain(tuple(attribute.unfolded() for attribute in open_ones))
+    counts = _records(plan.spec, unfolded).counts([(attribute.name,) for attribute in open_ones])
+    return curator_only(tuple(line for attribute in open_ones for line in _recoded(attribute, counts[(attribute.name,)])))
+
+
+def _recoded(attribute: Attribute, counts: NDArray[np.int64]) -> Iterator[str]:
+    """counts: of the unfolded attribute, whose last two cells are for values outside and for missing ones."""
+    for kind, number, label in (
+        ("are outside the declared ones", counts[-2], outside_label(attribute)),
+        ("are missing", counts[-1], missing_label(attribute)),
+    ):
+        if number and label:
+            yield f"{number:,} values of {column_field(attribute.name)} {kind} and count as {label!r}"
+
+
 def synthesize(
-    plan: Plan, source: MarginalSource, noise: Noise, on_event: Callable[[Progress], None], spool: Spool | None = None
+    plan: Plan,
+    source: MarginalSource,
+    noise: Noise,
+    on_event: Callable[[Progress], None],
+    spool: Spool | None = None,
+    stopwatch: Stopwatch | None = None,
 ) -> Release:
     """Run the mechanism against the records and make the release. on_event is called with each step as it happens and may raise to stop.
 
     spool: where each answer of the kernel is kept before anybody acts on it; None for a release that nobody pays for or misses.
+    stopwatch: what is told how long everything takes, for a curator who wants to know; the release does not say.
     """
-    answers: list[Answer] = []
+    answers: list[RecordedAnswer] = []
 
-    def keep(answer: Answer, paid: Sequence[Charge]) -> None:
+    def keep(answer: RecordedAnswer, paid: Sequence[Charge]) -> None:
         if spool is not None:
             spool.keep(answer, paid)
         answers.append(answer)
 
     shares = plan.shares
     kernel = recording(PrivacyKernel(source, plan.unit, shares.rho, noise, shares.delta, shares.accountant), keep)
-    release = carry_out(plan, kernel, noise.private, spool.row_seed if spool else row_seed(plan.spec), on_event)
+    release = carry_out(plan, kernel, noise.private, spool.row_seed if spool else row_seed(plan.spec), on_event, stopwatch)
     return replace(release, transcript=tuple(answers))
 
 
-def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on_event: Callable[[Progress], None]) -> Release:
+def carry_out(
+    plan: Plan,
+    kernel: SealedKernel,
+    private: bool,
+    row_seed: int,
+    on_event: Callable[[Progress], None],
+    stopwatch: Stopwatch | None = None,
+) -> Release:
     """Everything that follows from the answers of a kernel: the private table's, or `transcript.replaying`, which repeats them. The release
     has no transcript yet. private: whether nobody can repeat the noise. row_seed: of the randomness of rows, which protects nobody."""
-    journal = Journal(on_event)
+    created, journal = today(), Journal(on_event, stopwatch or Stopwatch())
+    plan, kernel = learnt(plan, kernel, journal)
     finished = _run_mechanism(plan, kernel, journal)
     codes, table = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
     published = _published(plan, finished, journal.measurements, codes)
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
     certificate = _certify(plan, kernel, published, total, codes is not None, journal)
-    details = {**finished.details, "settings": dict(plan.settings)} | public_details(plan.public)
-    release = Release(
+    details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
+    return Release(
         plan=plan,
         codes=codes,
         table=table,
         total=float(finished.total),
-        measurements=journal.measurements,
+        measurements=tuple(journal.measurements),
         history=tuple(journal.history),
         charges=tuple(kernel.events),
         rho=plan.shares.rho,
@@ -157,22 +204,31 @@ def carry_out(plan: Plan, kernel: SealedKernel, private: bool, row_seed: int, on
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
         brands=(*brands(plan, float(finished.total), private, details), *certificate_brands(plan, certificate)),
-        row_policy=row_policy(plan),
+        row_policy=row_policy(plan, float(finished.total)),
         row_seed=row_seed if codes is not None else None,
         details=details,
-        timings=journal.timings(),
         bounds=stated_bounds,
         certificate=certificate,
         versions=versions(),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=created,
     )
-    return _without_times(release) if any(isinstance(event, _TIMED_BY_RECORDS) for event in kernel.events) else release
+
+
+def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:
+    """The plan with all values of its domain, and the kernel over it: what the domain does not say is learnt for the discovery share. From
+    here on that domain is public, and capacity is no question: no column became larger than the plan was judged with."""
+    if not plan.domain.unknown:
+        return plan, kernel
+    journal.announce("learning the values of columns that nobody listed")
+    with journal.phase("discover"):
+        completed = plan.completed(learn(kernel.part(plan.shares.discovery), plan.portions))
+    return completed, kernel.over(completed.domain)
 
 
 def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
-    # sealed: a mechanism cannot spend the certificate's share
-    stage = kernel.part(plan.shares.mechanism) if plan.shares.certificate else kernel
+    # sealed: a mechanism cannot spend the shares of others
+    stage = kernel.part(plan.shares.mechanism) if plan.shares.certificate or plan.shares.discovery else kernel
     journal.announce("counting the marginals of the workload")
     with journal.phase("read"):
         kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
@@ -190,11 +246,12 @@ def _write_rows(
     """Synthetic rows as codes, int32 of shape (rows, columns), and as values; nothing where the mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
         return None, None
-    count = plan.spec.output.rows or max(1, round(finished.total))
+    count = plan.spec.output.rows or min(max(1, round(finished.total)), MAX_UNSTATED_ROWS)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     rng = np.random.default_rng(row_seed)
     with journal.phase("rows"):
-        codes = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
+        rows = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
+        codes = in_random_order(as_written(plan.domain, rows), rng)
     with journal.phase("decode"):
         return codes, decode(plan.domain, codes, rng)
 
@@ -224,24 +281,29 @@ def _certify(
             return None
 
 
-def _without_times(release: Release) -> Release:
-    """An oracle or a linear program that saw private records takes as long as they make it take: not to be published."""
-    return replace(release, timings={}, history=tuple(replace(step, seconds=0.0) for step in release.history))
-
-
 def _published(plan: Plan, finished: Finished, measurements: Sequence[Measurement], codes: NDArray[np.int32] | None) -> Fractions:
-    """What is published of each marginal of the workload, as fractions; where a rule is published and the workload is not, of what was
-    measured beside it. Answers are the model's: a public table that stands in is no measurement."""
+    """What is published of each marginal of the workload, as fractions: made from rows and noisy tables alone, as whoever has the release
+    can. Where a rule or a check is published and the workload is not, of what was measured beside it."""
     publishes_tables = plan.mechanism.card.publishes_tables
-    if codes is None and publishes_tables:
-        return {r: finished.model.marginal(r) / finished.total for r in plan.workload.cliques}
     cliques = plan.workload.cliques if publishes_tables else [m.clique for m in measurements if m.clique]
     return Evidence(plan.domain, codes, measurements, finished.total).published(cliques)
 
 
+def today() -> str:
+    """The date, UTC: all that a release says of when it was made. The hour at its end would say how long the records took to read."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def versions() -> dict[str, str]:
-    """Versions of this program, of Python and of the libraries that the numbers depend on."""
-    return {"dpsynth_core": build.identity(), "python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    """What the numbers depend on, to the last bit: versions of this program, of Python and of the libraries, and the kind of processor."""
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
+
+
+def _processor() -> str:
+    """Its family and the sets of vector instructions that NumPy uses on it: sums are rounded in the order in which these add."""
+    vectors = np.show_config(mode="dicts")["SIMD Extensions"]
+    return " ".join((platform.machine(), *vectors["baseline"], *vectors.get("found", ())))
 
 
 def _check_data(spec: Spec, domain: Domain) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -28,20 +29,21 @@ from dpsynth_core.vocabulary.measurement import Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
-_NOT_ANSWERS = frozenset({"part", "prepare"})
+_NOT_ANSWERS = frozenset({"part", "over", "prepare", "prepare_cells"})
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """One call of a kernel. asked: the names of columns and the numbers among its arguments. charges: how many events it was charged as.
+class RecordedAnswer:
+    """One call of a kernel and what it answered.
 
-    given: what came back; numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
+    arguments: the names of columns and the numbers among them. charges: how many events it was charged as. value: numbers, names of
+    columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
     """
 
     operation: str
-    asked: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     charges: int
-    given: Any
+    value: Any
 
 
 class AnswersEnd(InputError):
@@ -51,7 +53,7 @@ class AnswersEnd(InputError):
         super().__init__("transcript", "the run was interrupted here", "keep what was measured until then")
 
 
-Keep = Callable[[Answer, Sequence[Event]], None]
+Keep = Callable[[RecordedAnswer, Sequence[Event]], None]
 """Takes an answer and what it was charged, before anybody acts on it."""
 
 
@@ -61,7 +63,7 @@ def recording(kernel: SealedKernel, keep: Keep) -> SealedKernel:
 
 
 def replaying(
-    domain: Domain, unit: Unit, shares: Shares, answers: Sequence[Answer], paid: Sequence[Event]
+    domain: Domain, unit: Unit, shares: Shares, answers: Sequence[RecordedAnswer], paid: Sequence[Event]
 ) -> SealedKernel:
     """A kernel without a table: it answers what was answered before, and charges what was charged. Its operations raise InputError when
     they are asked something else, which happens where other versions or another machine compute other numbers, and when an answer was
@@ -79,6 +81,9 @@ class _Recorder:
     def part(self, rho: float) -> _Recorder:
         return _Recorder(self.__kernel.part(rho), self.__keep)
 
+    def over(self, domain: Domain) -> _Recorder:
+        return _Recorder(self.__kernel.over(domain), self.__keep)
+
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
         return self.__recorded(name, attribute) if callable(attribute) and name not in _NOT_ANSWERS else attribute
@@ -87,52 +92,59 @@ class _Recorder:
         def call(*arguments: Any, **options: Any) -> Any:
             interrupts.check()  # before more is paid for
             before = len(self.__kernel.events)
-            given = operation(*arguments, **options)
+            value = operation(*arguments, **options)
             paid = self.__kernel.events[before:]
-            self.__keep(Answer(name, _asked(arguments, options), len(paid), _kept(given)), paid)
-            return given
+            self.__keep(RecordedAnswer(name, _identifying(arguments, options), len(paid), _copied(value)), paid)
+            return value
 
         return call
 
 
 class _Replay:
-    """See `replaying`. Budget and sensitivities are those of its meter and unit, everything else is an operation."""
+    """See `replaying`. Its budget is that of its meter, everything else that it is asked for is an operation."""
 
-    def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[Answer], paid: Sequence[Event]) -> None:
+    def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
         self.domain = domain
-        self.__unit = unit
+        self.unit = unit
         self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
 
     def part(self, rho: float) -> _Replay:
         """The same answers and charges, within `rho` of the budget."""
-        stage = object.__new__(_Replay)
-        stage.__dict__.update(self.__dict__)
+        stage = copy(self)
         stage.__meter = self.__meter.part(rho)
         return stage
 
+    def over(self, domain: Domain) -> _Replay:
+        """The same answers and charges, with another domain."""
+        other = copy(self)
+        other.domain = domain
+        return other
+
     def prepare(self, cliques: Any) -> None:
+        """Nothing to read."""
+
+    def prepare_cells(self, cells: Any) -> None:
         """Nothing to read."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        for public in (self.__meter, self.__unit):
-            value = getattr(public, name, None)
-            if value is not None and not callable(value):
-                return value
-        return lambda *arguments, **options: self.__answer(name, _asked(arguments, options))
+        value = getattr(self.__meter, name, None)
+        if value is not None and not callable(value):
+            return value
+        return lambda *arguments, **options: self.__answer(name, _identifying(arguments, options))
 
-    def __answer(self, operation: str, asked: tuple[Any, ...]) -> Any:
+    def __answer(self, operation: str, question: tuple[Any, ...]) -> Any:
         answer = next(self.__answers, None)
         if answer is None:
             raise AnswersEnd
-        if answer.operation != operation or not _same(answer.asked, asked):
+        if answer.operation != operation or not _same(answer.arguments, question):
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
-        if isinstance(answer.given, Unrecorded):
+        if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
-        needed = due(Call(self.__unit, self.domain, operation, asked, answer.given))
+        needed = due(Call(self.unit, self.domain, operation, question, answer.value))
         if answer.charges != (needed is not None):
             raise _uncharged(operation)
         if needed is not None:
@@ -140,14 +152,14 @@ class _Replay:
             if paid is None or not pays(paid, needed):
                 raise _uncharged(operation)
             self.__meter.charge(paid)
-        return answer.given
+        return answer.value
 
 
-def check_paid(domain: Domain, unit: Unit, answers: Sequence[Answer], paid: Sequence[Event]) -> None:
+def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
     """That every answer was charged as the kernel charges it, and that nothing else was. Raises InputError."""
     charges = iter(paid)
     for answer in answers:
-        needed = due(Call(unit, domain, answer.operation, answer.asked, answer.given))
+        needed = due(Call(unit, domain, answer.operation, answer.arguments, answer.value))
         if answer.charges != (needed is not None):
             raise _uncharged(answer.operation)
         if needed is not None:
@@ -169,25 +181,25 @@ class Unrecorded:
     type: str
 
 
-def to_json(answers: Sequence[Answer], measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
+def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
     """One entry per answer. A measurement that is published anyway is given by its number in `measurements`."""
     numbers = {id(m): i for i, m in enumerate(measurements)}
     return [
-        {"operation": a.operation, "asked": [_write(x, {}) for x in a.asked], "charges": a.charges, "given": _write(a.given, numbers)}
+        {"operation": a.operation, "asked": [_write(x, {}) for x in a.arguments], "charges": a.charges, "given": _write(a.value, numbers)}
         for a in answers
     ]
 
 
-def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[Answer, ...]:
+def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
     """The inverse of `to_json`."""
 
     def read(obj: Any) -> Any:
         return _read(obj, measurements)
 
-    return tuple(Answer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
+    return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 
 
-def _asked(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]:
+def _identifying(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]:
     """What identifies a question: the names of columns and the numbers in it. Tables of answers are left out, they may be large."""
     return tuple(x for x in (*arguments, *options.values()) if _is_name(x) or isinstance(x, int | float | np.number))
 
@@ -203,17 +215,17 @@ def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:
     )
 
 
-def _kept(given: Any) -> Any:
+def _copied(answer: Any) -> Any:
     """The answer as it is now: whoever got it may write to arrays and dictionaries. A measurement stays the same object."""
-    if isinstance(given, np.ndarray):
-        return given.copy()
-    if isinstance(given, dict):
-        return {key: _kept(value) for key, value in given.items()}
-    if type(given) in (list, tuple):  # not the types derived from them, which would not be read back
-        return type(given)(_kept(value) for value in given)
-    if given is None or isinstance(given, str | bool | int | float | np.number | np.bool_ | Measurement | Residual):
-        return given
-    return Unrecorded(type(given).__name__)
+    if isinstance(answer, np.ndarray):
+        return answer.copy()
+    if isinstance(answer, dict):
+        return {key: _copied(value) for key, value in answer.items()}
+    if type(answer) in (list, tuple):  # not the types derived from them, which would not be read back
+        return type(answer)(_copied(value) for value in answer)
+    if answer is None or isinstance(answer, str | bool | int | float | np.number | np.bool_ | Measurement | Residual):
+        return answer
+    return Unrecorded(type(answer).__name__)
 
 
 def _write(value: Any, numbers: Mapping[int, int]) -> Any:

@@ -9,6 +9,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
+from dpsynth_core.vocabulary.attribute import Attribute
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
@@ -36,7 +37,7 @@ def card(release: Release, headline: Headline) -> str:
         *_card_list("What is not protected", NOT_PROTECTED),
         *_card_list("How to check it", checks()),
         *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
-        *_card_list("Columns", [f"{a.name}: {a.kind}, {a.size} cells ({first(a.cell_labels())})" for a in release.domain]),
+        *_card_list("Columns", [f"{a.name}: {_about(a)}{a.kind}, {a.size} cells ({first(a.cell_labels())})" for a in release.domain]),
     ]
     return "\n".join(lines)
 
@@ -48,3 +49,7 @@ def _card_list(title: str, items: Iterable[str]) -> list[str]:
 def _plain(text: str) -> str:
     """One line in which no mark has a meaning."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _about(attribute: Attribute) -> str:
+    return f"{attribute.label}; " if attribute.label else ""

@@ -6,9 +6,12 @@ import json
 
 import pyarrow as pa
 
+from dpsynth_core.planning import origins
+from dpsynth_core.planning.discovery import of_column
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
-from dpsynth_core.vocabulary.domain import outside_rule
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.recoding import outside_rule, written
 
 
 def domain_json(release: Release) -> bytes:
@@ -16,14 +19,25 @@ def domain_json(release: Release) -> bytes:
     return (json.dumps(release.domain.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def _outside(release: Release, attribute: Attribute) -> str:
+    """What happened to values outside, and where the values come from if they were learnt."""
+    return f"{outside_rule(attribute)} {of_column(release.plan, attribute.name)}".strip()
+
+
 def codebook_csv(release: Release) -> bytes:
-    """One line per cell: column, kind, cell (number from 0), label, and what happened to values outside. Formulas get an apostrophe."""
+    """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, and what happened to
+    values outside; and what a column is about, where some column says so. Then where the domain came from. Formulas get an apostrophe."""
+    came_from = origins.clause(release.spec)
     lines = [
-        (attribute.name, attribute.kind, number, label, outside_rule(attribute))
+        (attribute.name, attribute.kind, number, label, written(attribute, number), _outside(release, attribute), came_from)
         for attribute in release.domain
         for number, label in enumerate(attribute.cell_labels())
     ]
-    names = ["column", "kind", "cell", "label", "values_outside"]
-    types = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string()]
+    names = ["column", "kind", "cell", "label", "written_as", "values_outside", "domain_from"]
+    types = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.string()]
     columns = zip(*lines, strict=True)
-    return csv_bytes(pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names), for_spreadsheets=True)
+    table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names)
+    if any(attribute.label for attribute in release.domain):
+        about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
+        table = table.add_column(1, "about", pa.array(about, pa.string()))
+    return csv_bytes(table, for_spreadsheets=True)

@@ -85,7 +85,7 @@ def _field(number: int, attribute: Attribute) -> dict[str, Any]:
         "@type": "cr:Field",
         "@id": f"rows/{number + 1}",
         "name": attribute.name,
-        "description": f"{attribute.kind}, {attribute.size} cells; see codebook.csv",
+        "description": "; ".join(filter(None, [attribute.label, f"{attribute.kind}, {attribute.size} cells", "see codebook.csv"])),
         "dataType": _TYPES[attribute.dtype],
         "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": attribute.name}},
     }

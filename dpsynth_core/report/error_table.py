@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
 
@@ -21,6 +22,7 @@ COLUMNS = {
 }
 
 
+_SHARES = [name for name, kind in COLUMNS.items() if kind == "float64"]
 _NOTHING = (None, None, None)
 
 
@@ -34,6 +36,7 @@ def table(release: Release) -> pd.DataFrame:
         bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else _NOTHING[:2]
         lines.append((label(clique), *errors, prior.support if prior else None, *bounds))
     frame = pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS)
+    frame[_SHARES] /= IN_WRONG_CELL
     return frame.sort_values(["measured_bound95", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
 
 

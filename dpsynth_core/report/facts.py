@@ -7,16 +7,10 @@ from collections.abc import Sequence
 
 from dpsynth_core.evaluation.certificate import ANSWERS
 from dpsynth_core.evaluation.quality import Headline, Trust
+from dpsynth_core.planning import discovery, origins
 from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
-
-_ORIGIN = {
-    "typed": "typed by the curator",
-    "codebook": "a codebook",
-    "public": "a public table",
-    "data": "the private table itself (see the warnings)",
-}
 
 
 def sample_reading(headline: Headline) -> str:
@@ -77,7 +71,7 @@ def byline(release: Release) -> str:
     population = release.spec.population
     about = f"{len(release.domain):,} columns" + (f" about “{population}”" if population != UNNAMED else "")
     what = f"{release.rows:,} synthetic rows of {about}" if release.rows else f"Answers over {about}, no rows"
-    return f"{what}, made by {release.plan.mechanism.card.title} on {release.created[:10]}."
+    return f"{what}, made by {release.plan.mechanism.card.title} on {release.created}."
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -97,7 +91,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
         *rule_facts(release),
         ("Measurements", f"{len(release.measurements):,} noisy marginals"),
         ("Certificate", certified(release)),
-        ("Where the domain came from", _ORIGIN[spec.domain_origin]),
+        ("Where the domain came from", origins.clause(spec)),
+        *([("Learnt with noise", " ".join(discovery.sentences(release.plan)))] if release.plan.portions else []),
         ("Made", release.created),
         ("SHA-256 of the spec", spec.digest()),
     ]
@@ -115,7 +110,7 @@ def certified(release: Release) -> str:
     if certificate.sample is not None:
         share = min(1.0, certificate.sample / certificate.total.value)
         sample = f" That is as accurate as publishing a random {certificate.sample:,.0f} of the records would be ({share:.0%} of them)."
-    mean, most = max(0.0, certificate.mean_error) / 2, certificate.mean_bound95 / 2
+    mean, most = max(0.0, certificate.mean_error), certificate.mean_bound95
     return (
         f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
         f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at"

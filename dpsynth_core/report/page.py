@@ -17,7 +17,8 @@ from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
-from dpsynth_core.vocabulary.domain import Domain, outside_rule
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.recoding import outside_rule
 
 _FRAME = Path(__file__).with_name("page.html")
 _TABLES_SHOWN = 200
@@ -144,10 +145,14 @@ def _html_table_row(row: Any) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
+def _about(attribute: Attribute) -> str:
+    return f"<br><small>{escape(attribute.label)}</small>" if attribute.label else ""
+
+
 def _html_columns(domain: Domain) -> str:
     head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th><th>Values outside</th></tr>"
     body = "".join(
-        f"<tr><td>{escape(a.name)}</td><td class=s>{escape(a.kind)}</td><td class=n>{a.size:,}</td>"
+        f"<tr><td>{escape(a.name)}{_about(a)}</td><td class=s>{escape(a.kind)}</td><td class=n>{a.size:,}</td>"
         f"<td>{escape(first(a.cell_labels()))}</td><td>{escape(outside_rule(a))}</td></tr>"
         for a in domain
     )

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.evaluation.quantiles import normal
-from dpsynth_core.planning.spec import UnitSpec
+from dpsynth_core.planning import discovery, looks, origins
+from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary import zeros
 
 READING = (
-    "The rows are invented. No row is a person, and a row that looks like one is chance.",
+    "The rows are invented. No row is a person, not even one whose combination of values is rare or occurs once; one that looks like "
+    "somebody does so by chance, and a person who is not found among the rows may well be in the table.",
     "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
     "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",
     "Numbers inside a bin are drawn evenly from it; do not read anything into the digits.",
-    "Small groups are the least reliable. Add cells up before you conclude.",
+    "Small groups are the least reliable: noise is the same for all cells, so it hides most where there are few people, minorities among "
+    "them. Compare a group's size with the noise of its cells, and add cells up before you conclude.",
 )
 
 NOT_PROTECTED = (
@@ -39,17 +42,11 @@ USES = (
 
 MISUSES = (
     "Decisions about a single person, and searching for real people: nobody is in here.",
-    "Exact figures, differences smaller than the stated errors, and small groups.",
+    "Exact figures, differences smaller than the stated errors, and small groups: what is decided about a minority from these rows may "
+    "rest on noise alone, and an error that is small over all people can be large for those few.",
     "Relations between columns that no table asked for covers: the model had no reason to keep them.",
     "Ordinary significance tests and confidence intervals: they know nothing of the noise and promise too much.",
 )
-
-ORIGIN = {
-    "typed": "The columns and their values were typed by the curator, who states that they did not come from the table.",
-    "codebook": "The columns and their values come from a codebook.",
-    "public": "The columns and their values come from a public table.",
-    "data": "The columns and their values were read from the private table itself, which no budget covers (see the warnings).",
-}
 
 
 def protected(release: Release) -> list[str]:
@@ -84,10 +81,11 @@ def symbols(release: Release) -> list[str]:
     """The same in symbols, one statement a line."""
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
+    weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"
     by = "replacing the rows of one person" if unit.relation == REPLACE else "adding or removing the rows of one person"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by}, {rows:,} at most",
-        shares.accountant.symbols(shares.slack > 0),
+        shares.accountant.symbols(weight),
         "Pr[ M(D) ∈ S ] ≤ e^ε · Pr[ M(D′) ∈ S ] + δ   for all D ~ D′ and all sets S",
         f"ε = {budget.epsilon:g},   δ = {budget.delta:g},   ρ = {release.rho:.6g}   (spent: {release.rho_spent:.6g})",
     ]
@@ -117,10 +115,13 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield f"The column “{unit.person_column}” tells people apart; of each, {_rows(rows)} at most were used and no others."
     if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
-    yield ORIGIN[spec.domain_origin]
+    yield origins.sentence(spec)
+    yield from discovery.sentences(release.plan)
     reason = spec.domain_justification.strip()
     if reason:
         yield f"The curator's words on that: “{reason}”"
+    if not spec.data.simulated:
+        yield _looks(spec)
     yield "Values outside their column's list or bounds were moved into it by a fixed rule (see Columns); none was left out or reported."
     if not release.domain.impossible:
         yield "No combination of values was declared impossible."
@@ -131,6 +132,24 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."
     yield _ledger(release)
+    if not spec.data.simulated:
+        yield _copies(spec)
+
+
+def _copies(spec: Spec) -> str:
+    """What else is published about the people, which no ledger of this program knows."""
+    if answer := spec.other_copies.strip():
+        return f"Asked what else is published about the same people, the curator answered: “{answer}”"
+    return "Nobody said whether anything else is published about the same people."
+
+
+def _looks(spec: Spec) -> str:
+    """What was seen of the records before the plan was sealed, as far as it is known."""
+    if spec.looks is None:
+        return "Whether the plan was made after looking at the records is not stated."
+    if not spec.looks:
+        return "Nothing of the records was shown without noise before the plan was sealed, as far as was recorded."
+    return looks.sentence(spec.looks)
 
 
 def _rows(number: int) -> str:
@@ -166,7 +185,8 @@ def checks(bundle: str = "BUNDLE.zip") -> list[str]:
         "against the columns and impossible combinations, stated errors and bounds against rows and noisy tables. The app's page Verify "
         "does the same.",
         f"python -m dpsynth_core reproduce {bundle} --out DIR — runs the mechanism again on the noisy answers in release.json and writes "
-        "the rows again. With the versions named at the end they are the same, byte for byte; with others, rounding may change some.",
+        "the rows again. With the versions named at the end and the same kind of processor they are the same, byte for byte; with others, "
+        "rounding may change some.",
         "Not to be checked from outside: that the table was what this page says, that noise was drawn as stated, that one person owns no "
         "more rows than stated. For these you trust the curator and the program.",
     ]

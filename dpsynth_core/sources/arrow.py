@@ -6,7 +6,7 @@ column, how many rows of each person were seen.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,13 @@ from dpsynth_core.sources import persons
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
 from dpsynth_core.sources.tally import Tally
+from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
 
 
 class ArrowSource:
-    """A `MarginalSource` over a table.
+    """A `ValueSource` over a table.
 
     person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted (see `persons`).
     Raises InputError if the table lacks a column of the domain or the person column.
@@ -63,9 +64,23 @@ class ArrowSource:
         tally = Tally(self._domain, cliques)
         for batch in self._batches(tally.columns or self._domain.names[:1]):
             interrupts.check()
-            codes = {name: encode_column(self._domain[name], batch.column(name), self._form.missing_markers) for name in tally.columns}
+            codes = {name: encode_column(self._domain[name], batch.column(name), self._form.notation) for name in tally.columns}
             tally.add(codes, batch.num_rows)
         return tally.counts()
+
+    def over(self, domain: Domain) -> ArrowSource:
+        """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
+        return ArrowSource(domain, self._table, self._form, self._person_column, self._max_rows_per_person)
+
+    def values(self, name: str) -> Iterator[Mapping[str, int]]:
+        """See `ValueSource.values`."""
+
+        def columns() -> Iterator[pa.Array]:
+            for batch in self._batches((name,)):
+                interrupts.check()
+                yield batch.column(name)
+
+        return keyed_counts(columns, self._form.missing_markers)
 
     def _batches(self, columns: Clique) -> Iterator[pa.RecordBatch]:
         """Batches with at least these columns, without the rows beyond a person's limit."""

@@ -1,15 +1,13 @@
 """Records to codes and back: `encode` sends every value to a cell of its attribute, `decode` draws a value from a cell.
 
-Encoding never fails on a value and never says anything about one; the rules are those of `domain.outside_rule`. Spaces around
-text are trimmed first. A listed category is never taken for a missing marker. In number columns text that is no number is missing.
+Encoding never fails on a value and never says anything about one; the rules are those of `recoding.outside_rule`. Spaces around
+text are trimmed first. A listed category is never taken for a missing marker.
 Work is done once per distinct value wherever Arrow can list those, so millions of rows cost little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,22 +15,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.vocabulary.attribute import OTHER_LABEL, Attribute
-from dpsynth_core.vocabulary.bins import day_number
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
-NUMBER_PATTERN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_DAY_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ])"
 ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 
 
-def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, missing_markers: AbstractSet[str]) -> dict[str, NDArray[np.int32]]:
+def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
     """Codes of every column of the domain, each of shape (rows,). Columns of the batch that the domain lacks are ignored."""
-    return {a.name: encode_column(a, batch.column(batch.schema.get_field_index(a.name)), missing_markers) for a in domain}
+    return {a.name: encode_column(a, batch.column(batch.schema.get_field_index(a.name)), notation) for a in domain}
 
 
-def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, missing_markers: AbstractSet[str]) -> NDArray[np.int32]:
+def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
     """Codes of one column, shape (rows,)."""
+    if attribute.most:
+        raise ValueError("the cells of this column are not known yet")
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
@@ -40,50 +38,80 @@ def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, miss
         if pa.types.is_null(array.type) or pa.types.is_nested(array.type):
             return np.full(len(array), attribute.code_for_missing, dtype=np.int32)
         if is_plain_number(array.type) and attribute.kind in ("integer", "numeric", "coded"):
-            return _codes(attribute, array, missing_markers)
-        array = _distinct(array)
-    table = _codes(attribute, array.dictionary, missing_markers)
+            return _codes(attribute, array, notation)
+        array = dictionary(array)
+    table = _codes(attribute, array.dictionary, notation)
     table = np.append(table, np.int32(attribute.code_for_missing))  # what a null points to
     return table[pc.fill_null(array.indices.cast(pa.int64()), len(table) - 1).to_numpy(zero_copy_only=False)]
 
 
-def _distinct(array: pa.Array) -> pa.DictionaryArray:
+def dictionary(array: pa.Array) -> pa.DictionaryArray:
+    """The array with each distinct value once; not for nulls alone, lists and structures."""
+    if pa.types.is_dictionary(array.type):
+        return array
     try:
         return array.dictionary_encode()
     except pa.ArrowNotImplementedError:  # string views, half floats and the like
         return texts(array).dictionary_encode()
 
 
-def _codes(attribute: Attribute, values: pa.Array, markers: AbstractSet[str]) -> NDArray[np.int32]:
+def _codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
     """Code of each of the values; no dictionary array."""
-    if attribute.is_number or attribute.kind == "coded":
-        numbers = day_numbers(values) if attribute.kind == "date" else floats(values, markers)
-        return _bin_codes(attribute, numbers)
-    return _category_codes(attribute, values, markers)
-
-
-def _bin_codes(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
-    absent = np.isnan(numbers)
     if attribute.kind == "coded":
-        bins = np.clip(np.where(absent, 0.0, numbers), 0, attribute.values - 1)
-    else:
-        bins = np.clip(np.searchsorted(np.asarray(attribute.edges, dtype=np.float64), numbers, side="right") - 1, 0, attribute.values - 1)
-    codes = bins.astype(np.int32)
-    codes[absent] = attribute.code_for_missing
+        return _plain_codes(attribute, floats(values, notation))
+    if attribute.is_number:
+        return _bin_codes(attribute, values, notation)
+    return _category_codes(attribute, values, notation)
+
+
+def _plain_codes(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+    return np.clip(np.where(np.isnan(numbers), 0.0, numbers), 0, attribute.values - 1).astype(np.int32)
+
+
+def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
+    numbers = day_numbers(values, notation) if attribute.kind == "date" else floats(values, notation)
+    edges = np.asarray(attribute.edges, dtype=np.float64)
+    codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, attribute.values - 1).astype(np.int32)
+    if (elsewhere := attribute.code_for_beyond) is not None:
+        codes[(numbers < edges[0]) | _above(attribute, numbers)] = elsewhere
+    absent = np.isnan(numbers)
+    if absent.any():
+        codes[absent] = np.where(_written(values, notation)[absent], attribute.code_for_unlisted, attribute.code_for_missing)
     return codes
 
 
-def _category_codes(attribute: Attribute, values: pa.Array, markers: AbstractSet[str]) -> NDArray[np.int32]:
+def _above(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether numbers lie above the bounds; the last edge of whole values is one more than the upper bound."""
+    return numbers > attribute.edges[-1] if attribute.kind == "numeric" else numbers >= attribute.edges[-1]
+
+
+def _written(values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
+    """Whether something is written there, other than a missing marker."""
+    if is_plain_number(values.type):
+        return np.zeros(len(values), dtype=bool)  # what is no number there is null, nan or a marker
+    text = texts(values)
+    written = pc.and_(pc.is_valid(text), pc.invert(notation.absent(text)))
+    return np.asarray(pc.fill_null(written, False).to_numpy(zero_copy_only=False))
+
+
+def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
     text = texts(values)
     if attribute.dtype in ("int64", "float64"):
         categories = pa.array([float(c) for c in attribute.categories], pa.float64())
-        found = pc.index_in(pa.array(floats(values, frozenset()), from_pandas=True), categories, skip_nulls=True)
+        places = pc.index_in(pa.array(floats(values, notation.without_markers), from_pandas=True), categories, skip_nulls=True)
     else:
-        wanted = pc.utf8_lower(text) if attribute.dtype == "bool" else text
-        found = pc.index_in(wanted, pa.array(attribute.categories, pa.string()), skip_nulls=True)
-    absent = pc.or_kleene(pc.is_null(text), pc.is_in(text, pa.array(sorted({*markers, ""}), pa.string())))
+        wanted = _truths(values, text) if attribute.dtype == "bool" else text
+        places = pc.index_in(wanted, pa.array(attribute.categories, pa.string()), skip_nulls=True)
+    absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
-    return pc.coalesce(found.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
+    return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def _truths(values: pa.Array, text: pa.Array) -> pa.Array:
+    """false or true in small letters; statistical programs have numbers for them."""
+    if not is_plain_number(values.type):
+        return pc.utf8_lower(text)
+    return pc.if_else(pc.equal(text, "1"), "true", pc.if_else(pc.equal(text, "0"), "false", text))
 
 
 def texts(values: pa.Array) -> pa.Array:
@@ -99,35 +127,42 @@ def texts(values: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(text)
 
 
-def floats(values: pa.Array, missing_markers: AbstractSet[str]) -> NDArray[np.float64]:
+def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
     """Each value as float64; nan for null, for text that is no number and for markers (which may be numbers, such as -9)."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
-    if not is_plain_number(values.type):
-        text = texts(values)
-        values = pc.if_else(pc.match_substring_regex(text, NUMBER_PATTERN), text, None)
-    numbers = pc.fill_null(values.cast(pa.float64(), safe=False), np.nan).to_numpy(zero_copy_only=False)
-    marked = [float(m) for m in missing_markers if pc.match_substring_regex(pa.scalar(m), NUMBER_PATTERN).as_py()]
+    plain = values if is_plain_number(values.type) else notation.numbers(texts(values))
+    numbers = pc.fill_null(plain.cast(pa.float64(), safe=False), np.nan).to_numpy(zero_copy_only=False)
+    marked = notation.marked_numbers
     return np.where(np.isin(numbers, marked), np.nan, numbers) if marked else numbers
 
 
-def day_numbers(values: pa.Array) -> NDArray[np.float64]:
-    """Days since 1970-01-01; nan for null and whatever is no date. Text must begin with year-month-day; a time of day is cut off."""
+def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
+    """Days since 1970-01-01; nan for null and whatever is no date. A time of day is cut off."""
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())
         return pc.fill_null(days, np.nan).to_numpy(zero_copy_only=False)
     if is_plain_number(values.type) or pa.types.is_boolean(values.type):
         return np.full(len(values), np.nan)
-    text = texts(values)
-    written = pc.if_else(pc.match_substring_regex(text, _DAY_PATTERN), pc.utf8_slice_codeunits(text, 0, 10), None)
-    return np.array([_day(v) for v in written.to_pylist()], dtype=np.float64)
+    return notation.days(texts(values))
+
+
+def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The cells that rows can be read back as: in a column that is not text a value outside is written as nothing, and so counts as missing
+    where there is a cell for that. Shape (n, columns of the domain)."""
+    written = codes.copy()
+    for column, attribute in zip(written.T, domain, strict=True):
+        if attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None:
+            column[column == attribute.other_code] = attribute.missing_code
+    return written
 
 
 def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Table:
     """Rows of values from rows of codes, shape (n, columns of the domain); columns and types as the original's.
 
     Numbers are uniform inside their bin, whole numbers and dates uniform over the values in it; missing cells become null,
-    and "other" the text other (null where the column is not text). Raises ValueError for codes that are no cells.
+    and "other" the text other (null where the column is not text: a number there would be taken for one).
+    Raises ValueError for codes that are no cells.
     """
     if codes.ndim != 2 or codes.shape[1] != len(domain):
         raise ValueError("codes needs one column per attribute of the domain")
@@ -145,7 +180,7 @@ def strays(domain: Domain, table: pa.Table) -> list[str]:
 def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
     if not (attribute.is_number or attribute.kind == "coded"):
         return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
-    if column.null_count and (attribute.missing_code is None or attribute.kind == "coded"):
+    if column.null_count and attribute.size == attribute.values:
         return True
     numbers = (column.cast(pa.int32()) if attribute.kind == "date" else column).cast(pa.float64()).drop_null().to_numpy()
     low, high = (0, attribute.values) if attribute.kind == "coded" else (attribute.edges[0], attribute.edges[-1])
@@ -172,7 +207,7 @@ def _cell_values(attribute: Attribute) -> pa.Array:
     """The decoded value of each cell of a categorical attribute."""
     typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
     values = [typed[attribute.dtype](category) for category in attribute.categories]
-    values += [OTHER_LABEL if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
+    values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
     return pa.array(values, ARROW_TYPE[attribute.dtype])
 
 
@@ -186,13 +221,6 @@ def _uniform(
     scale = 10.0**decimals
     below, above = (np.round(rounding(drawn * scale) / scale, decimals) for rounding in (np.floor, np.ceil))
     return np.where(below >= low, below, np.where(above < high, above, drawn))
-
-
-def _day(text: str | None) -> float:
-    try:
-        return np.nan if text is None else float(day_number(date.fromisoformat(text)))
-    except ValueError:
-        return np.nan
 
 
 def is_plain_number(kind: pa.DataType) -> bool:

@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import lines
 from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
+from dpsynth_core.vocabulary.bins import trimmed
 
 MAX_RECORD_BYTES = 64 << 20
 """Of a record over several lines."""
@@ -61,19 +62,18 @@ class Block:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """Where each record ends."""
         ends = _ends(self.text, self.form.quoting)
         return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
 
     def batch(self, columns: Sequence[str]) -> pa.RecordBatch:
         """These columns of all records, as dictionary-encoded text; the cells of a malformed record are empty."""
-        found = None if self._ambiguous else self._parsed(self.text, columns)
-        if found is None:
+        batch = None if self._ambiguous else self._parsed(self.text, columns)
+        if batch is None:
             blanked = pc.if_else(pa.array(self._rejected()), self._empty_record, self._records)
-            found = self._parsed(blanked.buffers()[2].to_pybytes(), columns)
-        if found is None:
+            batch = self._parsed(blanked.buffers()[2].to_pybytes(), columns)
+        if batch is None:
             raise AssertionError("what is well formed and what can be parsed are not the same")
-        return found
+        return batch
 
     def malformed(self) -> NDArray[np.bool_]:
         """Which records are not one value for each column, or break the rules of quotes. Shape (records,)."""
@@ -201,7 +201,6 @@ class Block:
 
     @cached_property
     def _count(self) -> int:
-        """The number of records."""
         if self.form.quoting == STANDARD:
             return len(self.ends)
         return int(np.count_nonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")))
@@ -262,8 +261,10 @@ def batches(paths: Sequence[Path], form: TableFormat, columns: Sequence[str]) ->
 
 
 def _pieces(path: Path, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """The header, which is the first record with any text, and those below it in pieces of whole records (the first may be empty)."""
-    names: tuple[str, ...] = ()
+    """The header, which is the first record with any text, and those below it in pieces of whole records (the first may be empty).
+
+    Where the names are stated there is no header: every record counts."""
+    names = form.names
     for piece in _whole_records(lines.blocks(path, form.encoding, size), form):
         if names:
             yield names, piece
@@ -282,7 +283,7 @@ def _names(record: str, form: TableFormat) -> tuple[str, ...]:
             (cells,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
         except (csv.Error, ValueError):
             raise InputError("data", "the header cannot be read", "check quotes and delimiter of its first line") from None
-    names = [cell.strip() for cell in cells]
+    names = [trimmed(cell) for cell in cells]
     return ("column_1" if len(names) > 1 and not names[0] else names[0], *names[1:])
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpsynth_core.sources.codec import is_plain_number, texts
-from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import Notation
 
 MOST_DISTINCT = 50_000
 
@@ -53,14 +53,14 @@ class DistinctValues:
             merged = merged.slice(0, MOST_DISTINCT)
         self._parts = [merged]
 
-    def summary(self, name: str, rows: int, form: TableFormat) -> Summary:
+    def summary(self, name: str, rows: int, notation: Notation) -> Summary:
         if not self._parts:
             return Summary(name, pa.nulls(0, pa.string()), np.zeros(0, np.int64), 0, 0, True)
         values = self._parts[0].column("value").combine_chunks()
         counts = self._parts[0].column("count").to_numpy()
         if not (is_plain_number(values.type) or pa.types.is_boolean(values.type) or pa.types.is_temporal(values.type)):
             values = texts(values)
-            values = pc.if_else(pc.is_in(values, pa.array(sorted({*form.missing_markers, ""}), pa.string())), None, values)
+            values = pc.if_else(notation.absent(values), None, values)
         elif pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), None, values)
         absent = pc.is_null(values).to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""A table file: checked before anything is spent, and read as record batches.
+"""A table file or a folder of them: checked before anything is spent, and read as record batches, whatever its kind.
 
 Nothing here knows the domain; values stay what the file says (text in CSV). Messages speak about the structure of the file only,
 never about a value or the number of a row. Which lines are records, and what becomes of those that cannot be read: `csv_file`.
@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import csv_file, lines, parquet_file
-from dpsynth_core.sources.formats import DEFAULT_MISSING, DELIMITERS, STANDARD, TableFormat, table_files
+from dpsynth_core.sources import csv_file, feather_file, jsonl_file, lines, packed, parquet_file, spreadsheet_file, statistical_file
+from dpsynth_core.sources.formats import DELIMITERS, STANDARD, TableFormat, table_files
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.bins import column_field
 
 __all__ = [
     "DEFAULT_LIMIT_BYTES",
-    "DEFAULT_MISSING",
     "TableFormat",
     "TableSource",
     "check",
@@ -32,6 +32,24 @@ __all__ = [
     "sniff",
     "table_files",
 ]
+
+class Reader(Protocol):
+    """How one file of a kind is read; a module. Both raise InputError, OSError and ArrowException."""
+
+    def names(self, path: Path, form: TableFormat, /) -> tuple[str, ...]:
+        """The names of the columns in file order."""
+
+    def batches(self, path: Path, form: TableFormat, columns: Sequence[str], rows: int, /) -> Iterator[pa.RecordBatch]:
+        """These columns of every record, in file order, with at most about so many rows at once."""
+
+
+_READERS: Mapping[str, Reader] = {
+    "jsonl": jsonl_file,
+    "feather": feather_file,
+    "spreadsheet": spreadsheet_file,
+    **dict.fromkeys(("spss", "stata", "sas"), statistical_file),
+}
+"""The kinds whose files are read one by one; those of a folder need the same columns."""
 
 TableSource = str | os.PathLike[str] | pd.DataFrame
 DEFAULT_LIMIT_BYTES = 2_000_000_000
@@ -50,6 +68,8 @@ def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
     with reading():
         if form.kind == "parquet":
             return parquet_file.names(paths, _folder(source))
+        if form.kind in _READERS:
+            return tuple(name.strip() for name in _READERS[form.kind].names(paths[0], form))
         return _header(paths[0], form)
 
 
@@ -69,12 +89,16 @@ def check(source: TableSource, form: TableFormat, limit_bytes: int = DEFAULT_LIM
         _check_names(column_names(source, form))
         if form.kind == "parquet":
             parquet_file.check(paths, _folder(source))
+        elif form.kind in _READERS:
+            _check_files(paths, form)
         else:
             _check_csv(paths, form)
 
 
 def check_person_column(source: str | os.PathLike[str], form: TableFormat, column: str) -> None:
     """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
+    if form.kind == "feather" and pa.types.is_nested(feather_file.schema(table_files(source)[0]).field(column).type):
+        raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
     if form.kind == "parquet" and pa.types.is_nested(parquet_file.column_type(table_files(source), _folder(source), column)):
         raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
 
@@ -88,12 +112,23 @@ def _check_names(names: Sequence[str]) -> None:
         raise InputError(column_field(repeated), "the name appears twice in the header", "rename one of the columns")
 
 
+def _check_files(paths: Sequence[Path], form: TableFormat) -> None:
+    reader, rows = _READERS[form.kind], 0
+    names = reader.names(paths[0], form)
+    for path in paths:
+        if sorted(reader.names(path, form)) != sorted(names):
+            raise InputError("data", "the files of the folder do not have the same columns", "keep files of one table in a folder")
+        rows += next((batch.num_rows for batch in reader.batches(path, form, names[:1], 1) if batch.num_rows), 0)
+    if not rows:
+        raise InputError("data", "the table has no rows", "choose a file with rows")
+
+
 def _check_csv(paths: Sequence[Path], form: TableFormat) -> None:
     names, records = _header(paths[0], form), 0
     for path in paths:
         if _header(path, form) != names:
             raise InputError("data", "the files of the folder do not have the same header", "keep files of one table in a folder")
-        if path.stat().st_size % lines.code_unit(path, form.encoding):
+        if (unit := lines.code_unit(path, form.encoding)) > 1 and packed.size(path) % unit:
             raise InputError("data.encoding", "the size of the file is not that of such a text", "check the encoding, or save it as UTF-8")
         if (head := csv_file.head(path, form)) is not None:
             malformed = head.malformed()
@@ -135,6 +170,9 @@ def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str])
     with reading():
         if form.kind == "parquet":
             yield from parquet_file.batches(paths, _folder(source), columns, BATCH_ROWS)
+        elif form.kind in _READERS:
+            for path in paths:
+                yield from _READERS[form.kind].batches(path, form, columns, BATCH_ROWS)
         else:
             yield from csv_file.batches(paths, form, columns)
 

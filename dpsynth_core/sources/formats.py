@@ -1,78 +1,160 @@
-"""How a table is stored: kind, delimiter, encoding, missing markers, and which files make it up. Looks at names of files, not into them."""
+"""How a table is stored: its kind, and what its curator states about how it is written. Looks at names of files, not into them."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.notation import DEFAULT_MISSING, ISO_DATES, Notation
 
-DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
 """What a quote means in a CSV file; see `csv_file`."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_SUFFIXES = {"csv": (".csv", ".tsv", ".txt", ".tab"), "parquet": (".parquet", ".pq")}
+MAX_FILES = 20_000
+"""Files and folders inside a folder that is one table."""
+MAX_MARKERS = 1000
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    "csv": (".csv", ".tsv", ".txt", ".tab"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "feather": (".feather", ".arrow", ".ipc"),
+    "spreadsheet": (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
+    "spss": (".sav", ".zsav", ".por"),
+    "stata": (".dta",),
+    "sas": (".sas7bdat", ".xpt"),
+}
+"""The kinds of table files, by the endings of their names."""
+COMPRESSED = (".gz", ".zst")
+"""What may follow the ending of a text file."""
+KNOWN = "CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS"
+_TEXT = ("csv", "jsonl")
+WRITTEN_AS_TEXT = (*_TEXT, "spreadsheet")
+"""Kinds in which numbers and dates are usually, or often, text."""
+_STATED: Mapping[str, tuple[str, ...]] = {
+    "encoding": ("csv", "jsonl", "spss", "stata", "sas"),
+    "delimiter": ("csv",),
+    "quoting": ("csv",),
+    "names": ("csv", "spreadsheet"),
+    "decimal": tuple(SUFFIXES),
+    "thousands": tuple(SUFFIXES),
+    "date_format": tuple(SUFFIXES),
+    "missing_markers": tuple(SUFFIXES),
+    "sheet": ("spreadsheet",),
+}
+"""Of which kinds of files what can be stated."""
 
 
 @dataclass(frozen=True)
 class TableFormat:
-    """How a table is written: what its curator states, or confirms. Delimiter, encoding and quoting matter for CSV only."""
+    """How a table is written: what its curator states, or confirms.
 
-    kind: str = "csv"  # "csv" | "parquet"
+    names: of the columns, where the first line is a record already; empty where it is the header. sheet: of a workbook, "" for the first.
+    decimal, thousands, date_format, missing_markers: how values are written as text, see `Notation`. What a kind of file does not have is
+    ignored (`applies`).
+    """
+
+    kind: str = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
-    missing_markers: frozenset[str] = field(default=DEFAULT_MISSING)
+    missing_markers: frozenset[str] = DEFAULT_MISSING
     quoting: str = LINES
+    decimal: str = "."
+    thousands: str = ""
+    date_format: str = ISO_DATES
+    names: tuple[str, ...] = ()
+    sheet: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in _SUFFIXES:
-            raise InputError("data.kind", "it is not a known kind of table", "use csv or parquet")
+        if self.kind not in SUFFIXES:
+            raise InputError("data.kind", "it is not a known kind of table", f"use one of {', '.join(SUFFIXES)}")
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0':
             raise InputError("data.delimiter", "it is not one character that can separate fields", "use a comma, semicolon, tab or bar")
         if self.quoting not in QUOTINGS:
             raise InputError("data.quoting", "it is not a known way of quoting", f"use {', '.join(QUOTINGS)}")
         known_encoding(self.encoding)
-        object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
+        if len(self.missing_markers) > MAX_MARKERS:
+            raise CapacityError("data.missing_markers", f"there are more than {MAX_MARKERS:,}", "list only what means missing")
+        object.__setattr__(self, "names", tuple(name.strip() for name in self.names))
+        object.__setattr__(self, "missing_markers", self.notation.missing_markers)
 
+    @cached_property
+    def notation(self) -> Notation:
+        """How values are written as text."""
+        return Notation(frozenset(self.missing_markers), self.decimal, self.thousands, self.date_format)
+
+    def applies(self, name: str) -> bool:
+        """Whether files of this kind have that to be stated: one of the fields."""
+        return self.kind in _STATED[name]
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
         """From a section of a spec; what is not a file is read like a CSV. Raises InputError."""
-        markers = section.get("missing_markers")
-        kind = section["kind"] if section["kind"] in _SUFFIXES else "csv"
-        missing = DEFAULT_MISSING if markers is None else frozenset(markers)
-        return cls(kind, section["delimiter"], section["encoding"], missing, section.get("quoting", LINES))
+        given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
+        return cls(**given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
-        """As a section of a spec."""
+        """As a section of a spec. What was added to specs later is left out where it is not stated."""
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
-        return {"path": str(path), **written, "missing_markers": sorted(self.missing_markers)}
+        later = {name: getattr(self, name) for name in ("decimal", "thousands", "date_format", "names", "sheet")}
+        further = {name: list(value) if name == "names" else value for name, value in later.items() if value != _DEFAULTS[name]}
+        return {"path": str(path), **written, **further, "missing_markers": sorted(self.missing_markers)}
+
+
+_DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field.default is not MISSING}
+
+
+def kind_of(path: Path) -> str | None:
+    """The kind of table that the name of a file promises; None without a known ending."""
+    name = path.name.lower()
+    packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
+    kinds = _TEXT if packed else tuple(SUFFIXES)
+    return next((kind for kind in kinds if name.removesuffix(packed).endswith(SUFFIXES[kind])), None)
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Path]:
-    """The file itself, or a folder's CSV or Parquet files in order of their paths.
+    """The file itself, or a folder's files of one kind in order of their paths: Parquet files if there are any, else CSV, else others.
 
     InputError if there is nothing to read, for what is neither file nor folder, and for a folder that holds the same file twice (by links):
     its people would own twice as many rows as they do.
     """
     place = Path(path)
-    if place.is_file():
+    if os.path.isfile(place):  # unlike Path's methods, these take any text
+        if not os.path.getsize(place):  # some files of the system are called empty, and are waited for in vain
+            raise InputError("data", "the file is empty", "choose a file with a header line and rows")
         return [place]
-    if not place.is_dir():
-        if place.exists():
+    if not os.path.isdir(place):
+        if os.path.lexists(place):
             raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
-    inside = sorted(p for p in place.rglob("*") if p.is_file() and not _hidden(p.relative_to(place)))
-    for suffixes in (_SUFFIXES["parquet"], _SUFFIXES["csv"]):
-        if found := [p for p in inside if p.suffix.lower() in suffixes]:
-            _refuse_links(found)
-            return found
-    raise InputError("data", "the folder holds no CSV or Parquet file", "check the path")
+    inside = sorted(_inside(place))
+    for kind in sorted(SUFFIXES, key=lambda kind: kind != "parquet"):
+        if tables := [p for p in inside if kind_of(p) == kind]:
+            _refuse_links(tables)
+            return tables
+    raise InputError("data", "the folder holds no table", f"give a folder of files that are {KNOWN}")
+
+
+def _inside(place: Path) -> Iterator[Path]:
+    """The files of a folder that are not hidden. CapacityError where there are very many, which are not one table's."""
+    seen = 0
+    for folder, folders, names in os.walk(place, onerror=_refuse_folder):
+        folders[:] = [name for name in folders if not _hidden(name)]
+        seen += len(folders) + len(names)
+        if seen > MAX_FILES:
+            raise CapacityError("data", f"the folder holds more than {MAX_FILES:,} files", "choose a folder that holds one table")
+        files = (Path(folder, name) for name in names if not _hidden(name))
+        yield from (file for file in files if os.path.isfile(file))
+
+
+def _refuse_folder(_: OSError) -> None:
+    raise InputError("data", "a folder in it cannot be read", "check its permissions") from None
 
 
 def _refuse_links(paths: Sequence[Path]) -> None:
@@ -81,5 +163,5 @@ def _refuse_links(paths: Sequence[Path]) -> None:
         raise InputError("data", "the folder holds links to one and the same file", "keep each file once, or everybody in it counts twice")
 
 
-def _hidden(relative: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in relative.parts)
+def _hidden(name: str) -> bool:
+    return name.startswith((".", "_"))

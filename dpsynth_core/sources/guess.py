@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.sources.codec import day_numbers, floats, texts
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
+from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, day_number, day_of
 
@@ -29,6 +31,10 @@ MANY_CATEGORIES = 100
 FEW_CODES = 20
 ZERO_INFLATED = 0.3
 NEAR_UNIQUE = 0.9
+LONG_TEXT, MANY_WORDS, FREE_TEXT = 25, 5, 0.2
+"""A column in which more than this share of the different texts are longer, or have more words, holds free text: never kept by itself."""
+OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
+"""Every column has cells for values outside and for missing ones: that there are none is for the curator to say."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
@@ -60,27 +66,27 @@ def propose(table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROW
             collected[name].add(batch.column(name))
         if rows >= sample_rows:
             break
-    guesses = tuple(_guess(collected[name].summary(name, rows, form)) for name in names)
+    guesses = tuple(_guess(collected[name].summary(name, rows, form.notation), form.notation.without_markers) for name in names)
     return public(guesses) if is_public else curator_only(guesses)
 
 
-def _guess(summary: Summary) -> Guess:
+def _guess(summary: Summary, notation: Notation) -> Guess:
     if not len(summary.values):
         return Guess(summary.name, None, ("It has no values that can be used.",), "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
         return _categories(summary, ["false", "true"], "bool", "It holds yes or no values.")
     if pa.types.is_temporal(summary.values.type) or summary.is_text:
-        days = day_numbers(summary.values)
+        days = day_numbers(summary.values, notation)
         if np.isfinite(days).mean() > 0.95:
             return _dates(summary, days)
-    numbers = floats(summary.values, frozenset())
-    known = np.isfinite(numbers)
-    if known.mean() < 0.95 or (summary.is_text and _looks_like_codes(summary.values)):
+    numbers = floats(summary.values, notation)
+    finite = np.isfinite(numbers)
+    if finite.mean() < 0.95 or (summary.is_text and _looks_like_codes(summary.values)):
         return _text(summary)
-    guess = _numbers(summary, numbers[known], summary.counts[known])
-    if known.all():
+    guess = _numbers(summary, numbers[finite], summary.counts[finite])
+    if finite.all():
         return guess
-    return replace(guess, reasons=(*guess.reasons, "A few values are no numbers and count as missing."))
+    return replace(guess, reasons=(*guess.reasons, "A few values are no numbers and go to 'other'."))
 
 
 def _looks_like_codes(values: pa.Array) -> bool:
@@ -92,48 +98,49 @@ def _text(summary: Summary) -> Guess:
     categories = sorted(set(texts(summary.values).to_pylist()))  # alphabetical: the order of frequency would say more about the data
     own = len(categories) > 20 and len(categories) > 0.5 * summary.present
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
-        reasons = ("Its numbers have a comma where a point is needed.",)
-        return Guess(summary.name, None, reasons, "Save the table with decimal points, or leave it out.", drop=True)
+        reasons = ("Its numbers have a comma where a point is expected.",)
+        return Guess(summary.name, None, reasons, "State on the Data page that the decimal mark is a comma, or leave it out.", drop=True)
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
         reason = "Almost every row has a text of its own." if own else "It has too many different texts."
         return Guess(summary.name, None, (reason,), "Leave it out: names, addresses and ids point at people.", drop=True)
-    return _categories(summary, categories, "string", "It holds text with few different values.")
+    guess = _categories(summary, categories, "string", "It holds text with few different values.")
+    if sum(len(category) > LONG_TEXT or len(category.split()) > MANY_WORDS for category in categories) > FREE_TEXT * len(categories):
+        advice = "Texts that people wrote point at them; use it only if a codebook lists them."
+        return replace(guess, reasons=("It holds long texts.",), advice=advice, drop=True)
+    return guess
 
 
 def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason: str) -> Guess:
+    attribute = Attribute.categorical(summary.name, categories, dtype=dtype, **OWN_CELLS)
     many = len(categories) > MANY_CATEGORIES
-    attribute = Attribute.categorical(
-        summary.name, categories, dtype=dtype, missing=summary.absent > 0, other=many and "other" not in categories
-    )
-    advice = "It has many categories; keep the common ones and let the rest go to 'other'." if many else ""
+    advice = "It has many categories; keep those that a codebook names, and let the rest go to 'other'." if many else ""
     if len(categories) == 1:
         return Guess(summary.name, attribute, ("It has the same value in every row.",), "It tells nothing; leave it out.", drop=True)
     return Guess(summary.name, attribute, (reason,), advice)
 
 
 def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
-    known = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
-    attribute = Attribute.day(summary.name, day_of(known.min()), day_of(known.max()), missing=summary.absent > 0 or len(known) < len(days))
+    dates = np.clip(days[np.isfinite(days)], day_number(date.min), day_number(date.max))
+    attribute = Attribute.day(summary.name, day_of(dates.min()), day_of(dates.max()), **OWN_CELLS)
     return Guess(summary.name, attribute, ("Its values are dates.",), "Replace the bounds by dates that are known without the data.")
 
 
 def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
     whole = bool((numbers == np.floor(numbers)).all())
     lower, upper = float(numbers.min()), float(numbers.max())
-    missing = summary.absent > 0 or len(numbers) < len(summary.values)
     distinct = len(np.unique(numbers))
     if whole and max(abs(lower), abs(upper)) < 2**53:
         scattered = distinct <= FEW_CODES and upper - lower >= 5 * distinct and summary.present >= 10 * distinct
         if distinct <= 2 or scattered:
             return _categories(summary, [str(int(n)) for n in np.unique(numbers)], "int64", "It holds a few whole numbers: codes.")
-        return _integers(summary, numbers, counts, missing, distinct)
+        return _integers(summary, numbers, counts, distinct)
     if distinct == 1:
         return _categories(summary, [repr(lower)], "float64", "")
     decimals = _decimals(numbers)
     low, high = _round_out(lower, upper)
     edges = _zero_edges(numbers, counts, high, 1.0 if decimals is None else 10.0**-decimals)
     reasons = ("It holds numbers with a fraction.", *([_ZERO_REASON] if edges else []))
-    attribute = Attribute.numeric(summary.name, 0.0 if edges else low, high, edges=edges, missing=missing, decimals=decimals)
+    attribute = Attribute.numeric(summary.name, 0.0 if edges else low, high, edges=edges, decimals=decimals, **OWN_CELLS)
     return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
 
 
@@ -141,14 +148,14 @@ _ZERO_REASON = "Many values are zero, so zero has a bin of its own."
 _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
 
 
-def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], missing: bool, distinct: int) -> Guess:
+def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64], distinct: int) -> Guess:
     lower, upper = int(numbers.min()), int(numbers.max())
     if upper - lower < ONE_BIN_PER_VALUE_UP_TO:
-        attribute = Attribute.integer(summary.name, lower, upper, missing=missing)
+        attribute = Attribute.integer(summary.name, lower, upper, **OWN_CELLS)
         return Guess(summary.name, attribute, ("It holds whole numbers in a small range: one bin each.",), _BOUNDS_ADVICE)
     low, high = (int(bound) for bound in _round_out(lower, upper))
     edges = _zero_edges(numbers, counts, high, 1.0)
-    attribute = Attribute.integer(summary.name, 0 if edges else low, high, edges=edges, missing=missing)
+    attribute = Attribute.integer(summary.name, 0 if edges else low, high, edges=edges, **OWN_CELLS)
     reasons = ("It holds whole numbers.", *([_ZERO_REASON] if edges else []))
     share = distinct / summary.present
     counted = lower in (0, 1) and distinct >= 0.99 * (upper - lower + 1) and share > 0.5  # 0, 1, 2, ... as row numbers are

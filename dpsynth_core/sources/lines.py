@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import packed
 
 BLOCK_BYTES = 16 << 20
 MAX_LINE_BYTES = 16 << 20
@@ -69,8 +70,8 @@ def code_unit(path: Path, encoding: str) -> int:
 def blocks(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
     """The lines of a file in pieces of whole lines, each of about `size` bytes. Raises OSError, and InputError for the encoding."""
     writing = _Writing.of(path, encoding)
-    with path.open("rb") as stream:
-        stream.seek(writing.mark)
+    with packed.opened(path) as stream:
+        stream.read(writing.mark)
         for piece in _whole_lines(stream, writing, size or BLOCK_BYTES):
             yield writing.normalised(piece)
 
@@ -87,7 +88,7 @@ class _Writing:
     @classmethod
     def of(cls, path: Path, encoding: str) -> _Writing:
         usual = known_encoding(encoding).removesuffix("-sig")
-        with path.open("rb") as stream:
+        with packed.opened(path) as stream:
             head = stream.read(_HEAD_BYTES)
         marked = ((mark, meant) for mark, meant in _MARKS.items() if head.startswith(mark) and f"{meant}-".startswith(f"{usual}-"))
         mark, meant = next(marked, (b"", _UNMARKED.get(usual, usual)))

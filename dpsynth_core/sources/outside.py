@@ -1,31 +1,125 @@
-"""How many values of a column its declared attribute does not know: written differently, beyond the bounds, or no number at all."""
+"""Values of a table that its domain has no cell for: how many, what they would count as, and which. For the curator's eyes only.
+
+A column is encoded with cells of its own for missing values and for those outside: what ends in these, where the declared column has no
+such cell, would become something else.
+"""
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsynth_core.sources.codec import day_numbers, encode_column, floats, texts
+from dpsynth_core.foundation.zones import Zoned, curator_only
+from dpsynth_core.sources import files
+from dpsynth_core.sources.codec import encode_column, floats, texts
+from dpsynth_core.sources.files import TableSource
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import day_number
+from dpsynth_core.vocabulary.domain import Domain
+
+NEAREST = "the nearest group"
+MOST_KEPT = 1_000
+"""Different values outside a column that are counted one by one."""
+_PLACEHOLDERS = frozenset(
+    text
+    for line in (
+        ("?", "??", "-", "--", "---", ".", "..", "n/a", "na", "n.a.", "#n/a", "<na>", "none", "null", "(null)", "nil", "nan"),
+        ("missing", "unknown", "unk", "not stated", "not known", "not available", "no answer", "keine angabe", "k.a.", "unbekannt"),
+        ("-9", "-99", "-999", "9999"),
+    )
+    for text in line
+)
 
 
-def outside(attribute: Attribute, column: pa.Array, markers: frozenset[str]) -> int:
+@dataclass(frozen=True)
+class ColumnFit:
+    """One column beside its declaration. missing, outside: how many of the rows' values are. missing_to, outside_to: what they would count
+    as where they have no cell of their own, else "". values: the most frequent ones outside, with how often each occurs."""
+
+    column: str
+    rows: int
+    missing: int
+    missing_to: str
+    outside: int
+    outside_to: str
+    values: tuple[tuple[str, int], ...]
+
+    @property
+    def share_outside(self) -> float:
+        return self.outside / max(1, self.rows)
+
+    @property
+    def recoded(self) -> int:
+        """How many values would become something else."""
+        return self.missing * bool(self.missing_to) + self.outside * bool(self.outside_to)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """Values outside that look as if they meant "missing"."""
+        return tuple(value for value, _ in self.values if value.lower() in _PLACEHOLDERS)
+
+
+def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[ColumnFit, ...]]:
+    """Every column of the domain, in its order, after one pass over the table. Raises InputError if it cannot be read or lacks a column."""
+    rows, missing, values = 0, Counter[str](), {name: Counter[str]() for name in domain.names}
+    beyond = Counter[str]()
+    for batch in files.open_batches(source, form, domain.names):
+        rows += batch.num_rows
+        for attribute in domain:
+            name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))
+            absent, strange = _apart(attribute, column, form.notation)
+            missing[name] += int(absent.sum())
+            beyond[name] += int(strange.sum())
+            if strange.any():
+                _count(values[name], column.filter(pa.array(strange)))
+    found = [_column(attribute, rows, missing[attribute.name], beyond[attribute.name], values[attribute.name]) for attribute in domain]
+    return curator_only(tuple(found))
+
+
+def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
     """How many values are neither missing nor in the attribute's domain: unlisted, beyond the bounds, or no number at all."""
-    if attribute.kind in ("categorical", "ordinal"):
-        probe = Attribute.categorical(attribute.name, attribute.categories, dtype=attribute.dtype, other=True, missing=True)
-        return int(np.count_nonzero(encode_column(probe, column, markers) == probe.code_for_unlisted))
+    return int(_apart(attribute, column, notation)[1].sum())
+
+
+def missing_label(attribute: Attribute) -> str:
+    """What missing values count as where they have no cell of their own, else ""."""
+    return "" if attribute.missing else attribute.cell_labels()[attribute.code_for_missing]
+
+
+def outside_label(attribute: Attribute) -> str:
+    """What values outside count as where they have no cell of their own, else ""."""
+    if attribute.other:
+        return ""
+    if attribute.kind == "coded" or (attribute.is_number and attribute.code_for_beyond is None):
+        return NEAREST
+    return attribute.cell_labels()[attribute.code_for_unlisted]
+
+
+def _apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
+    """Which values are missing, and which are outside."""
+    if attribute.kind == "coded":
+        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        numbers, text = floats(plain, notation), texts(plain)
+        absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
+        gone = np.asarray(absent.to_numpy(zero_copy_only=False)).astype(bool)
+        return gone, ~gone & ~((numbers >= 0) & (numbers < attribute.values))
+    probe = attribute.unfolded()
+    codes = encode_column(probe, column, notation)
+    return codes == probe.missing_code, codes == probe.other_code
+
+
+def _count(counter: Counter[str], column: pa.Array) -> None:
     plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    numbers = day_numbers(plain) if attribute.kind == "date" else floats(plain, markers)
-    said = texts(plain)
-    written = pc.and_(pc.is_valid(said), pc.invert(pc.is_in(said, pa.array(sorted({*markers, ""}), pa.string())))).fill_null(False)
-    unreadable = np.isnan(numbers) & written.to_numpy(zero_copy_only=False)
-    low, high = _bounds(attribute)
-    return int(np.count_nonzero(unreadable | (numbers < low) | (numbers > high)))
+    for one in pc.value_counts(texts(plain)).to_pylist():
+        if one["values"] in counter or len(counter) < MOST_KEPT:
+            counter[one["values"]] += one["counts"]
 
 
-def _bounds(attribute: Attribute) -> tuple[float, float]:
-    if attribute.kind == "date":
-        return float(day_number(attribute.lower)), float(day_number(attribute.upper))
-    return float(attribute.lower), float(attribute.upper)
+def _column(attribute: Attribute, rows: int, missing: int, beyond: int, values: Counter[str]) -> ColumnFit:
+    frequent = tuple(values.most_common())
+    return ColumnFit(attribute.name, rows, missing, missing_label(attribute), beyond, outside_label(attribute), frequent)

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.bins import column_field
+from dpsynth_core.vocabulary.bins import column_field, trimmed
 
 
 def names(paths: Sequence[Path], folder: Path | None) -> tuple[str, ...]:
-    """The names of the columns, those of the folder's names last. folder: None for a single file. Raises InputError."""
-    return tuple(_dataset(paths, folder).schema.names)
+    """The names of the columns, trimmed, those of the folder's names last. folder: None for a single file. Raises InputError."""
+    return tuple(map(trimmed, _dataset(paths, folder).schema.names))
 
 
 def check(paths: Sequence[Path], folder: Path | None) -> None:
@@ -32,14 +32,20 @@ def check(paths: Sequence[Path], folder: Path | None) -> None:
     if any(sorted(schema.names) != sorted(schemas[0].names) for schema in schemas):
         raise InputError("data", "the files of the folder do not have the same columns", "keep files of one table in a folder")
     for field in {(field.name, field.type) for schema in schemas for field in schema}:
-        _check_type(*field)
+        check_type(*field)
     if not rows:
         raise InputError("data", "the table has no rows", "choose a file with rows")
 
 
+def schema(paths: Sequence[Path], folder: Path | None) -> pa.Schema:
+    """The columns with their types, in the first file."""
+    return _dataset(paths, folder).schema
+
+
 def column_type(paths: Sequence[Path], folder: Path | None, column: str) -> pa.DataType:
     """The type of a column that is there, in the first file."""
-    return _dataset(paths, folder).schema.field(column).type
+    schema = _dataset(paths, folder).schema
+    return schema.field(_as_written(schema)[column]).type
 
 
 def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -48,12 +54,18 @@ def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], 
     One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
     """
     dataset = _dataset(paths, folder)
+    written = _as_written(dataset.schema)
     for fragment in dataset.get_fragments():
         own = fragment.physical_schema
         schema = pa.schema([*own, *(field for field in dataset.schema if field.name not in own.names)])
         for group in fragment.split_by_row_group():
-            for batch in group.to_batches(schema=schema, columns=list(columns), batch_size=rows, batch_readahead=1):
-                yield pa.RecordBatch.from_arrays([_repaired(column) for column in batch.columns], names=batch.schema.names)
+            for batch in group.to_batches(schema=schema, columns=[written[name] for name in columns], batch_size=rows, batch_readahead=1):
+                yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
+
+
+def _as_written(schema: pa.Schema) -> dict[str, str]:
+    """The name of each column in the file, by what it is called here."""
+    return {trimmed(name): name for name in schema.names}
 
 
 def _dataset(paths: Sequence[Path], folder: Path | None) -> ds.Dataset:
@@ -73,7 +85,7 @@ def _unreadable() -> InputError:
     return InputError("data", "the file is not a readable Parquet file", "save it again, or choose another file")
 
 
-def _check_type(name: str, kind: pa.DataType) -> None:
+def check_type(name: str, kind: pa.DataType) -> None:
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
@@ -82,10 +94,10 @@ def _check_type(name: str, kind: pa.DataType) -> None:
             raise InputError(column_field(name), "its time zone is not known here", remedy) from None
 
 
-def _repaired(column: pa.Array) -> pa.Array:
+def repaired(column: pa.Array) -> pa.Array:
     """The same with U+FFFD for bytes that are no UTF-8."""
     if pa.types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, _repaired(column.dictionary))
+        return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     raw = column.cast(pa.large_binary())

@@ -29,7 +29,7 @@ def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:
     """Whom each record names; null for nobody. column: the person column."""
     distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     names = texts(distinct.dictionary)
-    nobody = pc.is_in(names, pa.array(sorted({*form.missing_markers, ""}), pa.string()))
+    nobody = form.notation.absent(names)
     once = pc.if_else(nobody, None, names).dictionary_encode()  # trimming may have made two spellings one person
     return pa.DictionaryArray.from_arrays(once.indices.take(distinct.indices), once.dictionary)
 

@@ -79,12 +79,12 @@ def refusal(differences: Differences) -> InputError | None:
 
 def digest(path: Path) -> str:
     """SHA-256 of the content of a file, or of a folder's table files one after the other."""
-    found = sha256()
+    content_hash = sha256()
     for file in _files(path):
         with file.open("rb") as stream:
             while chunk := stream.read(_CHUNK):
-                found.update(chunk)
-    return found.hexdigest()
+                content_hash.update(chunk)
+    return content_hash.hexdigest()
 
 
 def is_same_table(public: Path, private: Path) -> bool:
@@ -97,7 +97,7 @@ def is_same_table(public: Path, private: Path) -> bool:
 
 @contextmanager
 def _about_this_table() -> Iterator[None]:
-    """What is wrong with a table file is said of the public table."""
+    """Errors about a table file, as errors about the public table."""
     try:
         yield
     except InputError as error:
@@ -127,8 +127,8 @@ def _read(path: Path, form: TableFormat, domain: Domain) -> tuple[Differences, n
         codes = np.zeros((batch.num_rows, len(domain)), dtype=np.int32)
         for attribute in there:
             column = batch.column(batch.schema.get_field_index(attribute.name))
-            codes[:, domain.position(attribute.name)] = encode_column(attribute, column, form.missing_markers)
-            counts[attribute.name] += outside(attribute, column, form.missing_markers)
+            codes[:, domain.position(attribute.name)] = encode_column(attribute, column, form.notation)
+            counts[attribute.name] += outside(attribute, column, form.notation)
         blocks.append(codes)
         rows += batch.num_rows
         if rows * len(domain) > MAX_CODES:

@@ -29,7 +29,8 @@ class TableKind:
     open: the counting source of a section, over a domain, with the column that tells people apart (or None) and the rows that each may
     have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
     nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
-    survey: what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
+    skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
+    each other. survey: what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
     """
 
     label: str
@@ -37,6 +38,12 @@ class TableKind:
     columns: Callable[[Section, str | None], tuple[str, ...]] | None
     survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
     simulated: bool = False
+    skips_rows: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the table is a file or a folder of files."""
+        return self.open is _open_file
 
 
 def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
@@ -89,7 +96,13 @@ def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: 
 
 KINDS: Mapping[str, TableKind] = {
     "csv": TableKind("text table", _open_file, _file_columns, _survey_file),
+    "jsonl": TableKind("JSON lines", _open_file, _file_columns, _survey_file),
     "parquet": TableKind("Parquet", _open_file, _file_columns, _survey_file),
+    "feather": TableKind("Feather", _open_file, _file_columns, _survey_file),
+    "spreadsheet": TableKind("workbook", _open_file, _file_columns, _survey_file, skips_rows=True),
+    "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file),
+    "stata": TableKind("Stata", _open_file, _file_columns, _survey_file),
+    "sas": TableKind("SAS", _open_file, _file_columns, _survey_file),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }

@@ -8,27 +8,28 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import os
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.formats import DELIMITERS, TableFormat, table_files
+from dpsynth_core.sources import packed, statistical_file
+from dpsynth_core.sources.formats import DELIMITERS, KNOWN, TableFormat, table_files
 from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.suggest import suggested_notation
 
 _HEAD_BYTES = 1 << 20
 _SIGNATURES = {
-    b"PK\x03\x04": ("a zip archive or an Excel workbook", "save the table as CSV or Parquet"),
-    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "save the table as CSV or Parquet"),
-    b"\x1f\x8b": ("compressed", "unpack it first"),
-    b"BZh91AY&SY": ("compressed", "unpack it first"),
-    b"\x28\xb5\x2f\xfd": ("compressed", "unpack it first"),
-    b"%PDF-": ("a PDF document", "export the table as CSV or Parquet"),
+    b"PK\x03\x04": ("a zip archive", "unpack it first"),
+    b"BZh91AY&SY": ("compressed by bzip2", "unpack it first, or pack it with gzip"),
+    b"\xfd7zXZ\0": ("compressed by xz", "unpack it first, or pack it with gzip"),
+    b"%PDF-": ("a PDF document", f"export the table as {KNOWN}"),
     b"\x89PNG": ("an image", "choose a CSV or Parquet file"),
     b"\xff\xd8\xff": ("an image", "choose a CSV or Parquet file"),
     b"GIF89a": ("an image", "choose a CSV or Parquet file"),
-    b"ARROW1\0": ("an Arrow file", "save the table as Parquet"),
-    b"FEA1": ("an Arrow file", "save the table as Parquet"),
-    b"SQLite format 3\0": ("a database", "export the table as CSV or Parquet"),
+    b"SQLite format 3\0": ("a database", f"export the table as {KNOWN}"),
 }
 
 
@@ -42,21 +43,66 @@ def sniff(path: str | os.PathLike[str], encoding: str | None = None, delimiter: 
         return TableFormat("parquet")
     if head.startswith(b"PARE") and 0 in head:
         raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
+    if (kind := _binary_kind(first, head)) is not None:
+        return TableFormat(kind, encoding=encoding or (_usable(statistical_file.encoding_of(first)) if kind in _STATISTICAL else "utf-8"))
     for signature, (what, remedy) in _SIGNATURES.items():
         if head.startswith(signature):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
     encoding = encoding or _encoding(head)
     text = _decode_head(head, known_encoding(encoding))
+    if _is_object(text):
+        return TableFormat("jsonl", encoding=encoding)
     _refuse_other_text(text)
-    return TableFormat("csv", delimiter or _delimiter(text), encoding)
+    form = TableFormat("csv", delimiter or _delimiter(text), encoding)
+    return replace(form, **suggested_notation(_records(text, form.delimiter)[1:], form.notation))
 
 
 def _head(path: Path) -> bytes:
     try:
-        with open(path, "rb") as stream:
+        with packed.opened(path) as stream:
             return stream.read(_HEAD_BYTES)
-    except OSError:
+    except PermissionError:
         raise InputError("data", "the file cannot be read", "check its permissions") from None
+    except OSError:
+        raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
+
+
+_STATISTICAL = ("spss", "stata", "sas")
+
+
+def _binary_kind(path: Path, head: bytes) -> str | None:
+    """The kind of table whose files begin so; None for text and for what is no table."""
+    if head.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")) or (head.startswith(b"FEA1") and 0 in head):
+        return "feather"
+    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and _is_workbook(path)):
+        return "spreadsheet"
+    return statistical_file.path_kind(head[:600])
+
+
+def _is_workbook(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+    return bool(inside & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
+
+
+def _usable(encoding: str) -> str:
+    """An encoding that a file names, if it can be stated."""
+    try:
+        return known_encoding(encoding)
+    except InputError:
+        return "utf-8"
+
+
+def _is_object(text: str) -> bool:
+    """Whether the first line that is not blank is a JSON object with values, as of a row."""
+    first = text.lstrip().split("\n", 1)[0]
+    try:
+        return first.startswith("{") and any(not isinstance(value, list | dict) for value in json.loads(first).values())
+    except (ValueError, RecursionError):
+        return False
 
 
 def _encoding(head: bytes) -> str:
@@ -70,7 +116,7 @@ def _encoding(head: bytes) -> str:
     if len(sample) >= 4 and sample[0::2].count(0) > 0.4 * len(sample[0::2]) and 0 not in sample[1::2]:
         return "utf-16-be"
     if sum(byte < 32 and byte not in b"\t\r\n\f" for byte in sample) > 0.01 * len(sample):
-        raise InputError("data", "the file is not text, so it is no CSV", "choose a CSV or Parquet file")
+        raise InputError("data", "the file is of no known kind", f"choose a file that is {KNOWN}")
     return next((encoding for encoding in ("utf-8", "cp1252") if _decodes(head, encoding)), "latin-1")
 
 
@@ -94,9 +140,9 @@ def _refuse_other_text(text: str) -> None:
     if not start:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
     if start.startswith(("<!doctype", "<html", "<?xml")):
-        raise InputError("data", "the file is a web page or XML, not a table", "export the table as CSV or Parquet")
+        raise InputError("data", "the file is a web page or XML, not a table", f"export the table as {KNOWN}")
     if start.startswith(('{"', "{\n", "{\r", "[{", "[\n", "{ ")):
-        raise InputError("data", "the file is JSON, not a table", "export the table as CSV or Parquet")
+        raise InputError("data", "the file is JSON, not a table", f"export the table as {KNOWN}")
 
 
 def _records(text: str, delimiter: str, most: int = 200) -> list[list[str]]:

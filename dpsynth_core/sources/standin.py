@@ -36,7 +36,7 @@ Float = NDArray[np.float64]
 def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: float = SKEW) -> NDArray[np.int32]:
     """Codes, shape (rows, columns of the domain); the same arguments give the same table.
 
-    strength: 0 for columns that know nothing of each other, 1 for columns that follow from earlier ones. skew: 0 for values that are
+    strength: 0 for columns that are independent, 1 for columns that follow from earlier ones. skew: 0 for values that are
     equally common. Raises InputError out of range.
     """
     check(rows, strength)
@@ -97,7 +97,7 @@ def _among(
     """The same among the cells of `name` that are possible beside the values that each row has in the other `columns`."""
     table = np.moveaxis(possible, columns.index(name), -1)
     beside = [codes[other] for other in columns if other != name]
-    found = np.empty(len(quantile), dtype=np.int32)
+    picks = np.empty(len(quantile), dtype=np.int32)
     block = max(1, _BLOCK_CELLS // len(shares))
     for start in range(0, len(quantile), block):
         rows = slice(start, start + block)
@@ -105,5 +105,5 @@ def _among(
         reached = np.cumsum(weights, axis=1)
         picked = (quantile[rows, None] * reached[:, -1:] >= reached).sum(axis=1)
         last = len(shares) - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
-        found[rows] = np.minimum(picked, last)
-    return found
+        picks[rows] = np.minimum(picked, last)
+    return picks

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, files, persons
+from dpsynth_core.sources import csv_file, files, jsonl_file, persons
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat, table_files
 
@@ -31,15 +31,15 @@ class Survey:
 
     def sentences(self) -> tuple[str, ...]:
         """What the curator should know; none if all is well."""
-        found = []
+        notes = []
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
-            found.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.")
+            notes.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.")
         if self.damaged:
-            found.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
+            notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
         if self.unnamed:
-            found.append(f"{self.unnamed:,} records name no person and are left out: nobody could say how many of them are one person's.")
-        return tuple(found)
+            notes.append(f"{self.unnamed:,} records name no person and are left out: nobody could say how many of them are one person's.")
+        return tuple(notes)
 
 
 def survey(source: TableSource, form: TableFormat, columns: Sequence[str], person_column: str | None = None) -> Zoned[Survey]:
@@ -47,6 +47,10 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
     used = tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     malformed = blank = damaged = unnamed = 0
     with files.reading():
+        if form.kind == "jsonl" and not isinstance(source, pd.DataFrame):
+            for path in table_files(source):
+                wrong, empty = jsonl_file.malformed(path, form)
+                malformed, blank = malformed + wrong, blank + empty
         if form.kind == "csv" and not isinstance(source, pd.DataFrame):
             for block in csv_file.blocks(table_files(source), form):
                 malformed += int(block.malformed().sum())

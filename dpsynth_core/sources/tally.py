@@ -77,12 +77,11 @@ class Tally:
         self._tables = {block: np.zeros(domain.cells(block), dtype=np.int64) for block in self._in_reading_order(self._home.values())}
 
     def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:
-        """Sorted so that neighbours share as long a prefix as possible."""
+        """Sorted so that neighbouring blocks share as many first columns as possible."""
         return sorted(set(blocks), key=lambda block: [self._domain.position(name) for name in block])
 
     @property
     def columns(self) -> Clique:
-        """The columns that have to be read."""
         return self._domain.clique({name for block in self._tables for name in block})
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
@@ -117,6 +116,6 @@ class Tally:
             return self._home[clique], blocks[self._home[clique]]
         by_one_more = (self._domain.clique((*clique, name)) for name in self._domain.names if name not in clique)
         near = [c for c in by_one_more if c in tables]
-        found = near or [c for c in tables if set(clique).issubset(c)]
-        superset = min(found, key=lambda c: tables[c].size)
+        supersets = near or [c for c in tables if set(clique).issubset(c)]
+        superset = min(supersets, key=lambda c: tables[c].size)
         return superset, tables[superset]

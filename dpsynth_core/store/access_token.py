@@ -23,7 +23,6 @@ _REMEDY = "delete the file and start again; a new token is made"
 
 
 def place() -> Path:
-    """The file that holds the token."""
     return home.home() / NAME
 
 

@@ -177,6 +177,6 @@ def _rest(cap: float, amounts: Iterable[float]) -> float:
 
 
 def _above(exact: Fraction) -> float:
-    """The float that is not below it."""
+    """The smallest float that is not below the fraction."""
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)

@@ -29,25 +29,25 @@ class Audit:
 
 
 def audit() -> Audit:
-    """Of the ledger in this home."""
+    """Audit the ledger of this data directory."""
     try:
-        found, entries = chain.verify(), chain.entries()
-        lines = [*_summary(found), *(_account(name) for name in ledger.populations())]
-        problem = found.problem or ("" if fingerprints.key_is_sound() else fingerprints.LOST)
+        verified, entries = chain.verify(), chain.entries()
+        lines = [*_summary(verified), *(_account(name) for name in ledger.populations())]
+        problem = verified.problem or ("" if fingerprints.key_is_sound() else fingerprints.LOST)
     except BooksLost as error:
         return Audit((), error.problem)
     return Audit(tuple(lines), problem, entries)
 
 
 def audit_export(entries: Sequence[Entry]) -> Audit:
-    """Of an export, which cannot show that its newest entries were cut off."""
-    found = chain.check_chain(entries)
-    return Audit(tuple(_summary(found)), found.problem, tuple(entries))
+    """Audit an export, which cannot show that its newest entries were cut off."""
+    verified = chain.check_chain(entries)
+    return Audit(tuple(_summary(verified)), verified.problem, tuple(entries))
 
 
-def _summary(found: Verification) -> list[str]:
-    restored = [f"accepted by hand: {found.restored:,} times"] if found.restored else []
-    return [f"entries: {found.head.number:,}", f"head: {found.head}", *restored]
+def _summary(verified: Verification) -> list[str]:
+    restored = [f"accepted by hand: {verified.restored:,} times"] if verified.restored else []
+    return [f"entries: {verified.head.number:,}", f"head: {verified.head}", *restored]
 
 
 def _account(name: str) -> str:

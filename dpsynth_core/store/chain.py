@@ -97,8 +97,8 @@ def verify() -> Verification:
 
 def verify_in(db: sqlite3.Connection, noted: Head | None) -> Verification:
     """The same of the chain that a connection sees, given the head on file."""
-    found = check_chain(entries_in(db))
-    return found if found.problem else replace(found, problem=_head_problem(db, noted))
+    verified = check_chain(entries_in(db))
+    return verified if verified.problem else replace(verified, problem=_head_problem(db, noted))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:

@@ -61,5 +61,5 @@ def _give_back(run: str, reason: BaseException) -> None:
             jobs.give(run, 0, "failed")
         jobs.remove(run)
     except StoreFault as error:
-        told = reason if isinstance(reason, InputError) else error
-        raise ChargedError(told.field, f"{told.problem}, and the reserved budget could not be given back", told.remedy) from error
+        cause = reason if isinstance(reason, InputError) else error
+        raise ChargedError(cause.field, f"{cause.problem}, and the reserved budget could not be given back", cause.remedy) from error

@@ -24,7 +24,7 @@ from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import home, key_file
 
 DATABASE = "dpsynth.sqlite"
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 30.0
 
 _SCHEMA = f"""
@@ -38,6 +38,17 @@ CREATE TABLE projects (
     updated TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX projects_of_owner ON projects (owner, updated);
+
+CREATE TABLE looks (
+    project TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    look TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (project, look)
+) WITHOUT ROWID;
+CREATE TRIGGER looks_are_never_changed BEFORE UPDATE ON looks
+BEGIN SELECT RAISE(ABORT, 'what was seen stays seen'); END;
+CREATE TRIGGER looks_are_never_taken_back BEFORE DELETE ON looks WHEN EXISTS (SELECT 1 FROM projects WHERE id = OLD.project)
+BEGIN SELECT RAISE(ABORT, 'what was seen stays seen'); END;
 
 CREATE TABLE jobs (
     id TEXT PRIMARY KEY,

@@ -7,10 +7,12 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from typing import Any
 
+from dpsynth_core.foundation.documents import inert, parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.chain import Entry
+
+_FIELD = "ledger export"
 
 
 def to_json(chain: Sequence[Entry]) -> str:
@@ -21,8 +23,8 @@ def to_json(chain: Sequence[Entry]) -> str:
 def read(text: str) -> tuple[Entry, ...]:
     """The entries of a JSON export. Raises InputError if it is not one."""
     try:
-        chain = tuple(Entry(**item) for item in json.loads(text))
-    except (ValueError, TypeError, RecursionError) as error:
+        chain = tuple(Entry(**item) for item in parse_json(text, _FIELD))
+    except TypeError as error:
         raise _no_export() from error
     if any(not _typed(entry) for entry in chain):
         raise _no_export()
@@ -35,12 +37,12 @@ def to_csv(chain: Sequence[Entry]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Entry))
     for entry in chain:
-        writer.writerow(_harmless(value) for value in asdict(entry).values())
+        writer.writerow(inert(value) if isinstance(value, str) else value for value in asdict(entry).values())
     return out.getvalue()
 
 
 def _no_export() -> InputError:
-    return InputError("ledger export", "it is not a list of ledger entries", "use the JSON export of the ledger")
+    return InputError(_FIELD, "it is not a list of ledger entries", "use the JSON export of the ledger")
 
 
 def _typed(entry: Entry) -> bool:
@@ -48,7 +50,3 @@ def _typed(entry: Entry) -> bool:
     plain = Entry("", "")
     of_text = entry.person_column is None or isinstance(entry.person_column, str)
     return of_text and all(type(value) is type(getattr(plain, key)) for key, value in vars(entry).items() if key != "person_column")
-
-
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -60,6 +60,8 @@ def explained() -> Iterator[None]:
         if primary not in _OF_SQLITE:
             raise
         raise StoreFault(FIELD, *_OF_SQLITE[primary]) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it found where a name should be
+        raise BooksLost("its database is damaged and cannot be read") from error
     except OSError as error:
         if error.errno not in _OF_SYSTEM:
             raise

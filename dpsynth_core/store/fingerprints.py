@@ -1,4 +1,4 @@
-"""Recognise the same data file again without keeping anything of it: a keyed hash, useless to who has not got the key.
+"""Recognise the same data file again without keeping anything of it: a keyed hash, useless without the key.
 
 The key is made once and stays in the home directory. What the ledger keeps and exports is sealed with it for each run: without the key
 nobody can test a guessed table against it, nor see whether two runs had the same table.

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dpsynth_core.foundation.documents import check_path
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.private_files import private_directory, private_file, sync_directory
 from dpsynth_core.store.home import home
 
@@ -34,16 +36,29 @@ class Head:
         return f"{self.number} {self.hash}"
 
 
+_VARIABLE = "DPSYNTH_LEDGER_HEAD"
+_MAX_BYTES = 10_000
+
+
 def head_file() -> Path:
-    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database. Elsewhere, it also tells when the whole directory is put back in time."""
-    configured = os.environ.get("DPSYNTH_LEDGER_HEAD")
-    return Path(configured).expanduser() if configured else home() / "ledger.head"
+    """DPSYNTH_LEDGER_HEAD, or ledger.head beside the database. Elsewhere, it also tells when the whole directory is put back in time.
+    Raises InputError where something else than a file is there.
+    """
+    configured = os.environ.get(_VARIABLE)
+    if configured:
+        check_path(configured, _VARIABLE)
+    path = Path(configured).expanduser() if configured else home() / "ledger.head"
+    if os.path.lexists(path) and not os.path.isfile(path):  # a pipe could be waited for in vain, and a device be replaced by a file
+        field = _VARIABLE if configured else "DPSYNTH_HOME"
+        raise InputError(field, f"{shown(path)} is no ordinary file", "remove it, or name another place")
+    return path
 
 
 def read() -> Head | None:
     """The head as it was last written; None where there is no such file, or none that can be read."""
     try:
-        head = Head(**json.loads(head_file().read_bytes()))
+        with head_file().open("rb") as stream:
+            head = Head(**json.loads(stream.read(_MAX_BYTES)))
     except (FileNotFoundError, ValueError, TypeError):
         return None
     whole = type(head.number) is int and head.number >= 0 and isinstance(head.hash, str) and len(head.hash) == len(GENESIS)
@@ -72,7 +87,7 @@ def advancing(to: Head) -> Iterator[None]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """No other process is between its own two steps. A process that dies lets go."""
+    """Keep other processes from writing head and entry at the same time. The lock ends with its process."""
     descriptor = os.open(head_file().with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""How a worker process says that it lives while it works, and how it ends once its work is no longer its own."""
+"""How a worker process shows that it is alive, and how it ends once its job was given to another."""
 
 from __future__ import annotations
 

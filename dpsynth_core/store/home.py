@@ -11,6 +11,7 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpsynth_core.foundation.documents import check_path
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 
@@ -21,6 +22,8 @@ LOCAL_OWNER = "local"
 def home() -> Path:
     """DPSYNTH_HOME or ~/.dpsynth, created if needed. Raises InputError when it cannot be."""
     configured = os.environ.get("DPSYNTH_HOME")
+    if configured:
+        check_path(configured, "DPSYNTH_HOME")
     root = Path(configured).expanduser() if configured else Path.home() / ".dpsynth"
     try:
         return private_directory(root)
@@ -44,10 +47,10 @@ def new_id() -> str:
 
 
 def project_folder(project: str) -> Path:
-    """Where the files of a project live. `project` is an id made here, never a name."""
+    """Where the files of a project are. `project` is an id made here, never a name."""
     return home() / "projects" / project
 
 
 def run_folder(project: str, run: str) -> Path:
-    """Where the measurements and the release of a run live."""
+    """Where the release of a run is."""
     return project_folder(project) / "runs" / run

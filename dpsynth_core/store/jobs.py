@@ -1,4 +1,4 @@
-"""The life of a job as transactions on its rows. Whoever dies between two of them leaves a state that can be judged truthfully.
+"""The life of a job as transactions on its rows. If a process dies between two of them, the rows still tell what it did.
 
 A job is a number of points that processes work off. A release has one point and keeps its rows, a command is the same in the process of
 the command line, and a sweep has many points that several workers share and keeps their errors alone.
@@ -22,7 +22,7 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -59,7 +59,7 @@ Row = sqlite3.Row | dict[str, Any]
 
 
 class NotMine(RuntimeError):
-    """The job was stopped, given up or deleted; the worker must stop without a further word."""
+    """The job was stopped, given up or deleted; the worker must end and store nothing more."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,17 @@ def submit(db: sqlite3.Connection, job: Job, charge: Charge | None) -> None:
     )
 
 
+def started_meanwhile(db: sqlite3.Connection, job: Job, seen: Collection[str] | None) -> str | None:
+    """The id of a job of the same project and document that is not among those in `seen`, which the curator knew of when deciding: it was
+    started in a second tab, or by a second click. None where there is none, or nobody said what was seen."""
+    if seen is None:
+        return None
+    rows = db.execute(
+        "SELECT id FROM jobs WHERE project = ? AND kind = ? AND document = ? ORDER BY created", (job.project, job.kind, job.document)
+    )
+    return next((str(row["id"]) for row in rows if row["id"] not in seen), None)
+
+
 # What a worker does
 
 
@@ -122,7 +133,7 @@ def claim(job: str) -> sqlite3.Row:
 
 
 def beat(job: str) -> None:
-    """Say that the worker lives. Raises NotMine when it should not."""
+    """Record that the worker is alive. Raises NotMine when the job is no longer its own."""
     with transaction() as db:
         if db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {_MINE}", (now(), job, *_me())).rowcount != 1:
             raise NotMine
@@ -164,7 +175,7 @@ def record(job: str, content: Mapping[str, Any]) -> bool:
 
 
 def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:
-    """Store what came of a point. A trial that failed on the private table is lost: to repeat it would cost again."""
+    """Store the result of a point. A trial that failed on the private table is lost: to repeat it would cost again."""
     with transaction() as db:
         row = _job_of(db, job)
         if state == "failed" and row["kind"] == SWEEP and row["touched"]:
@@ -188,7 +199,7 @@ def refuse(job: str, error: str) -> None:
 
 
 def leave(job: str) -> None:
-    """The worker's last word."""
+    """This process works on the job no longer."""
     with transaction() as db:
         db.execute(f"DELETE FROM workers WHERE job = ? AND {_MINE}", (job, *_me()))
         _cancel_if_alone(db, job)
@@ -284,14 +295,13 @@ def remove(job: str) -> None:
 
 
 def kind_of(job: str) -> str | None:
-    """None for a job that is not known, or no longer."""
+    """RELEASE, SWEEP or COMMAND; None where there is no such job any more."""
     with reading() as db:
         row = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()
     return None if row is None else str(row["kind"])
 
 
 def jobs_of(project: str) -> list[str]:
-    """Every job of a project."""
     with reading() as db:
         return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
 
@@ -315,7 +325,7 @@ def _launch(job: str, kind: str) -> None:
 
 
 def _lives(worker: sqlite3.Row) -> bool:
-    """Whether the process that a row names is at work, as far as can be told from here."""
+    """Whether the process that a row names is alive, as far as this machine can tell."""
     if worker["pid"] is not None and worker["place"] == processes.place():
         return processes.birth(worker["pid"]) == worker["birth"]
     return _age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
@@ -361,7 +371,7 @@ _LOST_RUN = "Its worker process died (killed, out of memory, or a restart). It h
 
 
 def _cancel_if_alone(db: sqlite3.Connection, job: str) -> None:
-    """What waits in a job that is being stopped, once it has no worker."""
+    """Cancel what waits in a job that is being stopped, once it has no worker."""
     if db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"] == "stopping" and not _workers(db, job):
         db.execute("UPDATE points SET state = 'cancelled', finished = ? WHERE job = ? AND state = 'waiting'", (now(), job))
         _end_if_finished(db, job)

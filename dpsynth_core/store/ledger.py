@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
@@ -58,8 +59,7 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
 def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:
     """Append a new cap; also one below what is spent, which then allows no further run. Raises InputError without a reason in `note`."""
     check_budget(*cap)
-    if not note.strip():
-        raise InputError("reason", "a change of the cap needs one", "write why the cap changes; it is kept in the ledger")
+    check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
     with transaction() as db:
         if not accounts.cap_of(db, name):
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
@@ -163,15 +163,15 @@ def give_back(db: sqlite3.Connection, run: str, why: str) -> None:
 
     Where the books are not whole it stays, so that what else ends with the run can end.
     """
-    reserved = _reservation(db, run)
     try:
+        reserved = _reservation(db, run)
         chain.append(db, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
     except BooksLost:
         return
 
 
 def reservation(run: str) -> Entry:
-    """The entry that charged a run. Raises LookupError if there is none."""
+    """The entry that charged a run. Raises BooksLost if there is none."""
     with reading() as db:
         return _reservation(db, run)
 
@@ -224,5 +224,5 @@ def _plain(name: str) -> str:
 def _reservation(db: sqlite3.Connection, run: str) -> Entry:
     row = db.execute(f"SELECT {COLUMNS} FROM ledger WHERE run = ? AND kind = 'reserve'", (run,)).fetchone()
     if row is None:
-        raise LookupError("the run has no reservation")
+        raise BooksLost("its ledger has no entry of this charge any more")
     return Entry(*row)

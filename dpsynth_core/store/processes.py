@@ -1,4 +1,4 @@
-"""Which process is which: a pid is believed only together with the moment its process was started, as the kernel tells it.
+"""Tell processes apart: a pid counts only together with the moment its process was started, as the kernel reports it.
 
 Pids are reused, and a database on a shared volume may name processes of another machine or container; `place` tells those apart.
 Linux only (/proc).
@@ -33,7 +33,7 @@ def place() -> str:
 
 
 def signal_group(pid: int, born: str, number: signal.Signals) -> None:
-    """Signal the whole process group that `pid` leads, if it still is the process born then."""
+    """Signal the whole process group that `pid` leads, if it is still the process that was started then."""
     if birth(pid) == born:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
@@ -28,6 +28,7 @@ Shelf = Literal["uploads", "public"]
 """Private and public uploads are kept apart, so that neither can replace the other."""
 
 _CHUNK = 1 << 20
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,6 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 
 def rename(owner: str, project: str, name: str) -> Project:
-    """Give the project another name."""
     with transaction() as db:
         owned(db, "project", owner, project)
         db.execute("UPDATE projects SET name = ?, updated = ? WHERE id = ?", (_checked_name(name), now(), project))
@@ -131,10 +131,25 @@ def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, .
     return tuple(sorted(path for path in directory.glob("*") if not path.name.startswith("."))) if directory.exists() else ()
 
 
-def remove_upload(owner: str, project: str, name: str, shelf: Shelf = "uploads") -> None:
-    """Delete one uploaded file; not an error if it is gone."""
-    load(owner, project)
-    (project_folder(project) / shelf / _safe_name(name)).unlink(missing_ok=True)
+def replace_upload(
+    owner: str, project: str, name: str, content: BinaryIO, look_at: Callable[[Path], T], shelf: Shelf = "uploads"
+) -> T:
+    """Keep a file under the project in place of all others; what `look_at` makes of it. If that raises InputError, the file is not kept."""
+    path = upload(owner, project, name, content, shelf=shelf)
+    try:
+        seen = look_at(path)
+    except InputError:
+        path.unlink(missing_ok=True)
+        raise
+    remove_uploads(owner, project, but=path, shelf=shelf)
+    return seen
+
+
+def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: Shelf = "uploads") -> None:
+    """Delete the uploaded files, except one."""
+    for path in uploads(owner, project, shelf):
+        if path != but:
+            path.unlink(missing_ok=True)
 
 
 def check_reach(owner: str, project: str, spec: Spec) -> None:

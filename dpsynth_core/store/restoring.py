@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.store import chain, database, fingerprints, head
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.faults import BooksLost
@@ -24,8 +25,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     What cannot be read of the database is set aside, not deleted. Raises InputError without a reason, for an export that is not whole or
     belongs to another ledger, and where nothing has to be accepted.
     """
-    if not reason.strip():
-        raise InputError("--reason", "there is none", "write why the books may go on as they are; it is kept in the ledger")
+    check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
     accepted = [*_database(), *_key()]
@@ -36,15 +36,15 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
             accepted.append(f"entries from an export: {added:,}")
         if not accepted:
             raise InputError("ledger", "it is whole, so that there is nothing to accept", "go on as before")
-        found = chain.entries_in(db)
+        entries = chain.entries_in(db)
         note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
-        entry = Entry(owner, "restore", note=note, accepted=chain.state(found))
+        entry = Entry(owner, "restore", note=note, accepted=chain.state(entries))
         chain.insert(db, chain.linked(entry, database.head_of(db)))
         return database.head_of(db)
 
 
 def _database() -> list[str]:
-    """See to a database that can be opened; what was wrong with the one before."""
+    """Make sure that there is a database that can be opened; what was wrong with the one before."""
     try:
         with database.reading() as db:
             chain.entries_in(db)
@@ -61,7 +61,7 @@ def _database() -> list[str]:
 
 
 def _key() -> list[str]:
-    """See to a key of the fingerprints; what was wrong with the one before."""
+    """Make sure that there is a key of the fingerprints; what was wrong with the one before."""
     if fingerprints.key_is_sound():
         return []
     fingerprints.new_key()

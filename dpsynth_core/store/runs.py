@@ -10,14 +10,19 @@ import shutil
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.planning.looks import ordered
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
+from dpsynth_core.release import times
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.store import fingerprints, jobs, ledger, projects, spools
+from dpsynth_core.release.times import Times
+from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
 
@@ -60,7 +65,7 @@ class RunEvent:
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
-    """Check the spec, reserve its budget and queue it; the run's id.
+    """Check the spec, reserve its budget and queue it; the run's id. The looks that the project has taken are sealed with it.
 
     seen: the project's runs that the curator knew of when deciding. If there is another one of the very same spec, it was started since
     then, in a second tab or by a second click: its id is returned, and nothing is charged again.
@@ -69,15 +74,18 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
 
     projects.check_reach(owner, project, spec)
+    spec = spec.model_copy(update={"looks": ordered((*looks.of(owner, project), *(spec.looks or ())))})
     plan = synthesis.plan(spec)
+    spools.check_room(plan)
     run = new_id()
     charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
     job = jobs.Job(run, owner, project, jobs.RELEASE, spec.model_dump_json(), spec.digest(), spec.population, plan.shares.rho)
     with transaction() as db:
         owned(db, "project", owner, project)
-        same = [row["id"] for row in db.execute("SELECT id FROM runs WHERE project = ? AND spec = ?", (project, spec.model_dump_json()))]
-        if seen is not None and (started := [other for other in same if other not in seen]):
-            return str(started[0])
+        if not set(looks.taken(db, project)) <= set(spec.looks or ()):
+            raise InputError("plan", "the table was looked at in another tab while it was sealed", "seal it again")
+        if (other := jobs.started_meanwhile(db, job, seen)) is not None:
+            return other
         jobs.submit(db, job, charge)
         private_directory(run_folder(project, run))
     jobs.pump()
@@ -121,11 +129,11 @@ def cancel(owner: str, run: str) -> None:
 
 def delete(owner: str, run: str) -> None:
     """Remove a finished run with its release; its ledger entries stay. Raises InputError while it is active."""
-    found = get(owner, run)
-    if found.active:
+    ended = get(owner, run)
+    if ended.active:
         raise InputError("run", "it has not ended", "cancel it first")
     jobs.remove(run)
-    shutil.rmtree(run_folder(found.project, run), ignore_errors=True)
+    shutil.rmtree(run_folder(ended.project, run), ignore_errors=True)
     spools.spool_file(run).unlink(missing_ok=True)
     forget_deleted()
 
@@ -157,11 +165,20 @@ def keep(owner: str, run: str) -> None:
 
 def release(owner: str, run: str) -> Release:
     """The release of a run that is done. Raises InputError for any other."""
-    found = get(owner, run)
-    folder = run_folder(found.project, run) / jobs.RESULT
-    if found.state != "done" or not folder.exists():
-        raise InputError("run", f"it is {found.state} and has no release", "choose a run that is done")
-    return releases.load(folder)
+    return releases.load(_result(owner, run))
+
+
+def times_of(owner: str, run: str) -> Zoned[Times] | None:
+    """How long a run that is done took, curator-only; None of one that was finished later. Raises InputError as `release`."""
+    return times.read(_result(owner, run))
+
+
+def _result(owner: str, run: str) -> Path:
+    ended = get(owner, run)
+    folder = run_folder(ended.project, run) / jobs.RESULT
+    if ended.state != "done" or not folder.exists():
+        raise InputError("run", f"it is {ended.state} and has no release", "choose a run that is done")
+    return folder
 
 
 def _run(row: sqlite3.Row) -> Run:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release import spool
 from dpsynth_core.store import jobs
 from dpsynth_core.store.home import home
+
+
+def check_room(plan: Plan) -> None:
+    """Whether answers and rows of a run will fit on the disk of DPSYNTH_HOME. Raises InputError; called before anything is charged."""
+    spool.check_room(plan, home(), "DPSYNTH_HOME")
 
 
 def spool_file(run: str) -> Path:
@@ -30,7 +37,7 @@ def unfinished() -> tuple[str, ...]:
 
 
 def settle(run: str) -> None:
-    """The release of a command was recovered: forget both. A run of the app stays as it is, its page has its own way."""
+    """Delete the spool of a command whose release was recovered, and its job. A run of the app stays: its page recovers it."""
     if jobs.kind_of(run) != jobs.RELEASE:
         jobs.remove(run)
         spool_file(run).unlink(missing_ok=True)

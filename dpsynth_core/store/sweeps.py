@@ -7,14 +7,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import fingerprints, jobs, projects
+from dpsynth_core.store import fingerprints, jobs, looks, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id
 from dpsynth_core.store.ledger import Charge
@@ -70,9 +70,11 @@ class Stored:
         return not self.active and (self.touched or self.sweep.table != PRIVATE)
 
 
-def submit(owner: str, project: str, sweep: Sweep) -> str:
+def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None = None) -> str:
     """Check every kind of trial, charge the population if the table is private, and begin; the sweep's id.
 
+    seen: the project's sweeps that the curator knew of when deciding. If there is another one of the very same trials, its id is returned,
+    and nothing is charged again (`jobs.started_meanwhile`).
     Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
     """
     projects.check_reach(owner, project, sweep.base)
@@ -85,6 +87,10 @@ def submit(owner: str, project: str, sweep: Sweep) -> str:
     job = jobs.Job(name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers)
     with transaction() as db:
         owned(db, "project", owner, project)
+        if (other := jobs.started_meanwhile(db, job, seen)) is not None:
+            return other
+        if private and not sweep.base.data.simulated:  # trials are charged, what is chosen by their errors is not
+            looks.add(db, project, "trials")
         jobs.submit(db, job, charge)
     jobs.pump()
     return name

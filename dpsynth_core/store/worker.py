@@ -21,11 +21,13 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import recovery, spool, synthesis
+from dpsynth_core.release import recovery, spool, synthesis, times
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool
+from dpsynth_core.release.times import Stopwatch, Times
 from dpsynth_core.store import failures, fingerprints, jobs, ledger, spools
 from dpsynth_core.store.heartbeat import beating
 from dpsynth_core.store.home import run_folder
@@ -67,9 +69,13 @@ def _work_on_release(row: sqlite3.Row) -> None:
 
 def _work_on_sweep(row: sqlite3.Row) -> None:
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
-    if row["charged"] and _changed(job, sweep.base.data):
-        jobs.refuse(job, "The file changed after the sweep was submitted; start another one.")
-    trials = Trials(sweep)
+    try:
+        if row["charged"] and _changed(job, sweep.base.data):
+            raise InputError("data", "the file changed after the sweep was submitted", "start another one")
+        trials = Trials(sweep)
+    except InputError as error:  # so would every trial end, one after the other
+        jobs.refuse(job, str(error))
+        return
 
     def tried(number: int) -> Outcome:
         jobs.touch(job)
@@ -94,7 +100,7 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
 
 
 def _changed(job: str, data: DataSpec) -> bool:
-    """Whether the private table is another than the one that was charged."""
+    """Whether the private table is no longer the one that was charged."""
     return not ledger.is_charged_for(job, fingerprints.of_data(data))
 
 
@@ -102,21 +108,23 @@ def _make_release(row: sqlite3.Row) -> None:
     """Make the release and keep it; of a run that began to read records, what can be made of what it measured."""
     run, folder = row["id"], run_folder(row["project"], row["id"])
     spec = Spec.from_json(json.loads(row["document"]))
-    made = _recovered(run) if row["touched"] else _fresh(run, spec)
-    _keep(replace(made, ledger=ledger.citation(run)), folder)
+    made, taken = (_recovered(run), None) if row["touched"] else _fresh(run, spec)
+    _keep(replace(made, ledger=ledger.citation(run)), taken, folder)
     spools.spool_file(run).unlink()
 
 
-def _fresh(run: str, spec: Spec) -> Release:
-    _record(run, Progress("phase", 0.0, message="checking the plan and the file"))
+def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
+    """The release, and how long it took."""
+    _record(run, Progress("phase", message="checking the plan and the file"))
     plan = synthesis.plan(spec)
     if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
     noise = synthesis.noise_for(spec)
-    kept = Spool(spools.spool_file(run), run, plan, noise.private)
+    kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
     try:
         jobs.touch(run)  # nothing above has read a record, everything below may
-        return synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept)
+        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept, stopwatch)
+        return made, stopwatch.times()
     finally:
         (kept.close if kept.answers else kept.discard)()
 
@@ -127,18 +135,19 @@ def _recovered(run: str) -> Release:
 
 
 def _record(run: str, progress: Progress) -> None:
-    """Store a step of the run the moment it exists."""
+    """Store a step of the run as it happens."""
     interrupts.check()
     if jobs.record(run, progress.to_json()):
         raise Interrupted
 
 
-def _keep(release: Release, folder: Path) -> None:
-    """Write the release aside and let it appear whole."""
+def _keep(release: Release, taken: Zoned[Times] | None, folder: Path) -> None:
+    """Write the release aside and let it appear whole. taken: how long it took, for this machine only."""
     aside = folder / f"{jobs.RESULT}.partial"
     shutil.rmtree(aside, ignore_errors=True)  # of a worker that died here
     private_directory(aside)
     releases.save(release, aside)
+    times.write(taken, aside)
     aside.rename(folder / jobs.RESULT)
 
 

@@ -32,33 +32,32 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Metric:
-    """One measure of the error of a trial: a column of `outcomes`. axis: the title with its unit. percent: it is a share of the people."""
+    """A measure of error, for trials (a column of `outcomes`) and wherever else people are told of one. percent: a share of the people."""
 
     column: str
     title: str
-    axis: str
     help: str
     percent: bool = True
+
+    @property
+    def axis(self) -> str:
+        """The title with its unit."""
+        return f"{self.title} ({'% of all' if self.percent else 'L1, 0 to 2'})"
 
 
 MEAN = Metric(
     "mean",
     "People in a wrong cell",
-    "People in a wrong cell (% of all)",
-    "Of a table, on average over the tables asked for: who would have to move to make it right. Half the mean L1 error.",
+    "Of a table, on average over the tables: who would have to move to another cell to make it right. Half the mean L1 error.",
 )
 WORKLOAD = Metric(
     "workload_error",
     "Workload error",
-    "Workload error (L1, 0 to 2)",
     "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
     percent=False,
 )
 LARGEST = Metric(
-    "largest",
-    "Largest error",
-    "Largest error of one count (% of all)",
-    "Of all counts of all tables: the max error of the papers on query release.",
+    "largest", "Largest error of one count", "Of all counts of all tables: the max error of the papers on query release."
 )
 METRICS = (MEAN, WORKLOAD, LARGEST)
 

@@ -65,6 +65,8 @@ class Sweep:
         for name, values in (("mechanisms", self.mechanisms), ("epsilons", self.epsilons), ("sizes", self.sizes)):
             if not values or len(set(values)) < len(values):
                 raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
+        if self.base.learns:
+            raise InputError("domain", "values of a column are to be learnt, which trials cannot do", "list them")
         for name in self.mechanisms:
             registry.get(name)
         for epsilon in self.epsilons:

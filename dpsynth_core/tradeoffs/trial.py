@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core import report
-from dpsynth_core.evaluation.distances import workload_error
+from dpsynth_core.evaluation.distances import in_wrong_cell, workload_error
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
@@ -77,15 +77,16 @@ class Trials:
         if published.keys() < true.keys():
             problem = f"{plan.mechanism.card.title} does not answer the tables asked for"
             raise InputError("mechanism", problem, "leave it out of a comparison")
-        gaps = [np.abs(true[r] - published[r]) for r in self._sweep.cliques(point.size)]
+        cliques = self._sweep.cliques(point.size)
+        largests = [float(np.abs(true[r] - published[r]).max()) for r in cliques]
         return Outcome(
             workload_error=workload_error(plan.workload, true, published, 1.0),
-            largest=max(float(gap.max()) for gap in gaps),
-            errors=tuple(round(float(gap.sum()) / 2, 7) for gap in gaps),
+            largest=max(largests),
+            errors=tuple(round(in_wrong_cell(true[r], published[r]), 7) for r in cliques),
             measured=_measured(release),
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
-            largests=tuple(round(float(gap.max()), 9) for gap in gaps),
+            largests=tuple(round(gap, 9) for gap in largests),
         )
 
     @cached_property

@@ -1,22 +1,23 @@
 """One column of the private table as the curator declares it: which values exist and which cell each of them falls into.
 
 Everything here is public. An attribute may be typed, read from a codebook or guessed, but it never sees a record; turning
-records into cells is the codec's business. Cells are numbered from 0: categories or bins first, then the cell for unlisted values
-("other"), then the cell for missing ones.
+records into cells is the codec's business. Cells are numbered from 0: categories or bins first, then the cell for values outside the
+declared ones ("other"), then the cell for missing ones.
 
-`bins` defines bins and their edges.
+`bins` defines bins and their edges, `recoding` says in words what happens to values without a cell of their own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Any
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, first_repeated, shown
 from dpsynth_core.vocabulary.bins import (
     LARGEST_EXACT,
     MAX_CELLS,
@@ -25,19 +26,36 @@ from dpsynth_core.vocabulary.bins import (
     column_field,
     day_number,
     day_of,
+    default_edges,
     equal_edges,
     explicit_edges,
     is_number,
     is_whole,
     parse_day,
+    trimmed,
+    width_edges,
 )
 
 KINDS = ("categorical", "ordinal", "integer", "numeric", "date", "coded")
 LABEL_DTYPES = ("string", "int64", "float64", "bool")
+LEARNABLE = ("categorical", "integer", "numeric", "date")
+FEWEST_LEARNT, DEFAULT_MOST, MOST_LEARNT = 4, 32, 10_000
+"""Cells that a column may have at most when its values are learnt."""
 OTHER_LABEL = "other"
 MISSING_LABEL = "missing"
 
+MAX_WHY = 500
+MAX_LABEL = 2000
+
 _FIXED_DTYPE = {"integer": "int64", "numeric": "float64", "date": "date", "coded": "int64"}
+
+
+@dataclass(frozen=True)
+class Recode:
+    """A curator's word that values without a cell of their own count as those of the cell `label`, and why."""
+
+    label: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,12 @@ class Attribute:
     dtype: type of the decoded column: "string", "int64", "float64", "bool" for categories; fixed by the kind otherwise.
     lower, upper: public bounds, inclusive; int, float or datetime.date.  edges: bin edges, see `bins`.
     decimals: numeric only; digits after the point that decoded values carry, None for all.
+    label: what the column is about, for people, such as the question of a questionnaire; "" for nothing.
+    missing, other: whether missing values, and values outside the declared ones, have a cell; without one the curator says that they
+    cannot occur, or names the cell that they count in: missing_as, other_as.  nearest: numbers only; values beyond the bounds count in the
+    nearest bin, as the curator chose.
+    most: above 0 where nobody says what the values are: they are to be learnt with noise, and become this many cells at most. Until then
+    the column has no other fields, and counts as one of so many cells.
     Raises InputError when the declaration contradicts itself.
     """
 
@@ -62,16 +86,28 @@ class Attribute:
     missing: bool = False
     labels: tuple[str, ...] = ()
     decimals: int | None = None
+    nearest: bool = False
+    missing_as: Recode | None = None
+    other_as: Recode | None = None
+    label: str = ""
+    most: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
+        if not isinstance(self.name, str) or not trimmed(self.name):
             raise InputError("domain", "a column has no name", "give every column a name")
+        if trimmed(self.name) != self.name:
+            raise self._error("its name has spaces or a byte order mark around it", "write it without them, as tables are read")
         if self.kind not in KINDS:
             raise self._error("kind is not known", f"use one of {', '.join(KINDS)}")
-        if self.kind in _FIXED_DTYPE:
+        if len(self.label) > MAX_LABEL:
+            raise self._error(f"its label has more than {MAX_LABEL:,} characters", "shorten it")
+        if self.most:
+            self._check_unknown()
+        elif self.kind in _FIXED_DTYPE:
             self._check_number()
         else:
             self._check_categories()
+        self._check_recodes()
         if self.size > MAX_CELLS:
             raise self._error("it has too many values", f"use at most {MAX_CELLS:,} categories or bins, or drop the column")
 
@@ -86,19 +122,28 @@ class Attribute:
         other: bool = False,
         missing: bool = False,
         labels: Iterable[str] = (),
+        missing_as: Recode | None = None,
+        other_as: Recode | None = None,
     ) -> Attribute:
         """A column with listed values. Text around the values is trimmed, blank ones and repeats are refused."""
         kind = "ordinal" if ordered else "categorical"
         texts = tuple(_text(category) for category in _items(name, categories, "categories"))
+        if not texts:  # only of a column whose values were learnt there may be none
+            raise InputError(column_field(name), "it has no categories", "list at least one, or drop the column")
         label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
-        return cls(name, kind, texts, dtype=dtype, other=other, missing=missing, labels=label_texts)
+        cells: dict[str, Any] = {"other": other, "missing": missing, "missing_as": missing_as, "other_as": other_as}
+        return cls(name, kind, texts, dtype=dtype, labels=label_texts, **cells)
 
     @classmethod
     def integer(
-        cls, name: str, lower: int, upper: int, *, bins: int | None = None, edges: Sequence[float] | None = None, missing: bool = False
+        cls, name: str, lower: int, upper: int, *, bins: int | None = None, edges: Sequence[float] | None = None, **fields: Any
     ) -> Attribute:
-        """Whole numbers in lower..upper. By default one bin per value up to 100 values, otherwise 32 equal ones."""
-        return cls._binned(name, "integer", lower, upper, bins, edges, missing)
+        """Whole numbers in lower..upper. By default one bin per value up to 100 values, otherwise bins of a round width.
+
+        One of: bins (a number of equal ones), width (they start at its multiples), edges (with or without the bounds).
+        fields: width, and missing, other, nearest, missing_as, other_as; here and in the constructors below.
+        """
+        return cls._binned(name, "integer", lower, upper, bins, edges, **fields)
 
     @classmethod
     def numeric(
@@ -109,11 +154,11 @@ class Attribute:
         *,
         bins: int | None = None,
         edges: Sequence[float] | None = None,
-        missing: bool = False,
         decimals: int | None = None,
+        **fields: Any,
     ) -> Attribute:
-        """Real numbers in [lower, upper], by default in 32 equal bins."""
-        return cls._binned(name, "numeric", lower, upper, bins, edges, missing, decimals)
+        """Real numbers in [lower, upper], by default in bins of a round width."""
+        return cls._binned(name, "numeric", lower, upper, bins, edges, decimals=decimals, **fields)
 
     @classmethod
     def day(
@@ -124,11 +169,11 @@ class Attribute:
         *,
         bins: int | None = None,
         edges: Sequence[date | str | float] | None = None,
-        missing: bool = False,
+        **fields: Any,
     ) -> Attribute:
         """Dates from lower to upper (ISO text or datetime.date); edges may be dates or days since 1970-01-01. Bins as for integers."""
         cuts = None if edges is None else [e if is_number(e) else day_number(parse_day(name, e)) for e in edges]
-        return cls._binned(name, "date", parse_day(name, lower), parse_day(name, upper), bins, cuts, missing)
+        return cls._binned(name, "date", parse_day(name, lower), parse_day(name, upper), bins, cuts, **fields)
 
     @classmethod
     def coded(cls, name: str, size: int) -> Attribute:
@@ -136,6 +181,14 @@ class Attribute:
         if not is_whole(size) or size < 1:
             raise InputError(column_field(name), "the number of codes is not a whole number from 1 up", "give the number of distinct codes")
         return cls(name, "coded", lower=0, upper=int(size) - 1)
+
+    @classmethod
+    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST) -> Attribute:
+        """A column whose values are to be learnt."""
+        if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
+            problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
+            raise InputError(column_field(name), problem, "say how many cells it may have at most")
+        return cls(name, kind, most=int(most))
 
     @classmethod
     def _binned(
@@ -146,14 +199,19 @@ class Attribute:
         upper: Any,
         bins: int | None,
         edges: Sequence[Any] | None,
-        missing: bool,
-        decimals: int | None = None,
+        width: Any = None,
+        **fields: Any,
     ) -> Attribute:
-        if bins is not None and edges is not None:
-            raise InputError(column_field(name), "both bins and edges are given", "give one of them")
+        if sum(stated is not None for stated in (bins, edges, width)) > 1:
+            raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
         lower, upper = checked_bounds(name, kind, lower, upper)
-        cuts = equal_edges(name, kind, lower, upper, bins) if edges is None else explicit_edges(name, kind, upper, edges)
-        return cls(name, kind, lower=lower, upper=upper, edges=cuts, missing=missing, decimals=decimals)
+        if edges is not None:
+            cuts = explicit_edges(name, kind, lower, upper, edges)
+        elif width is not None:
+            cuts = width_edges(name, kind, lower, upper, width)
+        else:
+            cuts = default_edges(name, kind, lower, upper) if bins is None else equal_edges(name, kind, lower, upper, bins)
+        return cls(name, kind, lower=lower, upper=upper, edges=cuts, **fields)
 
     @property
     def is_number(self) -> bool:
@@ -163,13 +221,14 @@ class Attribute:
     @property
     def values(self) -> int:
         """Cells without "other" and missing."""
+        if self.most:
+            return self.most
         if self.kind == "coded":
             return int(self.upper) + 1
         return len(self.edges) - 1 if self.is_number else len(self.categories)
 
     @property
     def size(self) -> int:
-        """Number of cells."""
         return self.values + self.other + self.missing
 
     @property
@@ -180,27 +239,53 @@ class Attribute:
     def missing_code(self) -> int | None:
         return self.size - 1 if self.missing else None
 
+    def unfolded(self) -> Attribute:
+        """The same column with cells of their own for missing values and for those outside; codes, and what is to be learnt, have none."""
+        if self.kind == "coded" or self.most:
+            return self
+        return replace(self, other=True, missing=True, nearest=False, missing_as=None, other_as=None)
+
     @property
     def code_for_missing(self) -> int:
-        """Where a missing value goes: the missing cell if there is one, else "other", else the first cell."""
-        return next(code for code in (self.missing_code, self.other_code, 0) if code is not None)
+        """Where a missing value goes: its cell, or the one that the curator names, or else "other". Where the curator says that there are
+        none and is wrong, it goes to the first cell, as `recoding.outside_rule` says."""
+        return self._first_of(self.missing_code, self._named(self.missing_as), self.other_code)
 
     @property
     def code_for_unlisted(self) -> int:
-        """Where an unlisted category goes: "other" if there is such a cell, else the missing cell, else the first."""
-        return next(code for code in (self.other_code, self.missing_code, 0) if code is not None)
+        """Where values go that are not listed or cannot be read: "other", or the cell that the curator names, or else the missing cell."""
+        return self._first_of(self.other_code, self._named(self.other_as), self.missing_code)
+
+    @property
+    def code_for_beyond(self) -> int | None:
+        """Where numbers beyond the bounds go: "other", or the cell that the curator names; None for the nearest bin."""
+        return next((code for code in (self.other_code, self._named(self.other_as)) if code is not None), None)
+
+    @staticmethod
+    def _first_of(*codes: int | None) -> int:
+        return next((code for code in codes if code is not None), 0)
+
+    def _named(self, recode: Recode | None) -> int | None:
+        return None if recode is None else self._value_labels.index(recode.label)
+
+    @cached_property
+    def _value_labels(self) -> tuple[str, ...]:
+        if self.most or self.kind == "coded":
+            return tuple(str(code) for code in range(self.values))
+        if self.is_number:
+            return tuple(self._bin_label(i) for i in range(self.values))
+        return self.labels or self.categories
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
-        if self.kind == "coded":
-            labels = tuple(str(code) for code in range(self.values))
-        elif self.is_number:
-            labels = tuple(self._bin_label(i) for i in range(self.values))
-        else:
-            labels = self.labels or self.categories
-        for label, wanted in ((OTHER_LABEL, self.other), (MISSING_LABEL, self.missing)):
-            labels += (f"({label})" if label in labels else label,) * wanted
-        return labels
+        taken = {*self._value_labels, *self.categories}
+        extra = ((OTHER_LABEL, self.other), (MISSING_LABEL, self.missing))
+        return (*self._value_labels, *(_unused(label, taken) for label, wanted in extra if wanted))
+
+    @property
+    def other_text(self) -> str:
+        """What rows of text say in the cell for values outside the list; never one of the list."""
+        return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
         """What to call each cell in charts and tables, in code order."""
@@ -222,36 +307,58 @@ class Attribute:
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(column_field(self.name), problem, remedy)
 
+    def _check_unknown(self) -> None:
+        if self.kind not in LEARNABLE:
+            raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
+        if self._says_more():
+            raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
+        object.__setattr__(self, "dtype", _FIXED_DTYPE.get(self.kind, "string"))
+
+    def _says_more(self) -> bool:
+        declared = (self.categories, self.lower, self.upper, self.edges, self.labels, self.decimals)
+        cells = (self.other, self.missing, self.nearest, self.missing_as, self.other_as)
+        return any(value not in ((), None, False) for value in (*declared, *cells))
+
     def _check_number(self) -> None:
         object.__setattr__(self, "dtype", _FIXED_DTYPE[self.kind])
-        if self.categories or self.labels or self.other:
-            raise self._error("categories, labels and 'other' do not go with numbers", "remove them or make the column categorical")
+        if self.categories or self.labels:
+            raise self._error("categories and labels do not go with numbers", "remove them or make the column categorical")
         if self.kind == "coded":
-            if self.lower != 0 or not is_whole(self.upper) or self.upper < 0 or self.edges or self.missing:
+            if self.lower != 0 or not is_whole(self.upper) or self.upper < 0 or self.edges or self.missing or self.other:
                 raise self._error("codes must run from 0 up, without bins", "declare only the number of codes")
             return
         lower, upper = checked_bounds(self.name, self.kind, self.lower, self.upper)
-        edges = self.edges or equal_edges(self.name, self.kind, lower, upper, None)
+        edges = self.edges or default_edges(self.name, self.kind, lower, upper)
         check_edges(self.name, self.kind, lower, upper, edges)
         if self.decimals is not None and (self.kind != "numeric" or not is_whole(self.decimals) or not 0 <= self.decimals <= 12):
             raise self._error("decimals is not usable", "give 0 to 12 digits, for numeric columns only")
         for field, value in (("lower", lower), ("upper", upper), ("edges", tuple(edges))):
             object.__setattr__(self, field, value)
 
+    def _check_recodes(self) -> None:
+        if self.nearest and (not self.is_number or self.other or self.other_as):
+            raise self._error("'nearest' is one of several choices", "use it for numbers and dates, instead of other cells")
+        for recode, own_cell in ((self.missing_as, self.missing), (self.other_as, self.other)):
+            if recode is None:
+                continue
+            if own_cell or self.kind == "coded":
+                raise self._error("values have a cell of their own and count as another", "choose one of the two")
+            if recode.label not in self._value_labels:
+                raise self._error(f"{recode.label[:40]!r} is none of its values", "name the value that others count as by its label")
+            if not recode.why.strip() or len(recode.why) > MAX_WHY:
+                raise self._error("no reason is given for counting values as others", f"write why, in at most {MAX_WHY} characters")
+
     def _check_categories(self) -> None:
         if self.lower is not None or self.upper is not None or self.edges or self.decimals is not None:
             raise self._error("bounds and bins do not go with categories", "remove them or choose a number kind")
         if self.dtype not in LABEL_DTYPES:
             raise self._error("dtype is not known", f"use one of {', '.join(LABEL_DTYPES)}")
-        if not self.categories and not self.other:
+        if not self.categories and not (self.other and self.missing):
             raise self._error("it has no categories", "list at least one, or drop the column")
         if any(not isinstance(c, str) or not c or c != c.strip() for c in self.categories):
             raise self._error("a category is blank or has spaces around it", "write it out; empty values have the missing cell")
         if len(set(self.categories)) < len(self.categories):
-            repeated = next(c for i, c in enumerate(self.categories) if c in self.categories[:i])
-            raise self._error(f"category '{repeated}' is listed twice", "remove one of them")
-        if self.other and OTHER_LABEL in self.categories:
-            raise self._error("'other' is a category and unlisted values have a cell of that name", "switch one of them off")
+            raise self._error(f"category {shown(first_repeated(self.categories))} is listed twice", "remove one of them")
         if self.labels and len(self.labels) != len(self.categories):
             raise self._error("there is not one label per category", "give a label for each, or none")
         if len(set(self.labels)) < len(self.labels):
@@ -270,10 +377,20 @@ class Attribute:
                 raise self._error("two categories are the same number", "remove one of them, or use dtype string")
 
 
+def _unused(label: str, taken: AbstractSet[str]) -> str:
+    """The label, in brackets where it is one of the values."""
+    while label in taken:
+        label = f"({label})"
+    return label
+
+
 def _items(name: str, values: Iterable[object], what: str) -> tuple[object, ...]:
     if isinstance(values, str):
         raise InputError(column_field(name), f"{what} is one text", "give a list")
-    return tuple(values)
+    items = tuple(values)
+    if any(not isinstance(item, str | int | float) for item in items):
+        raise InputError(column_field(name), f"one of its {what} is not a text", "write texts")
+    return items
 
 
 def _text(value: object) -> str:

@@ -7,10 +7,9 @@ coded data, or from a codebook table. Every mistake in those is an InputError th
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -19,24 +18,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.documents import read_document
-from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import column_field, day_of, equal_edges
+from dpsynth_core.foundation.documents import parse_json, read_document
+from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
+from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
+from dpsynth_core.vocabulary.bins import column_field, day_of, is_equal, width_of
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
 
-__all__ = ["Attribute", "Domain", "column_field", "domain_from_codebook", "load_domain", "outside_rule", "parse_domain"]
+__all__ = [
+    "Attribute",
+    "Domain",
+    "column_field",
+    "domain_from_codebook",
+    "load_domain",
+    "parse_domain",
+    "unstated_columns",
+    "without_statement",
+]
 
 VERSION = 1
+_NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
+"""What is written of a column whose values were learnt when there were none that enough people share."""
+DATA = "data"
+ORIGINS = (DATA, "typed", "labels", "codebook", "public")
+"""Where a domain can have come from; of a domain whose columns differ, the first that occurs. DATA: the private table itself."""
+MAX_COLUMNS = 1000
+"""Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
 _FIELDS = {
     "categorical": ("categories", "dtype", "other", "missing", "labels"),
     "ordinal": ("categories", "dtype", "other", "missing", "labels"),
-    "integer": ("lower", "upper", "bins", "edges", "missing"),
-    "numeric": ("lower", "upper", "bins", "edges", "missing", "decimals"),
-    "date": ("lower", "upper", "bins", "edges", "missing"),
+    "integer": ("lower", "upper", "width", "bins", "edges", "other", "missing"),
+    "numeric": ("lower", "upper", "width", "bins", "edges", "other", "missing", "decimals"),
+    "date": ("lower", "upper", "width", "bins", "edges", "other", "missing"),
     "coded": ("size",),
 }
 _NUMBERS: dict[str, Callable[..., Attribute]] = {"integer": Attribute.integer, "numeric": Attribute.numeric, "date": Attribute.day}
@@ -44,14 +59,18 @@ _NUMBERS: dict[str, Callable[..., Attribute]] = {"integer": Attribute.integer, "
 
 @dataclass(frozen=True)
 class Domain:
-    """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`)."""
+    """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`). origin: where
+    it came from, one of `ORIGINS`, "" where its document does not say."""
 
     attributes: tuple[Attribute, ...]
     impossible: tuple[StructuralZeros, ...] = ()
+    origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.attributes:
             raise InputError("domain", "it has no columns", "keep at least one column")
+        if len(self.attributes) > MAX_COLUMNS:
+            raise CapacityError("domain", f"it has {len(self.attributes):,} columns", f"keep at most {MAX_COLUMNS:,} of them")
         seen: set[str] = set()
         for attribute in self.attributes:
             if attribute.name in seen:
@@ -59,6 +78,10 @@ class Domain:
             seen.add(attribute.name)
         rules = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
         object.__setattr__(self, "impossible", tuple(rules))
+        for attribute in self.unknown:
+            if any(attribute.name in rule.attributes for rule in self.impossible):
+                problem = "a rule about impossible combinations names it, but its values are to be learnt"
+                raise InputError(column_field(attribute.name), problem, "list its values, or drop the rule")
         checked(self.impossible, self.attributes)
 
     @cached_property
@@ -96,8 +119,7 @@ class Domain:
         """The canonical form of a set of columns: domain order. InputError for unknown or repeated names."""
         positions = [self.position(name) for name in names]
         ordered = sorted(set(positions))
-        if len(ordered) < len(positions):
-            repeated = next(p for p in ordered if positions.count(p) > 1)
+        if (repeated := first_repeated(positions)) is not None:
             raise InputError(column_field(self.names[repeated]), "it is named twice in one marginal", "name each column once")
         return tuple(self.names[p] for p in ordered)
 
@@ -138,19 +160,37 @@ class Domain:
     def keep(self, names: Collection[str]) -> Domain:
         """The same domain with only these columns, order unchanged, and the rules that speak of no other."""
         kept = set(self.clique(names))
-        return Domain(
-            tuple(a for a in self.attributes if a.name in kept), tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
-        )
+        rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
+        return Domain(tuple(a for a in self.attributes if a.name in kept), rules, self.origin)
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
         """The same attributes in the order of a file's columns; those that the file lacks come last."""
         place = {name: i for i, name in enumerate(columns)}
-        return Domain(tuple(sorted(self.attributes, key=lambda a: place.get(a.name, len(place)))), self.impossible)
+        return Domain(tuple(sorted(self.attributes, key=lambda a: place.get(a.name, len(place)))), self.impossible, self.origin)
+
+    def unfolded(self) -> Domain:
+        """The same columns with cells of their own for what would count as something else, and without rules."""
+        return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
+
+    def folds(self) -> bool:
+        """Whether there are values that would count as something else."""
+        return any(attribute.size < attribute.unfolded().size for attribute in self.attributes)
+
+    @property
+    def unknown(self) -> tuple[Attribute, ...]:
+        """The columns whose values are to be learnt."""
+        return tuple(attribute for attribute in self.attributes if attribute.most)
+
+    def completed(self, learnt: Iterable[Attribute]) -> Domain:
+        """The same domain with these attributes, under the labels that it has, in place of those of the same names."""
+        by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
+        return Domain(tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes), self.impossible, self.origin)
 
     def to_json(self) -> dict[str, Any]:
         """Our JSON form; `from_json` reads it back to an equal domain."""
-        obj: dict[str, Any] = {"version": VERSION, "attributes": [_attribute_json(a) for a in self.attributes]}
+        obj: dict[str, Any] = {"version": VERSION, "attributes": [_attribute_json(a) | _label_json(a) for a in self.attributes]}
         by_name = {a.name: a for a in self.attributes}
+        obj |= {"origin": self.origin} if self.origin else {}
         return obj | ({"impossible": [zeros_json(rule, by_name) for rule in self.impossible]} if self.impossible else {})
 
     @classmethod
@@ -162,31 +202,90 @@ class Domain:
         if not isinstance(entries, list):
             if "attributes" in obj and "version" in obj and not isinstance(entries, int):
                 raise InputError("domain.attributes", "it is not a list", "list one object per column")
+            if not any(isinstance(size, int | float) for size in obj.values()):  # perhaps the table itself, of which nothing may be quoted
+                raise InputError("domain", "it has no columns", 'give {"version": 1, "attributes": [...]} or {"age": 32}')
             return cls(tuple(Attribute.coded(str(name), size) for name, size in obj.items()))
         if obj.get("version", VERSION) != VERSION:
             raise InputError("domain.version", "this version is not known", f"use version {VERSION}")
         rules = obj.get("impossible", [])
         if not isinstance(rules, list):
             raise InputError("domain.impossible", "it is not a list", "list one rule per object")
-        attributes = tuple(_attribute_from_json(item) for item in entries)
-        return cls(attributes, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)))
+        attributes = tuple(_labelled(_attribute_from_json(item), item) for item in entries)
+        if (origin := obj.get("origin", "")) not in ("", *ORIGINS):
+            raise InputError("domain.origin", "it is not known", f"use one of {', '.join(ORIGINS)}, or leave it out")
+        return cls(attributes, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)), origin)
+
+
+def _label_json(attribute: Attribute) -> dict[str, str]:
+    return {"label": attribute.label} if attribute.label else {}
 
 
 def _attribute_json(attribute: Attribute) -> dict[str, Any]:
     obj: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
+    if attribute.most:
+        return obj | {"discover": True, "most": attribute.most}
     if attribute.kind == "coded":
         return obj | {"size": attribute.size}
     if not attribute.is_number:
-        obj |= {"categories": list(attribute.categories), "dtype": attribute.dtype, "other": attribute.other}
+        obj |= {"categories": list(attribute.categories), "dtype": attribute.dtype}
         obj |= {"labels": list(attribute.labels)} if attribute.labels else {}
-        return obj | {"missing": attribute.missing}
-    bins = len(attribute.edges) - 1
-    if attribute.edges == equal_edges(attribute.name, attribute.kind, attribute.lower, attribute.upper, bins):
-        cut: dict[str, Any] = {"bins": bins}
-    else:
-        cut = {"edges": [day_of(e).isoformat() if attribute.kind == "date" else e for e in attribute.edges]}
-    obj |= {"lower": _bound_json(attribute.lower), "upper": _bound_json(attribute.upper)} | cut | {"missing": attribute.missing}
+        return obj | _cells_json(attribute)
+    obj |= {"lower": _bound_json(attribute.lower), "upper": _bound_json(attribute.upper)} | _bins_json(attribute) | _cells_json(attribute)
     return obj if attribute.decimals is None else obj | {"decimals": attribute.decimals}
+
+
+def _bins_json(attribute: Attribute) -> dict[str, Any]:
+    """How the bins are made, always stated: what the default is may change, a domain may not."""
+    kind, lower, upper, edges = attribute.kind, attribute.lower, attribute.upper, attribute.edges
+    if is_equal(attribute.name, kind, lower, upper, edges):
+        return {"bins": len(edges) - 1}
+    if (width := width_of(kind, lower, upper, edges)) is not None:
+        return {"width": width}
+    return {"edges": [day_of(edge).isoformat() if kind == "date" else edge for edge in edges]}
+
+
+def _cells_json(attribute: Attribute) -> dict[str, Any]:
+    """What happens to missing values and to those outside, always stated."""
+    other = "nearest" if attribute.nearest else _cell_json(attribute.other, attribute.other_as)
+    return {"other": other, "missing": _cell_json(attribute.missing, attribute.missing_as)}
+
+
+def _cell_json(own_cell: bool, recode: Recode | None) -> bool | dict[str, str]:
+    return own_cell if recode is None else {"as": recode.label, "why": recode.why}
+
+
+def _cells_from_json(name: str, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as arguments; what is not stated has a cell of its own."""
+    cells: dict[str, Any] = {}
+    for key in ("other", "missing"):
+        stated = fields.get(key, True)
+        if isinstance(stated, Mapping) and set(stated) == {"as", "why"} and all(isinstance(text, str) for text in stated.values()):
+            cells |= {key: False, f"{key}_as": Recode(stated["as"], stated["why"])}
+        elif key == "other" and stated == "nearest" and kind in _NUMBERS:
+            cells |= {"other": False, "nearest": True}
+        elif isinstance(stated, bool):
+            cells[key] = stated
+        else:
+            nearest = ' or "nearest"' if key == "other" and kind in _NUMBERS else ""
+            remedy = f'write true (a cell of its own), false (cannot occur){nearest} or {{"as": value, "why": reason}}'
+            raise InputError(column_field(name), f"'{key}' is not true or false", remedy)
+    return cells
+
+
+def without_statement(obj: object) -> tuple[str, ...]:
+    """The columns of a domain's JSON that do not say what happens to missing values or to those outside: they get cells for them."""
+    entries = obj.get("attributes") if isinstance(obj, Mapping) else None
+    if not isinstance(entries, list):
+        return ()
+    declared = [one for one in entries if isinstance(one, Mapping) and one.get("kind") != "coded" and "discover" not in one]
+    open_ones = [one for one in declared if not {"other", "missing"} <= set(one)]
+    return tuple(str(one.get("name")) for one in open_ones)
+
+
+def unstated_columns(text: str) -> tuple[str, ...]:
+    """`without_statement` of the text of a file that `parse_domain` reads; a codebook states nothing of the kind."""
+    body = text.lstrip("\ufeff \t\r\n")
+    return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
 
 
 def _bound_json(bound: Any) -> Any:
@@ -197,26 +296,46 @@ def _attribute_from_json(obj: object) -> Attribute:
     if not isinstance(obj, Mapping):
         raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
     name, kind = obj.get("name"), obj.get("kind")
+    if "to_do" in obj and isinstance(name, str):
+        problem = "it is not finished: the domain was made from labels alone"
+        raise InputError(column_field(name), problem, f"{str(obj['to_do'])[:200]}; then remove its \"to_do\"")
     if not isinstance(name, str) or not name.strip():
         raise InputError("domain.attributes", "a column has no name", "give every column a name")
-    if kind not in _FIELDS:
+    if not isinstance(kind, str) or kind not in _FIELDS:
         raise InputError(column_field(name), "kind is not known", f"use one of {', '.join(_FIELDS)}")
-    fields = {key: value for key, value in obj.items() if key not in ("name", "kind")}
+    fields = {key: value for key, value in obj.items() if key not in ("name", "kind", "label")}
+    if "discover" in fields:
+        return _to_learn(name, kind, fields)
     unknown = [str(key) for key in fields if key not in _FIELDS[kind]]
     if unknown:
-        raise InputError(column_field(name), f"'{unknown[0]}' does not go with kind {kind}", f"use {', '.join(_FIELDS[kind])}")
-    for key in ("other", "missing"):
-        if not isinstance(fields.get(key, False), bool):
-            raise InputError(column_field(name), f"'{key}' is not true or false", "write true or false")
+        raise InputError(column_field(name), f"{shown(unknown[0])} does not go with kind {kind}", f"use {', '.join(_FIELDS[kind])}")
     for key in ("categories", "labels", "edges"):
         if not isinstance(fields.get(key, []), list):
             raise InputError(column_field(name), f"'{key}' is not a list", "give a list")
     return _construct(name, kind, fields)
 
 
+def _labelled(attribute: Attribute, obj: Mapping[str, Any]) -> Attribute:
+    if not isinstance(label := obj.get("label", ""), str):
+        raise InputError(column_field(attribute.name), "its label is no text", "write what the column is about, or leave it out")
+    return replace(attribute, label=label.strip()) if label.strip() else attribute
+
+
+def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
+    if fields["discover"] is not True:
+        raise InputError(column_field(name), "'discover' is not true", "write true, or leave it out and list the values")
+    more = [str(key) for key in fields if key not in ("discover", "most")]
+    if more:
+        raise InputError(column_field(name), f"{shown(more[0])} does not go with 'discover'", "leave one of them out")
+    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST))
+
+
 def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
     if kind == "coded":
         return Attribute.coded(name, fields.get("size", 0))
+    if fields == _NOTHING_FOUND:
+        return Attribute(name, kind, other=True, missing=True)
+    fields = {key: value for key, value in fields.items() if key not in ("other", "missing")} | _cells_from_json(name, kind, fields)
     if kind in ("categorical", "ordinal"):
         return Attribute.categorical(name, fields.pop("categories", ()), ordered=kind == "ordinal", **fields)
     lower, upper = fields.pop("lower", None), fields.pop("upper", None)
@@ -229,10 +348,7 @@ def parse_domain(text: str) -> Domain:
     if not body:
         raise InputError("domain", "the file is empty", "give a domain JSON or a codebook CSV")
     if body[0] in "{[":
-        try:
-            return Domain.from_json(json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats))
-        except (json.JSONDecodeError, RecursionError):
-            raise InputError("domain", "the file is not valid JSON", "check commas, quotes and brackets") from None
+        return Domain.from_json(parse_json(body, "domain"))
     delimiter = max(",;\t", key=body.splitlines()[0].count)
     rows = csv.DictReader(body.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
     try:
@@ -249,8 +365,8 @@ def load_domain(path: str | Path) -> Domain:
 def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
     """A domain from rows with the keys column, value and optionally label; columns keep the order of their first row.
 
-    Each row lists one value of one column. A blank value switches on the missing cell, `*` the cell for unlisted values.
-    A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
+    Each row lists one value of one column; a blank value and `*` are the cells for missing and for unlisted values, which every column has
+    here. A single value such as 17..90, 0.0..99.5 or 2020-01-01..2024-12-31 gives bounds: integer, numeric or date.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -264,47 +380,20 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
 
 
 def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
-    missing = any(not value for value, _ in rows)
-    other = any(value == "*" for value, _ in rows)
     categories = [(value, label) for value, label in rows if value not in ("", "*")]
-    if len(categories) == 1 and ".." in categories[0][0] and not other:
+    if len(categories) == 1 and ".." in categories[0][0]:
         low, high = categories[0][0].split("..", 1)
-        return _from_range(name, low.strip(), high.strip(), missing)
+        return _from_range(name, low.strip(), high.strip())
     labels = [label or value for value, label in categories] if any(label for _, label in categories) else []
-    return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=other, missing=missing)
+    return Attribute.categorical(name, [value for value, _ in categories], labels=labels, other=True, missing=True)
 
 
-def _from_range(name: str, low: str, high: str, missing: bool) -> Attribute:
+def _from_range(name: str, low: str, high: str) -> Attribute:
     parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
     for kind, parse in parsers.items():
         try:
             bounds = parse(low), parse(high)
         except ValueError:
             continue
-        return _NUMBERS[kind](name, *bounds, missing=missing)
-    return Attribute.day(name, low, high, missing=missing)
-
-
-def _refuse_constant(_: str) -> None:
-    raise InputError("domain", "it contains NaN or Infinity", "use finite numbers")
-
-
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        repeated = next(n for i, n in enumerate(names) if n in names[:i])
-        raise InputError(column_field(repeated), "the name is used twice", "rename or drop one of the two")
-    return dict(pairs)
-
-
-def outside_rule(attribute: Attribute) -> str:
-    """One or two sentences for the curator: what happens to values outside the declared ones. Never an error."""
-    labels = attribute.cell_labels()
-    empty = f"Empty values go to '{labels[attribute.code_for_missing]}'."
-    if attribute.kind == "coded":
-        return f"Codes below 0 count as 0, above {attribute.upper} as {attribute.upper}. {empty}"
-    if attribute.is_number:
-        thing = "date" if attribute.kind == "date" else "number"
-        clamp = f"Values below {attribute.lower} or above {attribute.upper} go to the nearest bin."
-        return f"{clamp} Text that is not a {thing} counts as empty. {empty}"
-    return f"Values not listed go to '{labels[attribute.code_for_unlisted]}'. {empty}"
+        return _NUMBERS[kind](name, *bounds, other=True, missing=True)
+    return Attribute.day(name, low, high, other=True, missing=True)

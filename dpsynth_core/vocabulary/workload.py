@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
@@ -20,6 +20,9 @@ MAX_MARGINAL_CELLS = 10_000_000
 
 MAX_CLOSURE = 2_000_000
 """Bound on sum over marginals of 2^|r|, which bounds the closure: all 3-way marginals of 100 columns stay below it."""
+
+MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9
+"""Only ratios of weights matter. Far beyond these, sums of them overflow or vanish."""
 
 _FIELD = "workload"
 
@@ -99,7 +102,7 @@ def all_kway(domain: Domain, k: int) -> Workload:
 def target(domain: Domain, column: str, k: int) -> Workload:
     """Every marginal of exactly k columns that contains `column`, weight 1."""
     if column not in domain:
-        raise InputError(_FIELD, f"the target {column!r} is not a column of the domain", "choose one of its columns")
+        raise InputError(_FIELD, f"the target {shown(column)} is not a column of the domain", "choose one of its columns")
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain) - 1, k - 1) * 2**k)
     return _unit_weights(domain, (clique for clique in combinations(domain.names, k) if column in clique))
@@ -130,7 +133,7 @@ def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
             _check_keys(obj, {"kind", "marginals"})
             return _picked(domain, map(_read_marginal, _read_list(obj.get("marginals"))))
         case kind:
-            raise InputError(f"{_FIELD}.kind", f"{kind!r} is unknown", 'use "all", "target" or "marginals"')
+            raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", 'use "all", "target" or "marginals"')
 
 
 def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Workload:
@@ -181,18 +184,19 @@ def _read_marginal(item: Any) -> tuple[list[str], float]:
 def _check_keys(obj: Mapping[str, Any], allowed: set[str]) -> None:
     for key in obj:
         if key not in allowed:
-            raise InputError(f"{_FIELD}.{key}", "this entry is unknown", f"use only {', '.join(sorted(allowed))}")
+            raise InputError(f"{_FIELD}.{str(key)[:60]}", "this entry is unknown", f"use only {', '.join(sorted(allowed))}")
 
 
 def _check_k(domain: Domain, k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(domain):
-        raise InputError(f"{_FIELD}.k", f"{k!r} is not a whole number from 1 to the {len(domain)} columns of the domain", "change it")
+        raise InputError(f"{_FIELD}.k", f"{shown(k)} is not a whole number from 1 to the {len(domain)} columns of the domain", "change it")
     return k
 
 
 def _check_weight(clique: Clique, weight: Any) -> None:
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not (0 < weight < math.inf):
-        raise InputError(_FIELD, f"the weight {weight!r} of {_clique_name(clique)} is not a positive number", "give a weight such as 1")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+        problem = f"the weight {shown(weight)} of {_clique_name(clique)} is not a positive number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
+        raise InputError(_FIELD, problem, "give a weight such as 1")
 
 
 def _check_cells(domain: Domain, clique: Clique) -> None:
@@ -200,7 +204,7 @@ def _check_cells(domain: Domain, clique: Clique) -> None:
     if cells > MAX_MARGINAL_CELLS:
         raise CapacityError(
             _FIELD,
-            f"the marginal {_clique_name(clique)} has {cells:,} cells, more than {MAX_MARGINAL_CELLS:,}",
+            f"the marginal {_clique_name(clique)} has {many(cells)} cells, more than {MAX_MARGINAL_CELLS:,}",
             "use fewer columns in it, or fewer categories or bins in its columns",
         )
 
@@ -209,7 +213,7 @@ def _check_closure(subsets: int) -> None:
     if subsets > MAX_CLOSURE:
         raise CapacityError(
             _FIELD,
-            f"its marginals have about {subsets:,} subsets, more than {MAX_CLOSURE:,}",
+            f"its marginals have about {many(subsets)} subsets, more than {MAX_CLOSURE:,}",
             "use fewer columns per marginal, or fewer marginals",
         )
 
@@ -219,9 +223,10 @@ def _check_threshold(threshold: Any, columns: int) -> None:
     if threshold is None:
         return
     if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold <= columns:
-        problem = f"{threshold!r} is not a whole number from 1 to the {columns} columns of the smallest table"
+        problem = f"{shown(threshold)} is not a whole number from 1 to the {columns} columns of the smallest table"
         raise InputError(f"{_FIELD}.threshold", problem, "change it, or leave it out to ask for all columns")
 
 
 def _clique_name(clique: Sequence[str]) -> str:
-    return " x ".join(clique) or "of no columns"
+    named = " x ".join(clique[:5]) or "of no columns"
+    return f"{named} and {len(clique) - 5:,} more" if len(clique) > 5 else named

@@ -20,12 +20,13 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.bins import column_field, day_number, parse_day
 from dpsynth_core.vocabulary.measurement import Clique
@@ -39,6 +40,8 @@ MAX_CELLS = 1_000_000
 """Cells of the table over one rule's columns; every model stores a table of that size."""
 MAX_TOGETHER = 10_000_000
 """Cells of a table over columns that several rules tie together (80 MB, the usual capacity of a model)."""
+MAX_OF_ALL = 100_000_000
+"""Cells of the tables of all rules: a byte each, gone through once."""
 MAX_NOTE = 500
 _SHOWN_VALUES = 4
 _FORMS = {
@@ -77,7 +80,7 @@ class StructuralZeros:
     def ordered(self, names: Sequence[str]) -> StructuralZeros:
         """The same rule with its attributes in the order of `names`."""
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
-        boxes = tuple(tuple(box[i] for i in order) for box in self.boxes)
+        boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
         return StructuralZeros(tuple(self.attributes[i] for i in order), boxes, self.target, self.note)
 
     def cells(self, sizes: Sequence[int]) -> Cells:
@@ -103,8 +106,13 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
     """
     by_name = {a.name: a for a in attributes}
     tables: dict[Clique, Cells] = {}
+    looked_at = 0
     for i, rule in enumerate(zeros):
         sizes = _sizes(rule.attributes, by_name, numbered(i))
+        looked_at += math.prod(sizes)
+        if looked_at > MAX_OF_ALL:
+            problem = f"the tables of the rules up to it have more than {MAX_OF_ALL:,} cells"
+            raise CapacityError(numbered(i), problem, "put rules about the same columns together, or remove some")
         if any(not 0 <= code < size for box in rule.boxes for codes, size in zip(box, sizes, strict=True) for code in codes):
             raise InputError(numbered(i), "a value is not one of its column", "correct it, or remove the rule")
         table = rule.cells(sizes) | tables.get(rule.attributes, np.zeros((), dtype=bool))
@@ -122,7 +130,7 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
             raise InputError(field, f"{column_field(name)} is not in the domain", "check the spelling, or remove the rule")
     sizes = tuple(by_name[name].size for name in columns)
     if math.prod(sizes) > MAX_CELLS:
-        problem = f"its columns have {math.prod(sizes):,} cells together"
+        problem = f"its columns have {many(math.prod(sizes))} cells together"
         raise CapacityError(field, problem, f"name fewer columns or use fewer values: at most {MAX_CELLS:,} cells")
     return sizes
 
@@ -136,8 +144,8 @@ def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iter
     """
     pool = [(clique, ~table) for clique, table in tables.items()]
     left = {name for clique, _ in pool for name in clique}
+    around = {name: _around(name, pool) for name in left}
     while left:
-        around = {name: _around(name, pool) for name in left}
         name = min(left, key=lambda n: (math.prod(sizes[m] for m in around[n]), n))
         columns = around[name]
         if math.prod(sizes[m] for m in columns) > MAX_TOGETHER:
@@ -154,6 +162,7 @@ def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iter
         yield name, columns, possible
         pool.append((tuple(m for m in columns if m != name), rest))
         left.discard(name)
+        around |= {m: _around(m, pool) for m in columns if m != name}
 
 
 def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
@@ -170,7 +179,8 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     unknown = [str(key) for key in obj if key not in (*_FORMS[form], "note")]
     if unknown or not all(key in obj for key in _FORMS[form]):
         wanted = ", ".join(_FORMS[form])
-        raise InputError(field, f"its entries are not {wanted}" + (f" ('{unknown[0]}')" if unknown else ""), f"give {wanted} and a note")
+        named = f" ({shown(unknown[0])})" if unknown else ""
+        raise InputError(field, f"its entries are not {wanted}{named}", f"give {wanted} and a note")
     note = obj.get("note", "")
     if not isinstance(note, str) or len(note) > MAX_NOTE:
         raise InputError(field, "its note is not a short text", f"write at most {MAX_NOTE} characters")
@@ -188,6 +198,8 @@ class _Reader:
 
     by_name: Mapping[str, Attribute]
     field: str
+    places: dict[str, Mapping[str, int]] = dataclass_field(default_factory=dict)
+    """Of each column, code by cell label and by category, as `_places` finds them."""
 
     def sides(self, obj: Any) -> dict[str, Codes]:
         """{"column": value or values, ...} as codes."""
@@ -209,24 +221,30 @@ class _Reader:
 
     def but(self, name: str, codes: Codes) -> Codes:
         """All the other codes of a column."""
-        others = tuple(code for code in range(self.by_name[name].size) if code not in codes)
+        chosen = frozenset(codes)
+        others = tuple(code for code in range(self.by_name[name].size) if code not in chosen)
         if not others:
             raise InputError(self.field, f"every value of {column_field(name)} is allowed, so it forbids nothing", "leave values out")
         return others
+
+    def _places(self, name: str) -> Mapping[str, int]:
+        if name not in self.places:
+            attribute = self.by_name[name]
+            labels = {label: code for code, label in enumerate(attribute.cell_labels())}
+            self.places[name] = {category: code for code, category in enumerate(attribute.categories)} | labels
+        return self.places[name]
 
     def _one(self, name: str, value: Any) -> list[int]:
         attribute = self.by_name[name]
         if not isinstance(value, str | int | float | bool):
             raise InputError(self.field, f"a value of {column_field(name)} is not a text", "name values as the domain does")
         text = str(value).lower() if isinstance(value, bool) else str(value).strip()
-        for named in (attribute.cell_labels(), attribute.categories):
-            if text in named:
-                return [named.index(text)]
+        if (code := self._places(name).get(text)) is not None:
+            return [code]
         codes = bins_within(attribute, text) if ".." in text else []
         if not codes:
-            short = text if len(text) <= 40 else text[:39] + "…"
             inside = "; a range needs bins that lie in it" if attribute.is_number else ""
-            raise InputError(self.field, f"{column_field(name)} has no value {short!r}", f"use the values of the domain{inside}")
+            raise InputError(self.field, f"{column_field(name)} has no value {shown(text)}", f"use the values of the domain{inside}")
         return codes
 
 
@@ -278,11 +296,14 @@ def _listed_cells(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
     read.table(columns)
     if any(not isinstance(cell, list) or len(cell) != len(columns) for cell in cells):
         raise InputError(read.field, "a cell has not one value per column", "name the values in the order of the columns")
-    forbidden = {
-        codes
-        for cell in cells
-        for codes in itertools.product(*(read.codes(str(name), value) for name, value in zip(columns, cell, strict=True)))
-    }
+    forbidden: set[Codes] = set()
+    listed = 0
+    for cell in cells:
+        sides = [read.codes(str(name), value) for name, value in zip(columns, cell, strict=True)]
+        listed += math.prod(map(len, sides))
+        if listed > MAX_CELLS:
+            raise CapacityError(read.field, f"it lists more than {MAX_CELLS:,} combinations", "list each once, or use “never”")
+        forbidden.update(itertools.product(*sides))
     return StructuralZeros(tuple(map(str, columns)), tuple(tuple((code,) for code in codes) for codes in sorted(forbidden)))
 
 
@@ -314,7 +335,8 @@ def _labels(attribute: Attribute, codes: Iterable[int]) -> list[str]:
 
 
 def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]:
-    return [label for label in attribute.cell_labels() if label not in box[attribute.name]]
+    named = frozenset(box[attribute.name])
+    return [label for label in attribute.cell_labels() if label not in named]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, projects, runs
+from dpsynth_core.store import jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.shell import document
+from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ("age", "sex", "region", "health")
@@ -46,7 +47,8 @@ def project(**fields: Any) -> str:
 def hostile_project(names: Sequence[str]) -> str:
     """A project, ready to run, over an uploaded table whose columns and values have these names, which try to be something else."""
     table = pd.DataFrame({name: [*names] * 200 for name in names})
-    domain = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": list(names)} for name in names]}
+    listed = {"kind": "categorical", "categories": list(names), "other": False, "missing": False}
+    domain = {"version": 1, "attributes": [{"name": name, **listed} for name in names]}
     fields = draft(domain=domain)
     fields["wizard"] |= {"columns": list(names), "source": "upload", "label": names[0]}
     place = project(**fields)
@@ -55,20 +57,18 @@ def hostile_project(names: Sequence[str]) -> str:
     return place
 
 
-def finished_run(project_id: str, seconds: float = 240.0) -> Run:
-    """Run the project's draft in a real worker and wait for its end."""
+def finished_run(project_id: str) -> Run:
+    """Run the project's draft to its end as a worker does, but in this process, which has long loaded what a worker would load first."""
     spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
-    run = runs.submit(LOCAL_OWNER, project_id, spec)
-    until = time.monotonic() + seconds
-    while runs.get(LOCAL_OWNER, run).active and time.monotonic() < until:
-        time.sleep(0.1)
-        jobs.pump()
+    with patch.object(jobs, "_launch", lambda *_: None):
+        run = runs.submit(LOCAL_OWNER, project_id, spec)
+        worker.work(jobs.claim(run))
     return runs.get(LOCAL_OWNER, run)
 
 
 def open_page(name: str, project_id: str) -> AppTest:
     """The app, as a browser sees it after opening /<name>?project=<id>."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = project_id
     app.run()
     return app.switch_page(f"pages/{name}.py").run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.report import error_table
 from tests.app.demo_project import ROOT, open_page, project, words
 
 
@@ -38,3 +40,12 @@ def test_every_kind_of_support_on_the_results_page_is_explained() -> None:
 @pytest.mark.parametrize("word", ["marginal", "domain", "kernel", "workload", "population", "zCDP", "seed", "spec", "neighbouring"])
 def test_the_glossary_has_the_words_that_the_pages_use(word: str) -> None:
     assert word in (ROOT / "assets" / "guide" / "glossary.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_says_why_there_are_no_scores_of_closeness() -> None:
+    """Nothing that is published is called one, either."""
+    app = open_page("guide", project())
+    app.session_state["guide_tab"] = "Not protected"
+    app.run()
+    assert "can look safe where there is no privacy" in words(app)
+    assert not [name for name in error_table.COLUMNS if re.search("closest|nearest|dcr|nndr", name)]

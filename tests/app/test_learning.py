@@ -15,9 +15,9 @@ from tests.app.demo_project import draft, finished_run, open_page, project, word
 HALVES: dict[str, Any] = {
     "version": 1,
     "attributes": [
-        {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
-        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 2},
-        {"name": "health", "kind": "categorical", "categories": ["good"], "other": True},
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 2, "other": False, "missing": False},
+        {"name": "health", "kind": "categorical", "categories": ["good"], "other": True, "missing": False},
     ],
 }
 
@@ -27,8 +27,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
 
 
-def learning(**settings: Any) -> str:
-    return project(domain=HALVES, workload={"kind": "all", "k": 2}, mechanism={"name": "learn", "settings": settings})
+def learning(**given: Any) -> str:
+    return project(domain=HALVES, workload={"kind": "all", "k": 2}, mechanism={"name": "learn", "settings": given})
 
 
 def chosen(place: str) -> dict[str, Any]:

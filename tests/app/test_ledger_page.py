@@ -54,7 +54,7 @@ def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     epsilon = next(t for t in app.text_input if t.label == "New cap, ε")
     epsilon.input("20")
     app = next(b for b in app.button if b.label == "Change the cap").click().run()
-    assert "needs one" in words(app)
+    assert "there is no reason" in words(app)
     assert ledger.spent("Invented people").cap_epsilon == 10
     next(t for t in app.text_input if t.label == "New cap, ε").input("20")
     next(t for t in app.text_input if t.label == "Reason").input("approved by the board")
@@ -66,7 +66,7 @@ def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
 def test_a_cap_that_is_no_budget_is_refused(charged: str, typed: str) -> None:
     app = open_page("ledger", charged)
     next(t for t in app.text_input if t.label == "New cap, ε").input(typed)
-    next(t for t in app.text_input if t.label == "Reason").input("why not")
+    next(t for t in app.text_input if t.label == "Reason").input("why would we not")
     app = next(b for b in app.button if b.label == "Change the cap").click().run()
     assert not app.exception
     assert app.error

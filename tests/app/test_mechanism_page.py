@@ -14,12 +14,12 @@ from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.spool import Spool
-from dpsynth_core.release.transcript import Answer
-from dpsynth_core.store import jobs, ledger, projects, runs, spools, worker
+from dpsynth_core.release.transcript import RecordedAnswer
+from dpsynth_core.store import jobs, ledger, looks, projects, runs, spools, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, open_page, project, words
+from tests.app.demo_project import draft, hostile_project, open_page, project, words
 from tests.mechanisms.offered import TABLES
 
 
@@ -35,7 +35,7 @@ def button(app: AppTest, label: str) -> object:
 
 
 def sealed(project_id: str) -> document.Spec:
-    return document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
+    return document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial", ())
 
 
 def started(project_id: str) -> str:
@@ -56,6 +56,7 @@ def test_the_verdict_comes_first_and_follows_the_declared_people() -> None:
     good = open_page("mechanism", project())
     assert not good.exception
     assert good.success[0].value.startswith("Single columns and the tables you asked for should come out well")
+    assert "hides small groups first" in words(good)
     few = draft()
     few["wizard"]["people"] = 20
     assert "Expect noise only" in open_page("mechanism", project(**few)).error[0].value
@@ -142,11 +143,11 @@ def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
 def test_every_parameter_reaches_the_sealed_plan(name: str) -> None:
     place = project(mechanism={"name": "aim", "settings": {}})
     parameter = next(p for p in parameters(registry.get("aim")) if p.name == name)
-    assert Plan.of(sealed(place)).settings[name] == parameter.default
+    assert getattr(Plan.of(sealed(place)).mechanism, name) == parameter.default
     wanted = 0.5 if parameter.high <= 1 else 20
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith(f"mechanism.settings.{name}"))
     field.input(str(wanted)).run()
-    assert Plan.of(sealed(place)).settings[name] == wanted
+    assert getattr(Plan.of(sealed(place)).mechanism, name) == wanted
 
 
 def test_the_number_of_rows_reaches_the_sealed_plan_and_can_be_taken_back() -> None:
@@ -218,7 +219,6 @@ def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() ->
         run,
         {
             "kind": "measured",
-            "seconds": 1.0,
             "round": 0,
             "attributes": ["age"],
             "sigma": 9.0,
@@ -267,7 +267,7 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     plan = Plan.of(sealed(place))
     spool = Spool(spools.spool_file(run), run, plan, private=True)
     counts = np.full(plan.domain.sizes(("age",)), 40.0)
-    spool.keep(Answer("measure_marginal", (("age",), 9.0), 0, Measurement(("age",), counts, 9.0)), ())
+    spool.keep(RecordedAnswer("measure_marginal", (("age",), 9.0), 0, Measurement(("age",), counts, 9.0)), ())
     spool.close()
     ended(run, "lost", "Its worker died.")
     charged = ledger.spent("Invented people")
@@ -279,3 +279,10 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
     assert ledger.spent("Invented people") == charged
     for page in ("results", "mechanism"):
         assert not open_page(page, place).exception
+
+
+def test_looks_that_were_taken_stand_among_the_leaks_before_the_plan_is_sealed() -> None:
+    place = hostile_project(("a", "b"))
+    assert "after looking at the records" not in words(open_page("mechanism", place))
+    looks.record(LOCAL_OWNER, place, "truth")
+    assert "before this plan was sealed, true values of the table were shown" in words(open_page("mechanism", place))

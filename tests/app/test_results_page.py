@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.store import runs
+from dpsynth_core.store import looks, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
@@ -61,6 +61,14 @@ def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], 
     assert not any(WATERMARK in chart for chart in charts(app))
 
 
+def test_how_long_it_took_is_shown_as_curator_only_and_in_no_fact(done: dict[str, str]) -> None:
+    text = words(at(done["rows"], "about"))
+    facts, taken = text.split("How long did it take?")
+    assert "Curator-only" in taken
+    assert "total" in taken
+    assert "total" not in facts[facts.index("Facts") :]
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_hostile_names_are_never_markup(done: dict[str, str], view: str) -> None:
     app = at(done["hostile"], view)
@@ -84,6 +92,20 @@ def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str
         assert not app.exception
         assert any(WATERMARK in chart for chart in charts(app)), view
         assert "not for screenshots" in words(app)
+    assert looks.of(LOCAL_OWNER, done["rows"]) == ()  # these people are invented
+
+
+def test_true_values_that_were_shown_are_recorded_and_stay_so(done: dict[str, str]) -> None:
+    place = done["hostile"]
+    at(place, "tables")
+    assert looks.of(LOCAL_OWNER, place) == ()
+    app = at(place, "columns")
+    app = app.toggle(key="results_curator").set_value(True).run()
+    assert not app.exception
+    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+    app.toggle(key="results_curator").set_value(False).run()
+    open_page("results", place)
+    assert looks.of(LOCAL_OWNER, place) == ("truth",)
 
 
 def test_the_limit_that_is_asked_for_decides_which_tables_are_trusted(done: dict[str, str]) -> None:

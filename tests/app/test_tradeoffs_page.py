@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
 from dpsynth_core.store import chain, jobs, ledger, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
+from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
@@ -81,6 +82,61 @@ def test_the_page_opens_before_anything_is_prepared_and_says_what_it_needs() -> 
     app = open_page("tradeoffs", project(domain=None, workload=None))
     assert not app.exception
     assert "needs columns, tables and a budget" in words(app)
+
+
+@pytest.mark.parametrize("label", ["Stop", "Delete"])
+def test_what_the_disk_refuses_to_a_button_is_said_at_the_top_of_the_page(
+    label: str, started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = project(**small())
+    if label == "Delete":
+        app = finished(place, started)
+    else:
+        app = open_page("tradeoffs", place)
+        button(app, "Start").click().run()
+
+    def full(*_: object) -> None:
+        raise StoreFault("DPSYNTH_HOME", "the disk that it is on is full", "free some space and try again")
+
+    monkeypatch.setattr(jobs, "stop", full)
+    button(app, label).click().run()
+    assert not app.exception
+    assert [error.value for error in app.error] == ["**DPSYNTH\\_HOME**: the disk that it is on is full. Free some space and try again."]
+    assert "was not done" in words(app)
+    assert only(place)
+    app.run()
+    assert not app.error
+
+
+def test_what_the_disk_refuses_to_a_choice_is_said_and_the_draft_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = project(**small())
+    app = open_page("tradeoffs", place)
+    before = chosen(place)
+
+    def full(*_: object) -> None:
+        raise StoreFault("DPSYNTH_HOME", "the disk that it is on is full", "free some space and try again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(projects, "save", full)
+        app.pills[0].set_value([app.pills[0].options[0]]).run() if app.pills else app.slider[0].set_value(2).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert chosen(place) == before
+
+
+def test_a_part_that_draws_itself_again_says_what_the_disk_refuses(monkeypatch: pytest.MonkeyPatch, started: list[str]) -> None:
+    place = project(**small())
+    app = open_page("tradeoffs", place)
+    button(app, "Start").click().run()
+    assert started
+
+    def broken(*_: object) -> None:
+        raise StoreFault("DPSYNTH_HOME", "its disk fails", "check the disk, then try again")
+
+    monkeypatch.setattr(sweeps, "points", broken)
+    app.run()
+    assert not app.exception
+    assert any("its disk fails" in error.value for error in app.error)
 
 
 def test_a_stand_in_needs_no_private_table(started: list[str]) -> None:

@@ -61,3 +61,22 @@ def priced_as_add_remove(source: Any, unit: Unit, *rest: Any) -> PrivacyKernel:
 def priced_for_one_row(source: Any, unit: Unit, *rest: Any) -> PrivacyKernel:
     """A kernel that takes a person with several rows for one with one row."""
     return PrivacyKernel(source, Unit(unit.relation, 1), *rest)
+
+
+class OneKey:
+    """A source that keeps one key only, the one that comes last: what a cap on distinct keys may come to."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._table, name)
+
+    def values(self, name: str) -> Any:
+        for counts in self._table.values(name):
+            yield dict([max(counts.items())])
+
+
+def with_a_cap(source: Any, *rest: Any) -> PrivacyKernel:
+    """A kernel whose source drops keys when there are too many."""
+    return PrivacyKernel(OneKey(source), *rest)

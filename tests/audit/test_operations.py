@@ -17,20 +17,21 @@ import pytest
 
 from dpsynth_core.audit import branching, operations
 from dpsynth_core.audit.claims import Accounted
-from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.audit.evidence import FALSE_ALARM, Draw, Finding, smallest_visible
 from dpsynth_core.audit.losses import FREE, OPERATIONS
 from dpsynth_core.audit.operations import BY_SEARCH, CASES, UNITS, Case, compute, sample
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.oracles.rules import rule_oracle as oracle
 from dpsynth_core.oracles.rules.rules import Rule, RuleClass
+from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.privacy.events import Selection
+from dpsynth_core.privacy.events import Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import OpenDPNoise, SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from tests.audit.broken import HalfLaplace, HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row
+from tests.audit.broken import HalfLaplace, HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row, with_a_cap
 
 DRAWS = 2000
 LEVEL = FALSE_ALARM / 400
@@ -38,7 +39,8 @@ LEVEL = FALSE_ALARM / 400
 QUESTIONS = [(case, unit) for case in CASES for unit in case.units]
 COMPUTED = [(case, unit) for case, unit in QUESTIONS if case.finite]
 DRAWN = [(case, unit) for case, unit in QUESTIONS if not case.finite]
-NORMAL = [case for case in CASES if case.operation.startswith("measure_")]
+LONE = next(case for case in CASES if case.title == "discover_values (a value of one person)")
+NORMAL = [case for case in CASES if case.operation.startswith(("measure_", "discover_")) and case is not LONE]
 """Those with Gaussian noise."""
 
 
@@ -141,7 +143,7 @@ def test_choosing_at_the_price_of_removing_is_found() -> None:
 
 LOOSE = ("learn_", "permute_", "best_", "keep_", "select_rule")
 """Operations whose charge is a bound that no pair of tables comes near: an error of a factor of two stays below it."""
-TIGHT = [case for case in CASES if not case.operation.startswith(LOOSE)]
+TIGHT = [case for case in CASES if not case.operation.startswith(LOOSE) and case is not LONE]
 
 
 @pytest.mark.parametrize("case", TIGHT, ids=lambda case: case.title)
@@ -176,6 +178,38 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Meter, "charge", lambda meter, event: None if isinstance(event, Selection) else charge(meter, event))
 
 
+# Values that one person has
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_a_threshold_that_is_forgotten_is_found(unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thresholds, "threshold", lambda sigma, delta, rows: -(10**9))  # noqa: ARG005
+    assert broken(sample(LONE, unit, SeededNoise(1), DRAWS, LEVEL))
+
+
+def test_a_threshold_at_one_record_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thresholds, "threshold", lambda sigma, delta, rows: 1)  # noqa: ARG005
+    assert broken(sample(LONE, UNITS[0], SeededNoise(1), DRAWS, LEVEL))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_a_delta_that_is_not_charged_is_found(unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
+    charge = Meter.charge
+    monkeypatch.setattr(Meter, "charge", lambda meter, event: charge(meter, Gaussian(event.sigma, event.l2)))
+    assert broken(sample(LONE, unit, SeededNoise(1), 2 * DRAWS, LEVEL))
+
+
+def test_keys_dropped_at_a_cap_are_found() -> None:
+    """A source with room for one key: if the person's is the one, everybody else's is gone."""
+
+    def look(answer: dict[str, int]) -> Draw:
+        return Draw(0.0, tuple(answer))
+
+    noise, cap = SeededNoise(1), Case("discover_values", LONE.ask, "a cap", others=(operations.OLD,) * 300, look=look)
+    assert not broken(sample(cap, UNITS[0], noise, DRAWS // 4, LEVEL))
+    assert broken(sample(cap, UNITS[0], noise, DRAWS // 4, LEVEL, with_a_cap))
+
+
 def test_noise_on_one_side_only_is_found() -> None:
     assert broken(sample(named("measure_marginal"), UNITS[0], Shy(1), DRAWS, LEVEL))
 
@@ -206,6 +240,7 @@ FORMS = 1200
 900 held-out draws tell these apart at LEVEL but once in a hundred times or less, and this seed is not that time."""
 
 
+@pytest.mark.slow  # 2,400 searches by CP-SAT
 def test_the_form_of_a_decision_list_does_not_tell_who_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rspm, "asking", in_this_process)
     assert not broken(sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL))

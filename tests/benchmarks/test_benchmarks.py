@@ -37,9 +37,9 @@ def place(tmp_path: Path) -> Path:
     domain = {
         "version": 1,
         "attributes": [
-            {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5},
-            {"name": "sex", "kind": "categorical", "categories": ["f", "m"]},
-            {"name": "smokes", "kind": "categorical", "categories": ["no", "yes"]},
+            {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5, "other": False, "missing": False},
+            {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": False},
+            {"name": "smokes", "kind": "categorical", "categories": ["no", "yes"], "other": False, "missing": False},
         ],
     }
     (tmp_path / "domain.json").write_text(json.dumps(domain), encoding="utf-8")

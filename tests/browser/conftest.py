@@ -16,13 +16,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.patience import SECONDS
 from tests.servers import Server, serving
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run")
-PATIENCE_MS = 30_000
-LONG_MS = 400_000  # a run, on a machine that other tests keep busy
+PATIENCE_MS = 1000 * SECONDS
+LONG_MS = 2 * PATIENCE_MS
+"""For a whole run or sweep."""
 
-expect.set_options(timeout=PATIENCE_MS)  # 5 s are too few where other tests keep the machine busy
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")  # not longer: Playwright allows one at a time in a process

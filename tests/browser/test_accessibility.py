@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
 from collections.abc import Iterator
 from importlib.resources import files
@@ -21,8 +20,9 @@ from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
 from tests.app.demo_project import draft, finished_run, project
 from tests.browser.conftest import Server, opened, settled
+from tests.patience import wait_until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]  # every page in both colour schemes
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 PAGES = [step.name for step in (*steps.STEPS, *steps.ALWAYS)]
@@ -41,10 +41,12 @@ def done(server: Server) -> Iterator[str]:
         place = project(**fields)
         sweep = sweeps.submit(LOCAL_OWNER, place, sweep_draft.sweep(fields, "Trial"))
         assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
-        while sweeps.get(LOCAL_OWNER, sweep).active:
-            time.sleep(0.1)
-            jobs.pump()
+        wait_until(lambda: not sweeps.get(LOCAL_OWNER, sweep).active, jobs.pump)
         yield place
+
+
+DRAWN = "() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].every(chart => chart.querySelector('canvas, svg'))"
+"""Charts are drawn after the script has run."""
 
 
 def findings(page: Page) -> list[str]:
@@ -65,7 +67,7 @@ def findings(page: Page) -> list[str]:
 def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str, name: str) -> None:
     opened(page, server, f"/{name}?project={done}")
     assert page.get_by_text("This step opens when").count() == 0
-    page.wait_for_timeout(500)  # charts are drawn after the script has run
+    page.wait_for_function(DRAWN)
     assert findings(page) == []
 
 
@@ -74,7 +76,7 @@ def test_no_view_of_the_results_has_a_serious_finding(page: Page, server: Server
     for view in VIEWS:
         page.get_by_text(view, exact=True).first.click()
         settled(page)
-        page.wait_for_timeout(500)
+        page.wait_for_function(DRAWN)
         assert findings(page) == [], view
 
 

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import new_project, opened, settled
 from tests.browser.test_accessibility import findings
+from tests.patience import SECONDS
 from tests.servers import Server, serving
 
 pytestmark = pytest.mark.browser
@@ -71,7 +72,7 @@ def stranger(browser: Browser) -> Iterator[Page]:
 def handshake(server: Server, headers: Mapping[str, str]) -> int:
     """The status of the answer to a program that asks for the websocket: 101 if it may."""
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "A" * 22 + "=="}
-    connection = http.client.HTTPConnection("localhost", server.port, timeout=10)
+    connection = http.client.HTTPConnection("localhost", server.port, timeout=SECONDS)
     try:
         connection.request("GET", "/_stcore/stream", headers=upgrade | headers)
         return connection.getresponse().status
@@ -109,7 +110,7 @@ def test_another_account_of_the_machine_gets_nothing(page: Page, server: Server)
     assert any("/media/" in path for path in paths)
     for path in sorted(paths):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(server.url + path, timeout=10)
+            urllib.request.urlopen(server.url + path, timeout=SECONDS)
         assert refused.value.code == 403, path
         assert SECRET_NAME not in refused.value.read().decode()
     for headers in ({}, {"Cookie": "dpsynth_owner=" + "0" * 32}, {"X-Forwarded-For": "127.0.0.1", "X-Forwarded-User": "local"}):
@@ -120,7 +121,7 @@ def test_another_account_of_the_machine_gets_nothing(page: Page, server: Server)
 
 
 def test_the_health_of_the_server_is_open_to_a_container(server: Server) -> None:
-    with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=SECONDS) as answer:
         assert answer.read() == b"ok"
 
 
@@ -226,7 +227,7 @@ def test_the_token_reaches_no_log(tmp_path: Path) -> None:
         for address in (server.opening(), server.opening("/results?x=1"), f"{server.opening()}0"):
             request = urllib.request.Request(address, headers={"accept": "text/html"})
             with pytest.raises(urllib.error.HTTPError):  # urllib sends no cookie on, so that it ends before the door
-                urllib.request.urlopen(request, timeout=10)
+                urllib.request.urlopen(request, timeout=SECONDS)
         assert handshake(server, {"Origin": server.url}) == 403
         time.sleep(0.5)
     written = (tmp_path / "log").read_text(encoding="utf-8", errors="replace")

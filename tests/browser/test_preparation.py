@@ -124,7 +124,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     page.get_by_role("button", name="Read it from the data").click()
     page.get_by_role("button", name="Read it all the same").click()
     settled(page)
-    page.get_by_label("Why this domain gives nobody away").fill("Invented.")
+    page.get_by_label("Why this domain gives nobody away").fill("These people are invented.")
     page.get_by_label("Why this domain gives nobody away").press("Control+Enter")
     settled(page)
     press_continue(page, "Workload")
@@ -196,14 +196,15 @@ def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Se
     use_demo(page)
     press_continue(page, "Domain")
     expect(page.get_by_text("96 cells").first).to_be_visible()
-    type_into_cell(page, x=730, y=50, cell="7-0", text="8")  # Bins of the first row
-    expect(page.get_by_text("88 cells").first).to_be_visible()
+    type_into_cell(page, x=730, y=50, cell="7-0", text="8")  # the width of the groups of the first row
+    expect(page.get_by_text("90 cells").first).to_be_visible()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download").click()
     domain = json.loads(Path(taken.value.path()).read_text())
-    assert domain["attributes"][0] == {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 8, "missing": False}
+    age = {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 10, "other": False, "missing": False}
+    assert domain["attributes"][0] == age
     page.reload()
-    expect(page.get_by_text("88 cells").first).to_be_visible()
+    expect(page.get_by_text("90 cells").first).to_be_visible()
 
 
 def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Server) -> None:

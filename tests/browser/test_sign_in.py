@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import new_project, settled
 from tests.browser.test_accessibility import findings
 from tests.browser.test_door import handshake
+from tests.patience import SECONDS
 from tests.provider import Provider, providing, secrets
 from tests.servers import Server, free_port, serving
 
@@ -88,7 +89,7 @@ def test_a_stranger_gets_nothing_and_a_token_opens_nothing(page: Page, shared: S
     assert not (shared.home / "token").exists()
     for path in ("/", "/results", "/_stcore/metrics", "/_stcore/host-config", "/favicon.png", f"/?token={'0' * 48}"):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(shared.url + path, timeout=10)
+            urllib.request.urlopen(shared.url + path, timeout=SECONDS)
         assert refused.value.code == 403, path
     assert handshake(shared, {"Origin": shared.url}) == 403
     assert handshake(shared, {"Origin": shared.url, "X-Forwarded-User": "ann@example.org"}) == 403

@@ -19,7 +19,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import draft, project
 from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]  # whole runs in front of a real browser
 
 LONG_MS = 180_000  # a sweep or a run, on a machine that other tests keep busy
 

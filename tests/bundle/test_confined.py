@@ -13,14 +13,18 @@ import pytest
 
 from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.bundle.confined import Limits, verified
-from dpsynth_core.bundle.verify import FAILED, verify
+from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.verify import FAILED, SOUND, verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from tests.bundle.bundles import edited, packed, repacked
 
 
 def test_the_report_is_the_same_as_without_limits(tmp_path: Path) -> None:
     (tmp_path / "release.zip").write_bytes(packed())
-    assert verified(tmp_path / "release.zip") == verified(packed()) == verify(unpack.read_bytes(packed()))
+    bundle = unpack.read_bytes(packed())
+    wanted = verify(bundle).replayed(replayed(bundle))
+    assert wanted.verdict == SOUND
+    assert verified(tmp_path / "release.zip") == verified(packed()) == wanted
 
 
 def test_what_is_refused_is_refused_with_the_same_words() -> None:

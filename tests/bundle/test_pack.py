@@ -73,13 +73,6 @@ def test_the_domain_and_codebook_describe_every_cell(tmp_path: Path) -> None:
     assert codebook["label"].tolist() == [label for a in made().domain for label in a.cell_labels()]
 
 
-def test_no_wall_time_is_in_it() -> None:
-    assert any(step.seconds for step in made().history)
-    document = json.loads(files()["release.json"])
-    assert document["timings"] == {}
-    assert {step["seconds"] for step in document["history"]} == {0.0}
-
-
 def test_the_data_card_is_croissant_with_guarantee_and_hashes() -> None:
     held = files()
     card = json.loads(held["data_card.json"])
@@ -118,8 +111,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "the name of a detail": {"details": {Zoned(SECRET.zone, "x"): 1}},
     "inside a released value": {"details": {"x": released(SECRET)}},
     "a brand": {"brands": (Brand("note", curator_only("the mean is 3")),)},
-    "a step": {"history": (Progress("phase", 0.0, message=curator_only("1237 records")),)},
-    "a timing, though it is left out": {"timings": {"read": SECRET}},
+    "a step": {"history": (Progress("phase", message=curator_only("1237 records")),)},
     "the ledger": {"ledger": {"population": curator_only("x")}},
     "the certificate": {"certificate": replace(made().certificate, mean_error=SECRET)},
     "a bound": {"bounds": {("a",): Bound("supported", SECRET, 1.0)}},

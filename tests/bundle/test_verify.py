@@ -15,40 +15,22 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle import pack, unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.release import document as releases
-from tests.bundle.bundles import edited, made, packed, repacked, run, spec
-from tests.mechanisms.offered import TABLES
-
-
-def verified(bundle: bytes) -> Report:
-    return verify.verify(unpack.read_bytes(bundle))
-
-
-def failed(bundle: bytes) -> list[str]:
-    return [check.question for check in verified(bundle).checks if check.verdict == FAILED]
+from tests.bundle.bundles import edited, failed, made, packed, repacked, run, spec, verified
 
 
 def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> None:
     report = verified(packed())
-    assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == []
+    assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == [
+        ("Do learnt values follow?", "all values were declared"),
+        ("Does the ledger's entry fit the plan?", "no ledger was charged"),
+    ]
     assert report.verdict == SOUND
     assert report.sha256 == sha256(packed()).hexdigest()
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "relation"),
-    [*((name, "replace") for name in TABLES if not isinstance(registry.get(name), UsesPublic)), ("aim", "add-remove")],
-)
-def test_bundles_of_every_mechanism_are_sound(mechanism: str, relation: str) -> None:
-    rows = 300 if registry.get(mechanism).card.makes_rows else None
-    release = run(spec(mechanism={"name": mechanism}, unit={"relation": relation}, output={"rows": rows}))
-    assert failed(pack.pack(release)) == []
 
 
 def test_a_release_without_certificate_or_rules_is_sound_and_says_what_was_not_checked() -> None:

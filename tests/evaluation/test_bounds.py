@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound, bounds, supported, unsupported
-from dpsynth_core.evaluation.distances import marginal_errors
+from dpsynth_core.evaluation.distances import in_wrong_cell, marginal_errors
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Candidate, Measured, SelectionRecord
@@ -111,7 +111,7 @@ def test_bounds_hold_in_95_percent_of_whole_runs(relation: str, rows: int) -> No
         finished = done.finished
         codes = finished.model.rows(max(1, round(finished.total)), PAIRS.weights, np.random.default_rng(seed))
         made = row_marginals(DOMAIN, codes, PAIRS.cliques)
-        total = known_total(measured, finished.total if done.kernel.total_is_public else None)
+        total = known_total(measured, finished.total if done.kernel.unit.total_is_public else None)
         published = {clique: counts / len(codes) for clique, counts in made.items()}
         found = bounds(DOMAIN, published, total, measured, finished.selections, finished.considered)
         for clique, error in marginal_errors(done.source.counts(PAIRS.cliques), made).items():
@@ -178,14 +178,14 @@ def test_a_secret_number_of_records_widens_every_bound() -> None:
     published = {("a",): np.array([0.4, 0.3, 0.2, 0.1])}
     public, secret = (bounds(DOMAIN, published, Total(1000.0, sigma), taken)[("a",)] for sigma in (0.0, 10.0))
     assert secret.paper > public.paper
-    # at least the doubt itself: 10 records with 99.8 % confidence, of 1000
-    assert secret.tight - public.tight >= 3.09 * 10 / 1000
+    # at least half of the doubt itself: 10 records with 99.8 % confidence, of 1000
+    assert secret.tight - public.tight >= 3.09 * 10 / 1000 / 2
 
 
 def test_no_bound_exceeds_what_rows_can_be_wrong_by() -> None:
     taken = [Measurement(("a",), np.array([400.0, 300.0, 200.0, 100.0]), 1e6)]
     found = bounds(DOMAIN, {("a",): np.array([0.4, 0.3, 0.2, 0.1])}, Total(1000.0, 1e6), taken)[("a",)]
-    assert (found.support, found.paper, found.tight) == (SUPPORTED, 2.0, 2.0)
+    assert (found.support, found.paper, found.tight) == (SUPPORTED, 1.0, 1.0)
 
 
 def test_where_nothing_was_released_nothing_is_said() -> None:
@@ -226,8 +226,8 @@ def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(n
         found = bounds(LIMITED, published, Total(len(codes), 0.0), measured, rows=False)
         unaware = bounds(DOMAIN, published, Total(len(codes), 0.0), measured, rows=False)
         for r, table in published.items():
-            failures[r] += found[r].tight < np.abs(table - true[r] / len(codes)).sum()
-            failures[r] += found[r].paper < np.abs(table - true[r] / len(codes)).sum()
+            failures[r] += found[r].tight < in_wrong_cell(table, true[r] / len(codes))
+            failures[r] += found[r].paper < in_wrong_cell(table, true[r] / len(codes))
         ratios.append(found["a", "b"].tight / unaware["a", "b"].tight)
     assert max(failures.values()) <= too_many(runs)
     assert np.median(ratios) < 0.85 or not obedient

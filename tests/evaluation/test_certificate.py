@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, certify
-from dpsynth_core.evaluation.distances import largest_error
+from dpsynth_core.evaluation.distances import in_wrong_cell, largest_error
 from dpsynth_core.evaluation.subsampling import gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.planning.spec import CERTIFIED_LARGEST
@@ -38,7 +38,7 @@ def rows() -> dict[Clique, np.ndarray]:
 
 def true_errors(published: dict[Clique, np.ndarray]) -> dict[Clique, float]:
     true = people(N).counts(PAIRS)
-    return {c: float(np.abs(true[c] / N - published[c]).sum()) for c in PAIRS}
+    return {c: in_wrong_cell(true[c] / N, published[c]) for c in PAIRS}
 
 
 def kernel_for(unit: Unit, seed: int, rho: float = 1e-3) -> PrivacyKernel:
@@ -76,7 +76,7 @@ def test_errors_are_unbiased_and_as_noisy_as_stated(unit: Unit) -> None:
     published, runs = rows(), 300
     true = true_errors(published)
     made = [certify(kernel_for(unit, seed), published, Total(float(N), 0.0), ROWS) for seed in range(runs)]
-    gaps = np.array([[one.error - true[one.attributes] for one in m.marginals] for m in made]) * N / made[0].sigma
+    gaps = np.array([[one.error - true[one.attributes] for one in m.marginals] for m in made]) / made[0].deviation
     # means of 300 and one chi-square of 1800 degrees of freedom: five standard errors
     assert np.abs(gaps.mean(axis=0)).max() < 5 / np.sqrt(runs)
     assert gaps.var() == pytest.approx(1, abs=5 * np.sqrt(2 / gaps.size))
@@ -149,7 +149,7 @@ def test_answers_that_do_not_sum_to_one_are_certified_as_they_are() -> None:
 def test_the_order_of_the_bounds() -> None:
     made = certify(kernel_for(Unit(), 3), rows(), Total(float(N), 20.0), ROWS)
     for one in made.marginals:
-        assert max(0.0, one.error) < one.bound95 < one.simultaneous95 <= 2
+        assert max(0.0, one.error) < one.bound95 < one.simultaneous95 <= 1
     assert made.mean_error < made.mean_bound95 < np.mean([one.bound95 for one in made.marginals])
 
 
@@ -165,7 +165,7 @@ def test_the_rows_are_read_as_a_sample_that_would_be_as_accurate() -> None:
     """A sample's error falls with the root of its size, so that 6 standard deviations of the mean error count twice."""
     made = certify(kernel_for(Unit("replace"), 3, rho=0.01), rows(), None, ROWS)
     records = sample_size(gather(rows().values()), np.mean(list(true_errors(rows()).values())))
-    assert made.sample == pytest.approx(records, rel=6 * 2 * made.sigma / len(PAIRS) ** 0.5 / N / made.mean_error)
+    assert made.sample == pytest.approx(records, rel=6 * 2 * made.deviation / len(PAIRS) ** 0.5 / made.mean_error)
     assert made.sample95 < made.sample
     answers = certify(kernel_for(Unit("replace"), 3), rows(), None, ANSWERS)
     assert (answers.sample, answers.sample95) == (None, None)
@@ -173,5 +173,5 @@ def test_the_rows_are_read_as_a_sample_that_would_be_as_accurate() -> None:
 
 def test_a_total_that_says_nothing_certifies_nothing() -> None:
     made = certify(kernel_for(Unit(), 3), rows(), Total(10.0, 4000.0), ROWS)
-    assert {one.bound95 for one in made.marginals} == {one.simultaneous95 for one in made.marginals} == {2.0}
-    assert made.mean_bound95 == 2.0
+    assert {one.bound95 for one in made.marginals} == {one.simultaneous95 for one in made.marginals} == {1.0}
+    assert made.mean_bound95 == 1.0

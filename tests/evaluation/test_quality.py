@@ -34,13 +34,14 @@ def counts(*cliques: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
 
 def certificate(errors: dict[tuple[str, ...], float], margin: float = 0.1) -> Certificate:
     """errors: as L1. Bounds `margin` above them, all together twice as far."""
-    stated = tuple(Certified(r, e, e + margin, e + 2 * margin) for r, e in errors.items())
-    mean = sum(errors.values()) / len(errors)
-    return Certificate(ROWS, stated, mean, mean + margin / 2, 120.0, 100.0, Total(600.0, 0.0), 600 * margin / 1.6449, 0.01, 0.05, 0.07, 8.0)
+    stated = tuple(Certified(r, e / 2, (e + margin) / 2, (e + 2 * margin) / 2) for r, e in errors.items())
+    mean = sum(errors.values()) / len(errors) / 2
+    return Certificate(ROWS, stated, mean, mean + margin / 4, 120.0, 100.0, Total(600.0, 0.0), 600 * margin / 1.6449, 0.01, 0.05, 0.07, 8.0)
 
 
 def bound(support: str, tight: float) -> Bound:
-    return Bound(support, 2 * tight, tight)
+    """tight: as L1."""
+    return Bound(support, tight, tight / 2)
 
 
 def statements(
@@ -152,8 +153,8 @@ def test_the_headline_takes_the_mean_from_the_certificate_and_the_worst_from_the
     stated = released(statements(CERTIFIED))
     head = quality.headline(stated, quality.marginal_table(stated)).value
     assert (head.tables, head.bounded, head.measured, head.certified, head.has_rows) == (3, 3, 1, True, True)
-    assert head.mean == pytest.approx(CERTIFIED.mean_error / 2)
-    assert head.mean_limit == pytest.approx(CERTIFIED.mean_bound95 / 2)
+    assert head.mean == pytest.approx(CERTIFIED.mean_error)
+    assert head.mean_limit == pytest.approx(CERTIFIED.mean_bound95)
     assert (head.worst, head.worst_table) == (pytest.approx(0.25), "a × c")
     assert head.sample == 120.0
 

@@ -23,7 +23,7 @@ def test_true_counts_are_the_exact_marginals() -> None:
 def test_true_counts_and_all_that_is_computed_from_them_stay_on_the_curators_screen() -> None:
     truth = true_counts(SOURCE, [("a",)])
     errors = combine(marginal_errors, truth, released({("a",): np.array([3.0, 1.0])}))
-    assert errors.value == {("a",): 0.5}
+    assert errors.value == {("a",): 0.25}
     for zoned in (truth, errors):
         assert zoned.zone is Zone.CURATOR
         with pytest.raises(ZoneError):

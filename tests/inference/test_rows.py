@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.inference.contraction import Contractor
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain
 from tests.inference.test_model import models
@@ -59,3 +60,21 @@ def test_no_row_falls_into_an_impossible_cell(model, seed: int) -> None:
         return
     for labels, f in zip(limited.structure.cliques, forbidden, strict=True):
         assert not f[tuple(codes[:, a] for a in labels)].any()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=30), st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
+def test_the_order_of_rows_follows_from_which_rows_there_are(rows: list[tuple[int, int]], seed: int, random) -> None:
+    """As processors differ in last digits, they may write the same rows in another order."""
+    codes = np.array(rows, dtype=np.int32).reshape(-1, 2)
+    elsewhere = codes[random.sample(range(len(codes)), len(codes))]
+    ordered = in_random_order(codes, np.random.default_rng(seed))
+    assert np.array_equal(ordered, in_random_order(elsewhere, np.random.default_rng(seed)))
+    assert sorted(map(tuple, ordered.tolist())) == sorted(rows)
+
+
+def test_every_order_of_rows_is_as_likely() -> None:
+    rng, codes = np.random.default_rng(5), np.arange(3, dtype=np.int32)[:, None]
+    orders = [tuple(in_random_order(codes, rng).ravel().tolist()) for _ in range(6000)]
+    counts = np.array([orders.count(order) for order in sorted(set(orders))])
+    assert len(counts) == 6
+    assert (np.abs(counts - 1000) < 6 * np.sqrt(6000 * 5 / 36)).all()  # six standard deviations of a binomial: false alarms below 1e-7

@@ -7,13 +7,13 @@ import numpy as np
 from dpsynth_core.vocabulary.domain import Domain
 from tests.privacy.tables import ArraySource
 
+_TWO = {"kind": "categorical", "categories": ["no", "yes"], "other": False, "missing": False}
+
 
 def binary_domain(columns: int) -> Domain:
     """Columns c0, c1, ... with the values no and yes; the last is y."""
     names = [*(f"c{i}" for i in range(columns - 1)), "y"]
-    return Domain.from_json(
-        {"version": 1, "attributes": [{"name": name, "kind": "categorical", "categories": ["no", "yes"]} for name in names]}
-    )
+    return Domain.from_json({"version": 1, "attributes": [{"name": name, **_TWO} for name in names]})
 
 
 def binary_people(rows: int = 4000, columns: int = 6, seed: int = 50) -> ArraySource:

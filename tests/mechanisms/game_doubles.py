@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
@@ -23,10 +24,7 @@ class PlainKernel:
     noise: np.random.Generator
     chosen: list[tuple[int, int]] = field(default_factory=list)
     rho_spent: float = 0.0
-    relation: str = "replace"
-    marginal_l1: float = 2.0
-    query_l1: float = 1.0
-    total_is_public: bool = True
+    unit: Unit = Unit(REPLACE)  # noqa: RUF009 - frozen
     selection_price: float = 1 / 8
 
     @property

@@ -17,6 +17,13 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 from tests.privacy.tables import ArraySource
 
+SHORT: dict[str, dict[str, float]] = {
+    "rap": {"relaxed_rows": 100},
+    "fem": {"rounds": 20, "records": 20},
+    "sepfem": {"rounds": 20, "records": 20},
+}
+"""Settings with which runs end in a second, for tests that are not about how good their rows are."""
+
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 6, "d": 2})
 
 

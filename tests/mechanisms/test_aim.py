@@ -51,7 +51,7 @@ def test_every_selection_is_told_with_all_that_error_bounds_need(relation: str) 
     weights = PAIRS.aim_weights()
     for selection in finished.selections:
         assert selection.chosen.weight == weights[selection.measurement.clique]
-        assert selection.sensitivity == max(weights.values()) * done.kernel.marginal_l1  # the pairs, of the largest weight, always fit
+        assert selection.sensitivity == max(weights.values()) * done.kernel.unit.marginal_l1  # the pairs, of the largest weight, always fit
         assert selection.candidates <= len(weights)
     assert {s.measurement.clique for s in finished.selections} <= set(finished.considered) <= set(weights)
     assert all(0 <= last < len(rounds) and seen.answer.shape == DOMAIN.sizes(c) for c, (last, seen) in finished.considered.items())

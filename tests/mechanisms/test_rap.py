@@ -163,7 +163,7 @@ def test_what_cannot_be_done_is_refused_before_the_run() -> None:
     forecast = configured(get("rap"), {}).forecast(all_kway(wide, 3), 0.01)
     assert not forecast.fits
     assert "220,000,000 cells" in forecast.reason
-    long = Domain.from_json({"a": 1_000_000, "b": 2})
+    long = Domain.from_json({"a": 100_000, "b": 100_000, "c": 100_000})
     forecast = configured(get("rap"), {"relaxed_rows": 5000}).forecast(all_kway(long, 1), 0.01)
     assert not forecast.fits
     assert "relaxed_rows" in forecast.reason

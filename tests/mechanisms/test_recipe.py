@@ -49,7 +49,7 @@ class Repeated:
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         columns = rounds.columns_of(kernel.domain) * self.times
-        sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)
+        sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
         model = models.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the columns")
@@ -63,7 +63,7 @@ SUITE = (
     "tests/planning/test_planning.py",
     "tests/web/test_document.py",
     "tests/release/test_transcript.py",
-    "tests/bundle/test_verify.py",
+    "tests/bundle/test_forgeries.py",
     "tests/audit/test_mechanisms.py",
     "tests/test_house.py",
     "tests/app/test_mechanism_page.py",
@@ -107,6 +107,7 @@ def test_the_command_line_offers_it_with_its_parameters(project: Path) -> None:
     assert [(parameter["name"], parameter["kind"], parameter["default"]) for parameter in described["parameters"]] == [("times", "int", 2)]
 
 
+@pytest.mark.slow  # a session of pytest over ten files
 def test_the_tests_of_all_mechanisms_try_it_and_the_wizard_shows_it(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", CHOSEN, *SUITE)
     assert done.returncode == 0, done.stdout[-3000:]

@@ -23,7 +23,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.offered import TABLES
-from tests.mechanisms.runs import DOMAIN, people, ready, run
+from tests.mechanisms.runs import DOMAIN, SHORT, people, ready, run
 
 COUNT_BY_COUNT = ("mwem", "pmwpub", "rap")
 """Those that measure single counts, which are no marginals and are reported as what was fitted."""
@@ -95,7 +95,7 @@ def test_every_mechanism_forecasts_from_public_inputs(name: str) -> None:
 @pytest.mark.parametrize("rho", [1e-8, 1e-3, 1.0])
 @pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, relation: str) -> None:
-    done = run(name, all_kway(DOMAIN, 2), rho, relation, rows=2)
+    done = run(name, all_kway(DOMAIN, 2), rho, relation, rows=2, **SHORT.get(name, {}))
     assert sum((event.cost for event in done.kernel.events), Fraction(0)) <= Fraction(rho)
     assert done.kernel.rho_spent == pytest.approx(rho, rel=1e-8)  # the meter's headroom is a billionth
     assert done.finished.total > 0
@@ -103,7 +103,7 @@ def test_every_mechanism_spends_its_budget_and_no_more(name: str, rho: float, re
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_mechanism_reports_each_measurement_with_what_was_spent_by_then(name: str) -> None:
-    done = run(name, all_kway(DOMAIN, 2), 0.05)
+    done = run(name, all_kway(DOMAIN, 2), 0.05, **SHORT.get(name, {}))
     reports = [event for event in done.events if isinstance(event, Measured | Fitted)]
     if name not in COUNT_BY_COUNT:
         assert sum(isinstance(event, Measured) for event in reports) == sum(isinstance(e, Gaussian) for e in done.kernel.events)
@@ -179,7 +179,7 @@ def test_the_planned_split_is_a_whole_budget(name: str, relation: str) -> None:
 @pytest.mark.parametrize("name", ["mst", "mwem_pgm", "independent", "gaussian"])
 def test_the_planned_split_is_what_a_run_is_charged(name: str, relation: str) -> None:
     done = run(name, all_kway(DOMAIN, 2), 1.0, relation)
-    planned = dict(get(name).split(all_kway(DOMAIN, 2), done.kernel.total_is_public))
+    planned = dict(get(name).split(all_kway(DOMAIN, 2), done.kernel.unit.total_is_public))
     selected = sum(event.rho for event in done.kernel.events if isinstance(event, Selection))
     assert selected == pytest.approx(planned.get(CHOOSING, 0.0), rel=1e-6)
     measured = sum(event.rho for event in done.kernel.events if not isinstance(event, Selection))

@@ -126,7 +126,7 @@ def test_the_whole_budget_is_spent_on_each_residual_once(relation: str, rows: in
     assert sum((event.cost for event in done.kernel.events), Fraction(0)) <= Fraction(rho)
     assert done.kernel.rho_spent == pytest.approx(rho, rel=1e-8)  # the meter's headroom is a billionth
     assert sum(isinstance(event, Residual) for event in done.kernel.events) == len(PAIRS.closure())
-    assert len(done.kernel.events) == len(PAIRS.closure()) + (not done.kernel.total_is_public)
+    assert len(done.kernel.events) == len(PAIRS.closure()) + (not done.kernel.unit.total_is_public)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
+from dpsynth_core.inference.relaxed.projection import Descent
 from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, Capacity
+from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.registry import get
 from dpsynth_core.mechanisms.steps import Finished, Measured
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -23,11 +26,13 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.offered import TABLES
-from tests.mechanisms.runs import DOMAIN, ready
+from tests.mechanisms.runs import DOMAIN, SHORT, ready
 from tests.privacy.tables import ArraySource
 
 WRITERS = [name for name in TABLES if get(name).card.makes_rows]
 CLIQUES = [c for k in (2, 3) for c in itertools.combinations(DOMAIN.names, k)]
+
+FEW_ROUNDS = {**SHORT, "rap": {**SHORT["rap"], "rounds": 3, "queries": 5}}
 
 
 @st.composite
@@ -60,13 +65,14 @@ def finished(name: str, domain: Domain, seed: int, relation: str, workload, **gi
     return last
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("name", WRITERS)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
-@given(domains(), st.integers(0, 2**32 - 1))
-def test_no_synthetic_row_is_impossible(name: str, relation: str, domain: Domain, seed: int) -> None:
+@given(domains(), st.sampled_from(["add-remove", "replace"]), st.integers(0, 2**32 - 1))
+def test_no_synthetic_row_is_impossible(name: str, domain: Domain, relation: str, seed: int) -> None:
     workload = hand_picked(domain, {("a", "d"): 1.0, ("b", "c"): 2.0, ("a", "b", "c"): 1.0})
-    codes = finished(name, domain, seed, relation, workload).model.rows(300, workload.weights, np.random.default_rng(seed))
+    with patch.object(rap, "DESCENT", Descent(steps=30)):
+        last = finished(name, domain, seed, relation, workload, **FEW_ROUNDS.get(name, {}))
+    codes = last.model.rows(300, workload.weights, np.random.default_rng(seed))
     assert len(codes) == 300
     assert violations(domain, codes) == 0
 

@@ -24,6 +24,7 @@ from dpsynth_core.oracles.pool import Pool
 from dpsynth_core.oracles.records.problem import RecordProblem
 from tests.oracles.brute_force import brute_force
 from tests.oracles.problems import random_domain, random_problem, random_queries
+from tests.patience import wait_until
 
 LIMIT = Limit(seconds=20.0)
 
@@ -56,11 +57,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def all_gone(numbers: list[int]) -> bool:
-    deadline = time.monotonic() + 10.0
-    while any(map(alive, numbers)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not any(map(alive, numbers))
+def wait_until_gone(numbers: list[int]) -> None:
+    wait_until(lambda: not any(map(alive, numbers)))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +118,7 @@ def test_a_process_that_dies_is_reported_and_ends_the_pool() -> None:
         running = pids(pool)
         with pytest.raises(OracleError, match="signal 9"):
             pool.map(suicidal, None, [1, 2, 3], 5.0)
-        assert all_gone(running)
+        wait_until_gone(running)
         with pytest.raises(OracleError, match="not running"):
             pool.map(slow, None, [0.0], 5.0)
 
@@ -138,7 +136,7 @@ def test_a_process_that_hangs_is_reported_and_killed() -> None:
         running = pids(pool)
         with pytest.raises(OracleError, match="time limit"):
             pool.map(slow, None, [60.0], 0.5)
-        assert all_gone(running)
+        wait_until_gone(running)
 
 
 def test_what_the_pool_raises_is_shown_like_other_errors_of_ours() -> None:
@@ -161,7 +159,7 @@ def test_a_signal_that_was_noted_ends_a_search_of_any_length(monkeypatch: pytest
             signal.setitimer(signal.ITIMER_REAL, 1.0)
             with pytest.raises(Interrupted):
                 pool.map(slow, None, [60.0], math.inf)
-            assert all_gone([solver])
+            wait_until_gone([solver])
     finally:
         signal.signal(signal.SIGALRM, old)
 
@@ -181,7 +179,7 @@ def test_a_cancel_in_the_middle_of_a_search_kills_the_processes() -> None:
             threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1)).start()
             with pytest.raises(Cancelled):
                 pool.map(slow, None, [60.0, 60.0, 60.0], 60.0)
-            assert all_gone(running)
+            wait_until_gone(running)
     finally:
         signal.signal(signal.SIGUSR1, before)
 
@@ -213,6 +211,6 @@ def test_processes_do_not_outlive_a_parent_that_is_killed_during_a_search() -> N
     assert all(map(alive, children))
     parent.kill()
     assert parent.wait() == -signal.SIGKILL
-    assert all_gone(children)
+    wait_until_gone(children)
     assert "solved" not in parent.stdout.read()
     parent.stdout.close()

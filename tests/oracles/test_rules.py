@@ -28,8 +28,8 @@ DOMAIN = Domain.from_json(
     {
         "version": 1,
         "attributes": [
-            {"name": "ill", "kind": "categorical", "categories": ["no", "yes"]},
-            {"name": "smokes", "kind": "categorical", "categories": ["no", "yes"]},
+            {"name": "ill", "kind": "categorical", "categories": ["no", "yes"], "other": False, "missing": False},
+            {"name": "smokes", "kind": "categorical", "categories": ["no", "yes"], "other": False, "missing": False},
             {"name": "old", "kind": "coded", "size": 2},
             {"name": "region", "kind": "coded", "size": 5},
         ],

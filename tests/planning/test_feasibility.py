@@ -56,3 +56,12 @@ def test_the_people_needed_are_just_enough() -> None:
 def test_noise_is_that_of_two_measurements_per_column(unit: Unit, factor: float) -> None:
     sigma = factor * math.sqrt(24 / (2 * RHO))  # each of 24 measurements costs l2^2 / (2 sigma^2)
     assert feasibility.assess(plan(12, 10, 2), RHO, unit, None).value.noise == pytest.approx(math.sqrt(2 / math.pi) * sigma)
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit(REPLACE), Unit(max_rows_per_person=3)])
+def test_the_smallest_group_that_can_be_read_is_missed_by_a_fifth_in_one_case_of_twenty(unit: Unit) -> None:
+    found = feasibility.assess(plan(12, 10, 2), RHO, unit, None).value
+    sigma = found.noise / math.sqrt(2 / math.pi)
+    beyond = math.erfc(0.2 * found.smallest_group / sigma / math.sqrt(2))
+    fewer = math.erfc(0.2 * (found.smallest_group - 1) / sigma / math.sqrt(2))
+    assert beyond <= 0.05 < fewer

@@ -24,10 +24,10 @@ CLEAN: dict[str, Any] = {
 SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}
 
 
-def found(people: int | None = 1000, releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
+def found(releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
     spec = Spec.from_json({**CLEAN, **fields})
     condition = Plan.of(spec).condition if "mechanism" in fields else ""
-    return {leak.code: leak for leak in leaks.find(spec, people, releases, elsewhere, condition=condition)}
+    return {leak.code: leak for leak in leaks.find(spec, releases, elsewhere, condition=condition)}
 
 
 def test_a_clean_plan_has_none() -> None:
@@ -41,10 +41,10 @@ def test_a_clean_plan_has_none() -> None:
         ("exact-rows", {"output": {"rows": 500}}),
         ("seed", {"output": {"seed": 1}}),
         ("public-total", {"unit": {"relation": "replace", "person_column": "id"}}),
-        ("delta", {"budget": {"epsilon": 1.0, "delta": 1e-3}}),
         ("weak-epsilon", {"budget": {"epsilon": 20.0, "delta": 1e-9}}),
         ("one-row-assumed", {"unit": {"relation": "add-remove"}}),
         ("earlier-releases", {"releases": 1}),
+        ("other-copies", {"data": {"path": "people.csv"}}),
         ("same-file", {"elsewhere": ("others",)}),
         ("assumed-public", {"public": {"path": "census.csv"}}),
         ("conditional", {"domain": {"a": 2, "b": 2}, "mechanism": {"name": "learn", "settings": SEARCHED}}),
@@ -58,12 +58,6 @@ def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: d
     assert result[code].step in {"data", "domain", "budget", "mechanism", "ledger"}
 
 
-def test_delta_is_judged_from_one_in_the_number_of_people_up() -> None:
-    assert "delta" in found(people=1000, budget={"epsilon": 1.0, "delta": 1e-3})
-    assert "delta" not in found(people=999, budget={"epsilon": 1.0, "delta": 1e-3})
-    assert "delta" not in found(people=None, budget={"epsilon": 1.0, "delta": 1e-3})
-
-
 def test_a_reason_makes_a_domain_from_data_less_severe_but_not_unsaid() -> None:
     assert found(domain_origin="data")["domain-from-data"].severity is Severity.HIGH
     assert found(domain_origin="data", domain_justification="public since 1990")["domain-from-data"].severity is Severity.MEDIUM
@@ -73,8 +67,13 @@ def test_a_fixed_number_of_rows_leaks_nothing_where_the_number_is_public() -> No
     assert "exact-rows" not in found(unit={"relation": "replace", "person_column": "id"}, output={"rows": 500})
 
 
+def test_other_copies_are_asked_for_until_there_is_an_answer() -> None:
+    assert "other-copies" not in found(data={"path": "people.csv"}, other_copies="I looked and know of nothing.")
+    assert "other-copies" in found(data={"path": "people.csv"}, other_copies=" ")
+
+
 def test_the_worst_comes_first() -> None:
-    listed = leaks.find(Spec.from_json({**CLEAN, "domain_origin": "data", "unit": {"relation": "replace"}, "output": {"rows": 5}}), None, 3)
+    listed = leaks.find(Spec.from_json({**CLEAN, "domain_origin": "data", "unit": {"relation": "replace"}, "output": {"rows": 5}}), 3)
     severities = [leak.severity for leak in listed]
     assert severities == sorted(severities, reverse=True)
 
@@ -93,5 +92,15 @@ def test_no_name_from_the_plan_is_in_a_sentence() -> None:
 
 def test_a_public_table_that_was_private_voids_the_promise() -> None:
     plan = Spec.from_json({**CLEAN, "public": {"path": "census.csv"}})
-    (worst,) = leaks.find(plan, 1000, 0, public_was_private=("patients",))
+    (worst,) = leaks.find(plan, 0, public_was_private=("patients",))
     assert (worst.code, worst.severity) == ("public-was-private", Severity.HIGH)
+
+
+def test_looks_at_private_records_are_a_leak_and_looks_at_invented_ones_are_none() -> None:
+    private = {"data": {"path": "people.csv"}, "other_copies": "none known"}
+    assert "after-looking" not in found(looks=["truth"])
+    assert "after-looking" not in found(**private, looks=[])
+    assert "after-looking" not in found(**private)
+    leak = found(**private, looks=["trials", "rows"])["after-looking"]
+    assert leak.severity is Severity.MEDIUM
+    assert "records of the table were shown; errors of trials on the table" in leak.why

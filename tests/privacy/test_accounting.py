@@ -15,7 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy.conversions import check_budget, delta_from, epsilon_from, gdp_delta, gdp_epsilon_from, gdp_mu_from, rho_from
+from dpsynth_core.privacy.conversions import (
+    check_budget,
+    check_delta,
+    delta_from,
+    epsilon_from,
+    gdp_delta,
+    gdp_epsilon_from,
+    gdp_mu_from,
+    rho_from,
+)
 
 dp.enable_features("contrib")
 
@@ -118,6 +127,13 @@ def test_delta_of_one_in_the_number_of_people_is_warned_about() -> None:
     assert check_budget(1, 1e-4) == []
     assert check_budget(1, 0.99 / 48_842, public_n=48_842) == []
     assert "random person's record" in check_budget(1, 1 / 48_842, public_n=48_842)[0]
+
+
+def test_delta_of_one_in_a_declared_number_of_people_is_refused() -> None:
+    check_delta(0.99 / 48_842, 48_842)
+    with pytest.raises(InputError, match="random person's record") as caught:
+        check_delta(1 / 48_842, 48_842)
+    assert caught.value.field == "budget.delta"
 
 
 def test_large_epsilon_is_warned_about() -> None:

@@ -147,6 +147,6 @@ def test_a_million_queries_are_selected_from_in_a_fraction_of_a_second() -> None
     tally = QueryCounts(queries.size, numbers, rng.integers(1, 3_000, len(numbers)))
     answers = SparseAnswers(numbers[::2], rng.random(len(numbers[::2])) * 3_000)
     for spread in (10, 100_000):  # few can be drawn, or nearly all
-        began = time.perf_counter()
+        began = time.process_time()
         worst(ScoreGroups(tally, answers), spread * COUNT_STEPS, OpenDPNoise())
-        assert time.perf_counter() - began < 5  # 0.2 s on a quiet machine
+        assert time.process_time() - began < 5  # 0.2 s on a quiet machine

@@ -136,9 +136,9 @@ def test_a_source_of_noise_stops_where_its_guarantee_does(monkeypatch: pytest.Mo
 
 
 def test_a_marginal_of_100_000_cells_takes_seconds_at_most() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     OpenDPNoise().gaussian(np.zeros(100_000, dtype=np.int64), 60.0)
-    assert time.perf_counter() - start < 10  # 1 s measured on a quiet machine
+    assert time.process_time() - start < 10  # 1 s measured on a quiet machine
 
 
 @given(scales, st.integers(1, 20))

@@ -22,7 +22,7 @@ def test_sensitivities(relation: str, rows: int, l1: int, l2_squared: int, total
 
 
 def test_a_replaced_person_may_own_no_row_that_counts_where_a_column_names_people() -> None:
-    unit = Unit("replace", 1, by_column=True)
+    unit = Unit("replace", 1, rows_may_not_count=True)
     assert (unit.marginal_l1, unit.total_l2, unit.total_is_public) == (2, 1, False)
 
 

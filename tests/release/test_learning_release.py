@@ -68,13 +68,6 @@ def test_a_release_is_reproduced_from_what_is_published_and_verified(people: dic
     assert verify(read_bytes(pack(made))).verdict != UNSOUND
 
 
-@pytest.mark.parametrize(("learner", "timed"), [("laplace", False), ("gaussian", False), ("exponential", True)])
-def test_the_time_of_an_oracle_that_saw_records_is_not_published(people: dict[str, Any], learner: str, timed: bool) -> None:
-    made = run(spec_of(people, "learn", learner=learner))
-    assert bool(made.timings) == timed
-    assert any(step.seconds > 0 for step in made.history) == timed
-
-
 def test_a_rule_has_the_certificate_s_share_as_well(people: dict[str, Any]) -> None:
     plan = synthesis.plan(spec_of(people, "learn"))
     assert (plan.shares.mechanism, plan.shares.certificate) == (plan.shares.rho, 0.0)
@@ -136,7 +129,6 @@ def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guaran
     page, card = (report.parts(made)[name].value.decode() for name in (report.REPORT, report.CARD))
     assert "would prove its answer" in page
     assert "would prove its answer" in card.replace("\\", "")
-    assert made.timings == {}
     assert replayed(made, spec).details == made.details
     assert verify(read_bytes(pack(made))).verdict != UNSOUND
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.distances import largest_error
+from dpsynth_core.evaluation.distances import in_wrong_cell, largest_error
 from dpsynth_core.foundation.errors import BudgetExceeded, CapacityError, InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic
@@ -74,8 +74,7 @@ def run(spec: Spec, on_event: Callable[[Progress], None] = lambda _: None) -> Re
 def contents(release: Release) -> dict[str, Any]:
     """The release without what depends on the clock."""
     document = releases.to_json(release)
-    document["history"] = [{k: v for k, v in step.items() if k != "seconds"} for step in document["history"]]
-    return {k: v for k, v in document.items() if k not in ("timings", "created")} | {"codes": release.codes.tolist()}
+    return {k: v for k, v in document.items() if k != "created"} | {"codes": release.codes.tolist()}
 
 
 def test_a_seed_repeats_a_release_to_the_last_row(make_spec: Make) -> None:
@@ -183,13 +182,24 @@ def test_without_any_person_there_is_still_a_table(make_spec: Make, tmp_path: Pa
     assert min(run(make_spec(**fields, output={"seed": seed})).rows for seed in range(6)) == 1
 
 
+@pytest.mark.parametrize("mechanism", ["independent", "aim", "mst"])
+def test_a_column_that_is_constant_in_the_table_is_measured_like_any_other(make_spec: Make, tmp_path: Path, mechanism: str) -> None:
+    """Left out, or written out as it is, it would tell a table in which everybody agrees from one in which one person does not."""
+    (tmp_path / "constant.csv").write_text("a,b,c\n" + "0,0,1\n1,0,2\n" * 200)
+    made = run(make_spec(data={"path": str(tmp_path / "constant.csv")}, mechanism={"name": mechanism}))
+    assert made.domain.names == ("a", "b", "c")
+    of_b = [m for m in made.measurements if m.clique == ("b",)]
+    assert of_b
+    assert all(m.values[1:].any() for m in of_b)  # noise in the cells that nobody is in
+
+
 def test_rows_come_back_with_the_types_and_order_of_the_domain(make_spec: Make, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("city,age,extra\nRome,33,x\nOslo,40,y\n" * 30)
     domain = {
         "version": 1,
         "attributes": [
-            {"name": "age", "kind": "integer", "lower": 30, "upper": 49, "bins": 4},
-            {"name": "city", "kind": "categorical", "categories": ["Oslo", "Rome"]},
+            {"name": "age", "kind": "integer", "lower": 30, "upper": 49, "bins": 4, "other": False, "missing": False},
+            {"name": "city", "kind": "categorical", "categories": ["Oslo", "Rome"], "other": False, "missing": False},
         ],
     }
     made = run(make_spec(data={"path": str(tmp_path / "t.csv")}, domain=domain))
@@ -275,7 +285,7 @@ def truth(spec: Spec) -> dict[tuple[str, ...], Any]:
     return {clique: table / table.sum() for clique, table in counts.items()}
 
 
-@pytest.mark.parametrize("mechanism", TABLES)
+@pytest.mark.parametrize("mechanism", [name for name in TABLES if registry.MECHANISMS[name].card.publishes_tables])
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_what_runs_is_the_split_that_is_shown(make_spec: Make, mechanism: str, relation: str) -> None:
     spec = make_spec(**certified(0.2), mechanism={"name": mechanism}, unit={"relation": relation})
@@ -304,7 +314,7 @@ def test_a_mechanism_that_asks_for_more_than_its_part_is_stopped(make_spec: Make
         title, makes_rows = "Greedy", True
 
         def steps(self, kernel: Any, *_: Any) -> Any:
-            kernel.measure_marginal(("a",), kernel.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)
+            kernel.measure_marginal(("a",), kernel.unit.marginal_l2 / (2 * kernel.rho_total * 1.01) ** 0.5)
             yield
 
     plan = synthesis.plan(make_spec(**certified()))
@@ -325,9 +335,9 @@ def test_the_certificate_is_about_what_is_published(make_spec: Make, mechanism: 
     assert made.certificate.of == ("rows" if mechanism == "aim" else "answers")
     assert {one.attributes for one in made.certificate.marginals} == true.keys()
     for one in made.certificate.marginals:
-        error = np.abs(true[one.attributes] - published[one.attributes]).sum()
+        error = in_wrong_cell(true[one.attributes], published[one.attributes])
         # a Gaussian of sigma, 6 of which are exceeded once in 5e8, and the doubt of the total
-        allowed = (6 * made.certificate.sigma + 6 * made.certificate.total.sigma) / N
+        allowed = 6 * made.certificate.deviation + 3 * made.certificate.total.sigma / N
         assert one.error == pytest.approx(error, abs=allowed)
         assert one.bound95 <= one.simultaneous95
 
@@ -355,7 +365,7 @@ def test_the_certified_largest_error_is_that_of_the_questions_asked(make_spec: M
 def test_the_rows_that_are_certified_are_those_that_were_asked_for(make_spec: Make) -> None:
     """Seven rows cannot be right, and the certificate says so; the answers behind them could be."""
     many, few = (run(make_spec(**certified(0.5), output={"seed": 1, "rows": rows})) for rows in (4000, 7))
-    assert few.certificate.mean_error > many.certificate.mean_error + 0.2
+    assert few.certificate.mean_error > many.certificate.mean_error + 0.1
 
 
 def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_same(make_spec: Make) -> None:
@@ -364,7 +374,7 @@ def test_without_a_certificate_there_is_none_and_the_bounds_are_there_all_the_sa
     assert releases.to_json(made)["certificate"] is None
     assert made.bounds.keys() == {("a", "b"), ("a", "c"), ("b", "c")}
     assert {bound.support for bound in made.bounds.values()} <= {"supported", "unsupported"}
-    assert all(0 < bound.tight <= 2 for bound in made.bounds.values())
+    assert all(0 < bound.tight <= 1 for bound in made.bounds.values())
 
 
 def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_path: Path) -> None:
@@ -374,7 +384,7 @@ def test_the_release_document_keeps_certificate_and_bounds(make_spec: Make, tmp_
     again = releases.load(tmp_path / "kept")
     assert again.certificate == made.certificate
     assert again.bounds == made.bounds
-    assert json.loads(releases.document(made))["certificate"]["mean_error"] == made.certificate.mean_error
+    assert json.loads(releases.document(made))["certificate"]["mean_error"] == 2 * made.certificate.mean_error
 
 
 def test_the_statement_says_what_was_kept_for_the_certificate(make_spec: Make) -> None:
@@ -382,10 +392,8 @@ def test_the_statement_says_what_was_kept_for_the_certificate(make_spec: Make) -
     assert "kept for measuring the errors" not in run(make_spec()).statement
 
 
-def test_phases_are_timed_and_versions_recorded(make_spec: Make) -> None:
+def test_versions_are_recorded(make_spec: Make) -> None:
     made = run(make_spec(mechanism={"name": "aim"}))
-    assert {"read", "measure", "fit", "rows", "decode", "total"} <= made.timings.keys()
-    assert sum(s for name, s in made.timings.items() if name != "total") <= made.timings["total"] + 0.01
     assert made.versions.keys() >= {"python", "numpy", "opendp", "pyarrow"}
 
 
@@ -406,7 +414,7 @@ def test_a_plan_that_does_not_fit_the_file_is_refused_before_it_is_read(make_spe
 
 def test_a_mechanism_that_cannot_run_the_plan_refuses_it_with_its_reason(make_spec: Make) -> None:
     with pytest.raises(CapacityError, match="capacity"):
-        synthesis.plan(make_spec(domain={"a": 200_000, "b": 3}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}))
+        synthesis.plan(make_spec(domain={"a": 100_000, "b": 3}, mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}))
 
 
 @pytest.mark.parametrize("mechanism", [name for name, one in registry.MECHANISMS.items() if not one.card.takes_thresholds])

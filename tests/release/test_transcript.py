@@ -20,7 +20,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.transcript import Answer, Unrecorded, recording, replaying
+from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, recording, replaying
 from dpsynth_core.sources import demo
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
@@ -36,9 +36,9 @@ def spec(**fields: Any) -> Spec:
             "domain": {
                 "version": 1,
                 "attributes": [
-                    {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
-                    {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5},
-                    {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 4},
+                    {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
+                    {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 5, "other": False, "missing": False},
+                    {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 4, "other": False, "missing": False},
                 ],
             },
             "workload": {"kind": "all", "k": 2},
@@ -91,19 +91,19 @@ def test_other_settings_ask_for_something_else_and_are_told() -> None:
         replayed(made, spec(mechanism={"name": "mst"}))
 
 
-def replay(rho: float, answers: list[Answer], paid: list[Event]) -> SealedKernel:
+def replay(rho: float, answers: list[RecordedAnswer], paid: list[Event]) -> SealedKernel:
     return replaying(Domain.from_json({"a": 2}), Unit(), Shares(rho, rho, 0.0, 0.0, ZCDP), answers, paid)
 
 
 def test_a_replay_keeps_to_the_budget() -> None:
-    answer = Answer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0))
+    answer = RecordedAnswer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0))
     kernel = replay(0.1, [answer], [Gaussian(1.0, 1.0)])
     with pytest.raises(BudgetExceeded):
         kernel.measure_marginal(("a",), 1.0)
 
 
 def test_a_question_is_known_by_its_columns_and_numbers() -> None:
-    answer, paid = Answer("measure_total", (2.0,), 1, 7.0), Gaussian(2.0, 1.0)
+    answer, paid = RecordedAnswer("measure_total", (2.0,), 1, 7.0), Gaussian(2.0, 1.0)
     for asked in (2.0, 2.0 * (1 + 1e-12)):
         assert replay(1.0, [answer], [paid]).measure_total(asked) == 7.0
     for operation, asked in (("measure_total", 2.1), ("measure_errors", 2.0)):
@@ -117,7 +117,7 @@ def test_a_question_is_known_by_its_columns_and_numbers() -> None:
 )
 def test_an_answer_that_was_not_charged_as_the_kernel_does_is_not_repeated(charges: int, paid: list[Event]) -> None:
     with pytest.raises(InputError, match="not charged"):
-        replay(1.0, [Answer("measure_total", (2.0,), charges, 7.0)], paid).measure_total(2.0)
+        replay(1.0, [RecordedAnswer("measure_total", (2.0,), charges, 7.0)], paid).measure_total(2.0)
 
 
 class Kernel:
@@ -135,22 +135,22 @@ class Kernel:
 
 
 def test_all_answers_are_recorded_and_nothing_else() -> None:
-    answers: list[Answer] = []
+    answers: list[RecordedAnswer] = []
     kernel = recording(Kernel(), lambda answer, _: answers.append(answer))
     kernel.prepare([])
     assert kernel.rho_left == 0.5
     kernel.part(0.1).ask(3)
     assert kernel.ask(("a", "b")) == ("a", "b")
-    assert [(a.operation, a.asked, a.given) for a in answers] == [("ask", (3,), 3), ("ask", (("a", "b"),), ("a", "b"))]
+    assert [(a.operation, a.arguments, a.value) for a in answers] == [("ask", (3,), 3), ("ask", (("a", "b"),), ("a", "b"))]
 
 
 def test_an_answer_that_is_written_to_afterwards_stays_as_it_was() -> None:
-    answers: list[Answer] = []
+    answers: list[RecordedAnswer] = []
     given = recording(Kernel(), lambda answer, _: answers.append(answer)).ask((np.zeros(2), {"x": 1.0}))
     given[0][:] = 5
     given[1]["x"] = 5
-    assert answers[0].given[0].tolist() == [0, 0]
-    assert answers[0].given[1] == {"x": 1.0}
+    assert answers[0].value[0].tolist() == [0, 0]
+    assert answers[0].value[1] == {"x": 1.0}
 
 
 def test_every_type_of_answer_survives_the_document() -> None:
@@ -171,11 +171,11 @@ def test_every_type_of_answer_survives_the_document() -> None:
         np.array([[1, 2]], dtype=np.int8),
         (np.array([1, 2], dtype=np.int64), np.array([True])),
     ]
-    answers = [Answer("ask", (("a",), 1), i, value) for i, value in enumerate(given)]
+    answers = [RecordedAnswer("ask", (("a",), 1), i, value) for i, value in enumerate(given)]
     items = json.loads(json.dumps(transcript.to_json(answers, [published])))
     found = transcript.from_json(items, [published])
-    assert [a.asked for a in found] == [(("a",), 1)] * len(given)
-    for before, after in zip(given, (a.given for a in found), strict=True):
+    assert [a.arguments for a in found] == [(("a",), 1)] * len(given)
+    for before, after in zip(given, (a.value for a in found), strict=True):
         assert type(before) is type(after)
         if isinstance(before, Measurement | Residual):
             assert (before.clique, before.values.tolist(), before.sigma) == (after.clique, after.values.tolist(), after.sigma)
@@ -184,14 +184,14 @@ def test_every_type_of_answer_survives_the_document() -> None:
             assert before.dtype == after.dtype
         elif not isinstance(before, tuple) or isinstance(before[0], str):
             assert before == after
-    assert found[8].given is published
-    assert found[9].given.spread == 1.5
+    assert found[8].value is published
+    assert found[9].value.spread == 1.5
 
 
 def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_replay() -> None:
-    answers: list[Answer] = []
+    answers: list[RecordedAnswer] = []
     recording(Kernel(), lambda answer, _: answers.append(answer)).ask(object())
     found = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
-    assert found[0].given == Unrecorded("object")
+    assert found[0].value == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
         replay(1.0, found, []).ask()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import words
@@ -53,7 +55,7 @@ def test_noise_is_told_in_people(release: Release) -> None:
 def test_every_assumption_is_named(release: Release) -> None:
     text = " ".join(words.assumptions(release))
     assert "One row is one person" in text
-    assert "typed by the curator" in text
+    assert "came from: not stated" in text
     assert "never goes with" in text
     assert "nobody that young" in text
     assert "No ledger" in text
@@ -71,7 +73,7 @@ def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
         "restored": 0,
     }
     text = " ".join(words.assumptions(replace(release, ledger=cited, private=False)))
-    assert "read from the private table itself" in text
+    assert "came from: the private table itself" in text
     assert "the form is public" in text
     assert "The number of records is public" in text
     assert "together, this one and later ones included, may show of one row, replaced: ε = 3" in text
@@ -79,6 +81,23 @@ def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
     assert "not whole" not in text
     assert "accepted that ledger once" in " ".join(words.assumptions(replace(release, ledger=cited | {"restored": 1})))
     assert "not private" in text
+
+
+def test_the_answer_about_other_copies_is_told_and_so_is_that_there_is_none(release: Release) -> None:
+    def told(**fields: Any) -> str:
+        other = release.spec.model_copy(update=fields)
+        return " ".join(words.assumptions(replace(release, plan=replace(release.plan, spec=other))))
+
+    people = DataSpec(path="people.csv")
+    assert "Nobody said whether anything else is published" in told(data=people)
+    assert "“Totals in the annual report.”" in told(data=people, other_copies="Totals in the annual report.")
+    assert "published about the same people" not in told()  # invented people have no other copies
+
+
+def test_readers_are_warned_of_rows_that_look_like_people_and_of_small_groups() -> None:
+    assert "occurs once" in " ".join(words.READING)
+    assert "minorities" in " ".join(words.READING)
+    assert "minority" in " ".join(words.MISUSES)
 
 
 def test_how_to_check_names_commands_and_what_cannot_be_checked() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.vocabulary.domain import Domain
+from tests.sources.written import WRITERS
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
 
@@ -44,6 +45,15 @@ def _parquet(folder: Path) -> Example:
     return Example({"path": str(path), "kind": "parquet"}, THREE, codes())
 
 
+def _as_file(kind: str, ending: str) -> Callable[[Path], Example]:
+    def make(folder: Path) -> Example:
+        path = folder / f"table{ending}"
+        WRITERS[ending](pa.Table.from_pandas(pd.DataFrame(codes(), columns=THREE.names)), path)
+        return Example({"path": str(path), "kind": kind}, THREE, codes())
+
+    return make
+
+
 def _demo(_folder: Path) -> Example:
     some = Domain(tuple(attribute for attribute in demo_domain() if attribute.name in demo_domain().names[:3]))
     return Example({"kind": "demo"}, some)
@@ -53,4 +63,15 @@ def _standin(_folder: Path) -> Example:
     return Example({"kind": "standin", "standin": {"rows": 300, "strength": 0.5, "seed": 4}}, THREE)
 
 
-EXAMPLES: dict[str, Callable[[Path], Example]] = {"csv": _csv, "parquet": _parquet, "demo": _demo, "standin": _standin}
+EXAMPLES: dict[str, Callable[[Path], Example]] = {
+    "csv": _csv,
+    "jsonl": _as_file("jsonl", ".jsonl"),
+    "parquet": _parquet,
+    "feather": _as_file("feather", ".feather"),
+    "spreadsheet": _as_file("spreadsheet", ".xlsx"),
+    "spss": _as_file("spss", ".sav"),
+    "stata": _as_file("stata", ".dta"),
+    "sas": _as_file("sas", ".xpt"),
+    "demo": _demo,
+    "standin": _standin,
+}

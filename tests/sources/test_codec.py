@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.sources.codec import decode, encode, encode_column, strays
+from dpsynth_core.sources.codec import as_written, decode, encode, encode_column, strays
+from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes, domains
 
-MARKERS = frozenset({"", "?", "NA"})
+MARKERS = Notation(frozenset({"", "?", "NA"}))
 AGE = Attribute.integer("age", 17, 90, missing=True)
 SEX = Attribute.categorical("sex", ["f", "m"], other=True, missing=True)
 
@@ -145,7 +147,26 @@ def test_numbers_outside_the_bounds_go_to_the_nearest_bin() -> None:
     assert codes(Attribute.day("d", "2024-01-01", "2024-01-10"), ["2023-12-31", "2024-01-02", "2025-01-01"]) == [0, 1, 9]
 
 
-def test_text_in_a_number_column_is_missing() -> None:
+def test_numbers_outside_the_bounds_have_a_cell_of_their_own_where_there_is_one() -> None:
+    age = Attribute.integer("age", 17, 90, other=True, missing=True)
+    assert codes(age, [16, 17, 90, 91, None, -np.inf]) == [74, 0, 73, 74, 75, 74]
+    assert codes(age, ["16.9", "90.9", "91", "old", "?", " ", "1e999"]) == [74, 73, 74, 74, 75, 75, 74]
+    bmi = Attribute.numeric("bmi", 10, 50, bins=4, other=True)
+    assert codes(bmi, [9.0, 10.0, 50.0, 50.1, np.inf, None]) == [4, 0, 3, 4, 4, 4]
+    day = Attribute.day("d", "2024-01-01", "2024-01-10", other=True, missing=True)
+    assert codes(day, ["2023-12-31", "2024-01-10", "2024-01-11", "soon", ""]) == [10, 9, 10, 10, 11]
+
+
+def test_other_numbers_are_written_as_nothing_and_other_texts_as_a_text_of_their_own() -> None:
+    number, text = Attribute.integer("n", 0, 1, other=True, missing=True), Attribute.categorical("t", ["other"], other=True, missing=True)
+    rows = decode(Domain((number, text)), np.array([[2, 1], [3, 2], [0, 0]], dtype=np.int32), np.random.default_rng(0))
+    assert rows["n"].to_pylist() == [None, None, 0]
+    assert rows["t"].to_pylist() == ["(other)", None, "other"]
+    assert codes(text, rows["t"]) == [1, 2, 0]
+    assert codes(number, rows["n"]) == [3, 3, 0]  # in numbers the two cannot be told apart
+
+
+def test_text_in_a_number_column_is_missing_where_nothing_else_can_occur() -> None:
     assert codes(AGE, ["old", "1_0", "0x1f", "nan", "4 2", "--1", "٣", "1e", "", None, "?"]) == [74] * 11
 
 
@@ -167,7 +188,7 @@ def test_missing_goes_to_its_cell_or_the_first(attribute: Attribute) -> None:
 
 def test_a_numeric_marker_means_missing_in_numbers_and_text() -> None:
     for values in (["-9", "-9.0"], [-9, -9], [-9.0, -9.0]):
-        assert encode_column(AGE, pa.array(values), frozenset({"-9"})).tolist() == [74, 74]
+        assert encode_column(AGE, pa.array(values), Notation(frozenset({"-9"}))).tolist() == [74, 74]
 
 
 def test_unlisted_categories_go_to_other_then_missing_then_the_first() -> None:
@@ -302,3 +323,15 @@ def test_what_decode_gives_is_never_a_stray_and_everything_else_is() -> None:
                 continue  # it may be missing
             column = pa.array([bad, *rows.column(name).to_pylist()[1:]], rows.schema.field(name).type)
             assert strays(domain, rows.set_column(rows.column_names.index(name), name, column)) == [name]
+
+
+def test_rows_are_read_back_as_the_cells_that_were_published() -> None:
+    age = Attribute.integer("age", 0, 9, other=True, missing=True)
+    size = Attribute.integer("size", 0, 4, other=True)
+    sex = Attribute.categorical("sex", ["f", "m"], other=True, missing=True)
+    domain = Domain((age, size, sex))
+    every = np.array(list(product(*(range(n) for n in domain.sizes(domain.names)))), dtype=np.int32)
+    written = as_written(domain, every)
+    again = encode(domain, decode(domain, written, np.random.default_rng(0)), Notation(frozenset()))
+    assert np.array_equal(np.column_stack([again[name] for name in domain.names]), written)
+    assert np.array_equal(written[:, 1:], every[:, 1:])

@@ -216,13 +216,13 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is an image"),
         (b"\xff\xd8\xff\xe0" + bytes(100), "the file is an image"),
         (b"%PDF-1.7\n1 0 obj\n", "the file is a PDF"),
-        (b"PK\x03\x04" + bytes(100), "Excel workbook"),
-        (b"\xd0\xcf\x11\xe0" + bytes(100), "Excel"),
-        (b"\x1f\x8b\x08" + bytes(100), "compressed"),
+        (b"PK\x03\x04" + bytes(100), "zip archive"),
+        (b"\xd0\xcf\x11\xe0" + bytes(100), "no workbook"),
+        (b"\x1f\x8b\x08" + bytes(100), "not unpacked"),
         (b"PAR1" + bytes(100), "not a readable Parquet file"),
         (b"PARE" + bytes(100), "encrypted"),
-        (bytes(range(256)) * 20, "not text"),
-        (b"a,b\n1,\x00\n", "not text"),
+        (bytes(range(256)) * 20, "of no known kind"),
+        (b"a,b\n1,\x00\n", "of no known kind"),
         (b"<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
         (b'{"a": [1, 2]}', "JSON"),
         (b'[{"a": 1}]', "JSON"),
@@ -248,7 +248,7 @@ def test_a_file_over_the_limit_is_refused_before_it_is_looked_at(write: Write) -
 
 def test_a_path_to_nothing_is_refused(tmp_path: Path) -> None:
     assert "no such file or folder" in refused(tmp_path / "none.csv")
-    assert "no CSV or Parquet file" in refused(tmp_path)
+    assert "holds no table" in refused(tmp_path)
 
 
 def test_files_of_different_tables_in_a_folder_are_refused(write: Write, tmp_path: Path) -> None:
@@ -391,3 +391,51 @@ def test_the_real_tables_are_recognised() -> None:
         assert form == TableFormat()
         assert len(column_names(path, form)) == columns
     assert column_names(SHARED / "titanic.csv", TableFormat())[0] == "column_1"
+
+
+def test_a_file_without_a_header_has_the_names_that_are_stated(write: Callable[..., Path]) -> None:
+    path = write("1,x\n2,y\n4,z\n\n3\n")
+    form = TableFormat(names=("number", " letter"))
+    check(path, form)
+    assert column_names(path, form) == ("number", "letter")
+    assert [row["letter"] for row in rows(path, form)] == ["x", "y", "z", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a;b\n1,5;x\n2,25;y\n", {"decimal": ","}),
+        ("a;b\n1.234,5;x\n2,25;y\n", {"decimal": ",", "thousands": "."}),
+        ("a;b\n1.234;x\n2.250;y\n", {}),  # ambiguous: a point is what it usually is
+        ("a;b\n1 234 567;x\n250;y\n", {"thousands": " "}),
+        ("a\tb\n1,234.5\tx\n7\ty\n", {"thousands": ","}),
+        ("a,b\n31.12.2023,x\n1.2.2020,y\n", {"date_format": "dd.mm.yyyy"}),
+        ("a,b\n12/31/2023,x\n1/2/2020,y\n", {"date_format": "mm/dd/yyyy"}),
+        ("a,b\n2023-12-31,x\n2020-02-01,y\n", {}),
+        ("a,b\n31-DEC-2023,x\n01-jan-2020,y\n", {"date_format": "dd-mmm-yyyy"}),
+        ("a,b\n32.12.2023,x\n1.13.2020,y\n", {}),
+    ],
+)
+def test_marks_and_dates_are_suggested(write: Callable[..., Path], text: str, wanted: dict[str, str]) -> None:
+    form = sniff(write(text))
+    suggested = {name: getattr(form, name) for name in ("decimal", "thousands", "date_format")}
+    assert suggested == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd"} | wanted
+
+
+def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:
+    table = pa.table({" lead": ["1", "2"], "\ufefftrail\t": ["x", "y"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text(" lead,\ufefftrail\t\n1,x\n2,y\n")
+    for name in ("t.parquet", "t.csv"):
+        path, form = tmp_path / name, sniff(tmp_path / name)
+        assert column_names(path, form) == ("lead", "trail")
+        (batch,) = open_batches(path, form, ("trail", "lead"))
+        assert [column.to_pylist() for column in batch.columns] == [["x", "y"], ["1", "2"]]
+
+
+def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsynth_core.sources.formats.MAX_FILES", 3)
+    for number in range(5):
+        (tmp_path / f"{number}.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match="more than 3 files"):
+        sniff(tmp_path)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.codec import decode, encode, encode_column
-from dpsynth_core.sources.files import DEFAULT_MISSING, TableFormat, sniff
+from dpsynth_core.sources.files import TableFormat, sniff
 from dpsynth_core.sources.guess import Guess, propose
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 
@@ -40,12 +40,12 @@ def test_a_guess_is_curator_only_unless_the_table_is_public() -> None:
 
 def test_text_gives_categories_in_alphabetical_order() -> None:
     found = attribute(["b", " a", "b ", "?", "b"])
-    assert (found.kind, found.dtype, found.categories, found.missing, found.other) == ("categorical", "string", ("a", "b"), True, False)
+    assert (found.kind, found.dtype, found.categories, found.missing, found.other) == ("categorical", "string", ("a", "b"), True, True)
 
 
 def test_whole_numbers_in_a_small_range_get_a_bin_each() -> None:
     found = attribute(["17", "90", "33.0", " 40", "17"] * 3)
-    assert (found.kind, found.lower, found.upper, found.size, found.missing) == ("integer", 17, 90, 74, False)
+    assert (found.kind, found.lower, found.upper, found.values, found.missing) == ("integer", 17, 90, 74, True)
 
 
 def test_a_few_scattered_whole_numbers_are_codes() -> None:
@@ -63,12 +63,12 @@ def test_numbers_with_a_fraction_keep_their_decimals() -> None:
     assert attribute(np.random.default_rng(0).random(50)).decimals is None
 
 
-def test_a_few_texts_among_numbers_count_as_missing() -> None:
+def test_a_few_texts_among_numbers_are_set_aside() -> None:
     found = guess([str(i) for i in range(60)] * 3 + ["unknown"])
     assert found.attribute is not None
     assert found.attribute.kind == "integer"
-    assert found.attribute.missing
-    assert any("count as missing" in reason for reason in found.reasons)
+    assert encode_column(found.attribute, pa.array(["unknown"]), TableFormat().notation) == [found.attribute.other_code]
+    assert any("go to 'other'" in reason for reason in found.reasons)
 
 
 def test_zero_gets_a_bin_of_its_own_where_zeros_dominate() -> None:
@@ -151,6 +151,13 @@ def test_only_the_first_rows_are_looked_at() -> None:
     assert propose(frame, TableFormat(), sample_rows=100).value[0].attribute.categories == ("a", "b")
 
 
+def test_free_text_is_left_out_also_where_it_repeats() -> None:
+    found = guess(["Patient reports pain in the left knee", "No complaints at this visit so far", "stable"] * 20)
+    assert found.drop
+    assert "long texts" in found.reasons[0]
+    assert not guess(["Outlying-US(Guam-USVI-etc) ", *"abcdefgh"] * 20).drop  # one long label does not make a text
+
+
 @given(st.lists(st.none() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9), min_size=1, max_size=60))
 def test_proposed_bounds_cover_the_numbers(values: list[float | None]) -> None:
     found = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")})).attribute
@@ -158,16 +165,15 @@ def test_proposed_bounds_cover_the_numbers(values: list[float | None]) -> None:
         known = [v for v in values if v is not None]
         assert found.lower <= min(known)
         assert max(known) <= found.upper
-        assert len(encode_column(found, pa.array(values, pa.float64()), DEFAULT_MISSING)) == len(values)
+        assert len(encode_column(found, pa.array(values, pa.float64()), TableFormat().notation)) == len(values)
 
 
 @given(st.lists(st.none() | st.text(max_size=5), max_size=40))
 def test_whatever_text_there_is_a_guess_comes_out_and_covers_it(values: list[str | None]) -> None:
     found = guess(pd.DataFrame({"x": pd.Series(values, dtype="str")}))
     if found.attribute is not None and found.attribute.kind == "categorical":
-        codes = encode_column(found.attribute, pa.array(values, pa.string()), DEFAULT_MISSING)
-        assert not found.attribute.other
-        assert {found.attribute.cell_labels()[c] for c in codes} <= set(found.attribute.cell_labels())
+        codes = encode_column(found.attribute, pa.array(values, pa.string()), TableFormat().notation)
+        assert found.attribute.other_code not in codes
     assert found.reasons
 
 
@@ -178,9 +184,9 @@ def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
     assert {n for n, g in adult.items() if g.attribute.kind == "integer"} == {
         "age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"
     }  # fmt: skip
-    assert {n for n, g in adult.items() if g.attribute.missing} == {"workclass", "occupation", "native-country"}
+    assert all(g.attribute.missing and g.attribute.other for g in adult.values())
     assert adult["capital-gain"].attribute.edges[:2] == (0, 1)
-    assert adult["native-country"].attribute.size == 42
+    assert adult["native-country"].attribute.values == 41
     titanic = {g.name: g for g in propose(SHARED / "titanic.csv", sniff(SHARED / "titanic.csv")).value}
     assert titanic["column_1"].drop
     assert (titanic["Age"].attribute.kind, titanic["Age"].attribute.missing) == ("numeric", True)
@@ -191,11 +197,11 @@ def test_adult_and_titanic_are_guessed_as_a_person_would() -> None:
 def test_rows_of_adult_come_back_with_its_columns_types_and_labels() -> None:
     frame = pd.read_csv(SHARED / "adult.csv", na_values="?")
     domain = Domain(tuple(g.attribute for g in propose(SHARED / "adult.csv", sniff(SHARED / "adult.csv")).value))
-    codes = encode(domain, pa.Table.from_pandas(frame, preserve_index=False), DEFAULT_MISSING)
+    codes = encode(domain, pa.Table.from_pandas(frame, preserve_index=False), TableFormat().notation)
     back = decode(domain, np.stack([codes[name] for name in domain.names], axis=1), np.random.default_rng(0)).to_pandas()
     assert list(back.columns) == list(frame.columns)
     for name in frame.columns:
-        if domain[name].kind == "categorical" or domain[name].size > 32:  # one bin per value: nothing is lost
+        if domain[name].kind == "categorical" or domain[name].values > 32:  # one bin per value: nothing is lost
             assert (back[name].isna() == frame[name].isna()).all()
             assert (back[name].dropna() == frame[name].dropna()).all()
         else:

@@ -79,7 +79,8 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("strength", [0.0, 0.8])
 def test_no_impossible_row_is_ever_drawn_and_every_possible_combination_is(rules: list, strength: float) -> None:
-    attributes = [{"name": n, "kind": "categorical", "categories": [str(i) for i in range(DOMAIN[n].size)]} for n in DOMAIN.names]
+    listed = {"kind": "categorical", "other": False, "missing": False}
+    attributes = [{"name": n, **listed, "categories": [str(i) for i in range(DOMAIN[n].size)]} for n in DOMAIN.names]
     domain = Domain.from_json({"version": 1, "attributes": attributes, "impossible": rules})
     codes = standin.simulate(domain, ROWS, strength)
     counts = row_marginals(domain, codes, list(domain.zeros))

@@ -17,6 +17,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import transcript
 from dpsynth_core.store import jobs, projects, runs, spools
 from dpsynth_core.vocabulary.measurement import Measurement
+from tests.patience import SECONDS
 
 Driver = Callable[[Path, str, str, int], int]
 """Be the worker of a run, or one of a sweep, of this home until right before the given step; its exit status."""
@@ -36,7 +37,7 @@ def driver() -> Iterator[Driver]:
         return int(process.stdout.readline())
 
     yield work
-    process.communicate(timeout=10)
+    process.communicate(timeout=SECONDS)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +88,7 @@ def measured(run: str) -> tuple[Measurement, ...]:
     if spools.spool_file(run).exists():
         lines = spools.spool_file(run).read_bytes().split(b"\n")[1:-1]
         answers = transcript.from_json([json.loads(line)["answer"] for line in lines], ())
-        return tuple(answer.given for answer in answers if isinstance(answer.given, Measurement))
+        return tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
     found = runs.get("ann", run)
     return runs.release("ann", run).measurements if found.state == "done" else ()
 

@@ -116,6 +116,7 @@ def test_charge_after_charge_killed_at_every_step_loses_none_that_was_acted_on(h
     assert head.read() == chain.verify().head
 
 
+@pytest.mark.slow  # a worker for each step
 def test_killed_at_every_durable_step_the_books_are_right(
     home: Path,
     make_spec: Callable[..., Spec],

@@ -38,7 +38,7 @@ def learning(work: float = 600.0, **settings: Any) -> dict[str, Any]:
 
 def game() -> dict[str, Any]:
     """FEM with more searches than anyone waits for; its solvers never see a record."""
-    settings = {"choice_error": 10.0, "rounds": 5000, "records": 1000}
+    settings = {"choice_error": 10.0, "rounds": 500, "records": 1000}
     return {"mechanism": {"name": "fem", "settings": settings}, "workload": {"kind": "all", "k": 3}}
 
 

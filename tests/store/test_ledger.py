@@ -23,6 +23,7 @@ from dpsynth_core.store import chain, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
+from tests.patience import SECONDS
 
 ROW = UnitSpec()
 REST = {"workload": {"kind": "all", "k": 1}, "budget": {"epsilon": 1.0, "delta": 1e-9}}
@@ -128,15 +129,15 @@ def test_changing_the_cap_is_an_entry_with_a_reason() -> None:
     ledger.open_population("ann", "people", (1.0, 1e-9))
     with pytest.raises(InputError, match="reason"):
         ledger.change_cap("ann", "people", (2.0, 1e-9), "  ")
-    ledger.change_cap("ann", "people", (2.0, 1e-9), "board decision 7")
+    ledger.change_cap("ann", "people", (2.0, 1e-9), "decision of the board, no 7")
     last = chain.entries()[-1]
-    assert (last.kind, last.epsilon, last.note) == ("cap", 2.0, "board decision 7")
+    assert (last.kind, last.epsilon, last.note) == ("cap", 2.0, "decision of the board, no 7")
     assert ledger.spent("people").cap_epsilon == 2.0
 
 
 def test_a_cap_lowered_below_what_is_spent_allows_nothing_further() -> None:
     reserve("r1", 0.1)
-    ledger.change_cap("ann", "people", (0.5, 1e-9), "too generous")
+    ledger.change_cap("ann", "people", (0.5, 1e-9), "it was too generous")
     assert ledger.spent("people").remaining_rho == 0
     with pytest.raises(CapExceeded):
         reserve("r2", 1e-6)
@@ -324,8 +325,8 @@ def test_a_citation_says_that_the_cap_was_changed_after_charges_existed() -> Non
     ledger.change_cap("ann", "people", (2.0, 1e-9), "nobody was charged yet")
     reserve("r1", 0.01)
     assert ledger.citation("r1")["earlier_caps"] == []
-    ledger.change_cap("ann", "people", (3.0, 1e-9), "a second study")
-    ledger.change_cap("ann", "people", (4.0, 1e-8), "a third study")
+    ledger.change_cap("ann", "people", (3.0, 1e-9), "for a second study")
+    ledger.change_cap("ann", "people", (4.0, 1e-8), "for a third study")
     assert ledger.citation("r1")["cap"] == {"epsilon": 4.0, "delta": 1e-8}
     assert ledger.citation("r1")["earlier_caps"] == [{"epsilon": 2.0, "delta": 1e-9}, {"epsilon": 3.0, "delta": 1e-9}]
 
@@ -349,13 +350,14 @@ print(won)
 """
 
 
+@pytest.mark.slow  # processes that start, and race
 def test_racing_processes_never_overspend_nor_underspend() -> None:
     """Five processes, started on a fresh home at one moment, ask for 100 charges where 37 fit."""
     rho = math.nextafter(rho_from(10.0, 1e-9) / 37, 0.0)
     gate = time.time() + 3  # imports take about a second; a late process still races with the others' later charges
     command = [sys.executable, "-c", RACER]
     racers = [subprocess.Popen([*command, str(i), str(rho), str(gate)], stdout=subprocess.PIPE, text=True) for i in range(5)]
-    won = [int(racer.communicate(timeout=60)[0]) for racer in racers]
+    won = [int(racer.communicate(timeout=SECONDS)[0]) for racer in racers]
     assert sum(won) == 37
     assert ledger.spent("people").rho == pytest.approx(37 * rho)
     assert chain.verify().ok

@@ -74,7 +74,7 @@ def test_an_upload_is_kept_whole_and_replaces_one_of_the_same_name(project: str)
     path = projects.upload("ann", project, "a.csv", iter([b"ne", b"w"]))
     assert path.read_bytes() == b"new"
     assert projects.uploads("ann", project) == (path,)
-    projects.remove_upload("ann", project, "a.csv")
+    projects.remove_uploads("ann", project)
     assert projects.uploads("ann", project) == ()
 
 
@@ -138,6 +138,6 @@ def test_a_public_upload_does_not_replace_a_private_one_of_the_same_name() -> No
     public = projects.upload("ann", project, "a.csv", io.BytesIO(b"public"), shelf="public")
     assert (private.read_bytes(), public.read_bytes()) == (b"private", b"public")
     assert projects.uploads("ann", project) == (private,)
-    projects.remove_upload("ann", project, "a.csv", shelf="public")
+    projects.remove_uploads("ann", project, shelf="public")
     assert projects.uploads("ann", project, shelf="public") == ()
     assert private.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -21,18 +22,15 @@ from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.store import chain, jobs, ledger, processes, projects, runs
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
+from tests.patience import SECONDS, wait_until
 from tests.store.conftest import measured
 
 Make = Callable[..., Spec]
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 40.0) -> None:
-    """Poll as a page does. The limit is generous: the machine may be busy."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        jobs.pump()
-        time.sleep(0.05)
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Poll as a page does."""
+    wait_until(condition, jobs.pump)
 
 
 def ended(run: str) -> bool:
@@ -41,7 +39,7 @@ def ended(run: str) -> bool:
 
 @pytest.mark.usefixtures("no_workers")
 def test_submit_charges_and_queues_at_once(make_spec: Make, project: str) -> None:
-    spec = make_spec()
+    spec = make_spec(looks=[])
     run = runs.get("ann", runs.submit("ann", project, spec))
     assert run.rho == GDP.rho_from(1.0, 1e-9)
     assert run.digest == spec.digest()
@@ -87,6 +85,7 @@ print(won)
 """
 
 
+@pytest.mark.slow  # processes that start, and race
 def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, project: str) -> None:
     """Three processes try nine runs where five fit."""
     ledger.open_population("ann", "people", (1.0, 1e-9))
@@ -96,7 +95,7 @@ def test_tabs_that_submit_at_the_same_moment_cannot_overspend(make_spec: Make, p
     spec = make_spec(budget={"epsilon": eps, "delta": 1e-9})
     command = [sys.executable, "-c", SUBMITTER, project, str(time.time() + 3), spec.model_dump_json()]
     tabs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert sum(int(tab.communicate(timeout=60)[0]) for tab in tabs) == 5
+    assert sum(int(tab.communicate(timeout=SECONDS)[0]) for tab in tabs) == 5
     assert len(runs.list("ann")) == 5
     assert ledger.spent("people").epsilon <= 1.0
 
@@ -222,10 +221,7 @@ def test_a_zombie_is_dead_and_a_reused_pid_is_not_signalled() -> None:
     processes.signal_group(child.pid, "1", signal.SIGKILL)
     assert child.poll() is None
     processes.signal_group(child.pid, born, signal.SIGKILL)
-    end = time.monotonic() + 5
-    while processes.birth(child.pid) is not None and time.monotonic() < end:
-        time.sleep(0.01)
-    assert processes.birth(child.pid) is None  # not reaped yet
+    wait_until(lambda: processes.birth(child.pid) is None)  # not reaped yet
     child.communicate()
 
 
@@ -234,7 +230,7 @@ import signal, sys, time
 from dpsynth_core.store import jobs
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 jobs.claim(sys.argv[1]); jobs.take(sys.argv[1]); jobs.touch(sys.argv[1])
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -314,11 +310,8 @@ def test_a_worker_outlives_the_server_that_started_it_and_starts_the_next_run(
         "import json, os, sys; os.umask(0); from dpsynth_core.planning.spec import Spec; from dpsynth_core.store import runs;"
         "[runs.submit('ann', sys.argv[1], Spec.from_json(json.loads(sys.argv[2]))) for _ in range(2)]; os._exit(0)"
     )
-    subprocess.run([sys.executable, "-c", code, project, make_spec().model_dump_json()], check=True, timeout=60)
-    end = time.monotonic() + 60
-    while any(run.active for run in runs.list("ann")):  # reading only: no pump
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    subprocess.run([sys.executable, "-c", code, project, make_spec().model_dump_json()], check=True, timeout=SECONDS)
+    wait_until(lambda: not any(run.active for run in runs.list("ann")))  # reading only: no pump
     assert [run.state for run in runs.list("ann")] == ["done", "done"]
     modes = {p: stat.S_IMODE(p.stat().st_mode) for p in home.rglob("*")}
     assert {m for p, m in modes.items() if p.is_dir()} == {0o700}
@@ -354,7 +347,7 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
     path = projects.upload("ann", project, "a.csv", iter([b"x"]))
     run = runs.submit("ann", project, make_spec())
     given = {"project": project, "run": run, "population": "people", "name": "people", "draft": {}, "content": iter([b"y"])}
-    given |= {"spec": make_spec()}
+    given |= {"spec": make_spec(), "look_at": repr}
     makes_own = {"create"}
     for module in (projects, runs):
         for name, function in inspect.getmembers(module, inspect.isfunction):
@@ -372,6 +365,19 @@ def test_no_store_function_shows_another_owner_anything(make_spec: Make, project
     assert path.read_bytes() == b"x"
     assert runs.get("ann", run).state == "running"
     assert len(chain.entries()) == 2
+
+
+def test_a_run_that_will_not_fit_the_disk_is_refused_before_its_charge(
+    make_spec: Make, project: str, no_workers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the command line (`test_cli`), by the same function."""
+    usage = shutil.disk_usage(".")
+    monkeypatch.setattr("dpsynth_core.release.spool.shutil.disk_usage", lambda _: usage._replace(free=2**20))
+    with pytest.raises(InputError, match=r"DPSYNTH_HOME: its disk has 1 MB left.*make room first"):
+        runs.submit("ann", project, make_spec())
+    assert runs.list("ann", project) == ()
+    assert chain.entries() == ()
+    assert no_workers == []
 
 
 @pytest.mark.usefixtures("no_workers")

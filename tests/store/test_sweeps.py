@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from dpsynth_core.store import chain, jobs, ledger, processes, projects, sweeps,
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.tradeoffs.sweep import Sweep
+from tests.patience import wait_until
 from tests.store.conftest import Driver
+from tests.store.test_chain import alter
 
 Make = Callable[..., Spec]
 STANDIN = {"kind": "standin", "standin": {"rows": 100}}
@@ -59,13 +60,8 @@ def die(job: str) -> None:
         db.execute("UPDATE workers SET pid = 2147483647, birth = '1', place = ? WHERE job = ? AND pid = ?", fields)
 
 
-def wait_until_done(sweep: str, seconds: float = 60.0) -> None:
-    """The limit is generous: the machine may be busy."""
-    end = time.monotonic() + seconds
-    while sweeps.get("ann", sweep).active:
-        assert time.monotonic() < end, "waited too long"
-        jobs.pump()
-        time.sleep(0.05)
+def wait_until_done(sweep: str) -> None:
+    wait_until(lambda: not sweeps.get("ann", sweep).active, jobs.pump)
 
 
 def test_workers_are_started_for_the_points_there_are_and_not_more(
@@ -149,10 +145,7 @@ def test_a_point_that_kills_its_worker_each_time_is_given_up(make_sweep: Callabl
 
 def test_stopping_ends_the_workers_and_resuming_goes_on(make_sweep: Callable[..., Sweep], project: str) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(repeats=20))
-    end = time.monotonic() + 60
-    while "done" not in states(sweep):
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
+    wait_until(lambda: "done" in states(sweep))
     with reading() as db:
         pids = [(row["pid"], row["birth"]) for row in db.execute("SELECT pid, birth FROM workers WHERE pid IS NOT NULL")]
     sweeps.stop("ann", sweep)
@@ -238,6 +231,37 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
     assert [e.kind for e in chain.entries()] == ["population", "reserve", "touch"]
     assert states(sweep) == ["done"] * 4
     assert ledger.spent("people").rho == pytest.approx(tried.rho)
+
+
+@pytest.mark.usefixtures("no_workers")
+@pytest.mark.parametrize("kind", ["standin", "private"])
+def test_the_same_sweep_started_in_two_tabs_runs_and_is_charged_once(
+    make_sweep: Callable[..., Sweep], project: str, kind: str
+) -> None:
+    tried = make_sweep(table=kind)
+    first = sweeps.submit("ann", project, tried, seen=[])
+    assert sweeps.submit("ann", project, tried, seen=[]) == first
+    assert ledger.spent("people").releases == (kind == "private")
+    again = sweeps.submit("ann", project, tried, seen=[first])  # wanted once more by somebody who saw the first
+    other = sweeps.submit("ann", project, make_sweep(table=kind, epsilons=(0.3,)), seen=[])
+    assert len({first, again, other}) == 3
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM ledger WHERE number = 2", "DELETE FROM ledger"])
+def test_a_private_sweep_on_broken_books_ends_with_words_and_reads_nothing(
+    home: Path, make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.Trials, "run", lambda *_: pytest.fail("a record was read"))
+    sweep = sweeps.submit("ann", project, make_sweep(table="private"))
+    alter(home, statement)
+    for worker_of in no_workers:
+        be_worker(worker_of)
+    stored = sweeps.get("ann", sweep)
+    assert (stored.state, stored.touched) == ("done", False)
+    assert states(sweep) == ["failed", "failed"]
+    assert all("ledger restore" in point.error for point in sweeps.points("ann", sweep))
+    with reading() as db:
+        assert db.execute("SELECT COUNT(*) FROM workers").fetchone()[0] == 0
 
 
 def test_a_private_sweep_beyond_the_cap_is_refused(make_sweep: Callable[..., Sweep], project: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
@@ -49,7 +48,7 @@ def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str,
         real(run, progress)
         if progress.kind == "measured":
             last = measured(started)[-1]
-            np.testing.assert_array_equal(last.values, progress.measurement.values)
+            assert (last.clique, last.sigma) == (progress.attributes, progress.sigma)
             kept.append(len(measured(started)))
 
     monkeypatch.setattr(worker, "_record", spying)
@@ -64,7 +63,6 @@ def test_events_tell_what_was_measured_at_what_cost(started: str) -> None:
     assert [s.attributes for s in measured] == [("a",), ("b",), ("c",)]
     assert all(s.sigma > 0 for s in measured)
     assert [s.rho_spent for s in measured] == sorted({s.rho_spent for s in measured})
-    assert [s.seconds for s in steps] == sorted(s.seconds for s in steps)
     assert measured[-1].rho_spent == pytest.approx(runs.get("ann", started).rho)
     assert runs.events("ann", started, after=0)[0].number == 1
 

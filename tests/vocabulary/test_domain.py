@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from datetime import date
 from itertools import pairwise
@@ -13,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebook, load_domain, outside_rule, parse_domain
+from dpsynth_core.vocabulary.attribute import Recode
+from dpsynth_core.vocabulary.domain import Attribute, Domain, domain_from_codebook, load_domain, parse_domain, without_statement
+from dpsynth_core.vocabulary.recoding import folded, outside_rule, written
 from tests.domains import attributes, domains
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -49,10 +52,77 @@ def test_a_category_called_missing_is_told_from_the_missing_cell() -> None:
     assert Attribute.categorical("x", ["missing"], missing=True).cell_labels() == ("missing", "(missing)")
 
 
-def test_integers_have_one_bin_per_value_up_to_100_values_else_32() -> None:
+def test_a_category_called_other_is_told_from_the_cell_for_unlisted_values() -> None:
+    listed = Attribute.categorical("x", ["other"], other=True)
+    assert listed.cell_labels() == ("other", "(other)")
+    assert written(listed, 1) == "(other)"
+
+
+def test_rows_show_other_cells_as_text_where_there_is_text_and_else_as_nothing() -> None:
+    sex, age = (Attribute.categorical("sex", ["f"], other=True, missing=True), Attribute.integer("age", 0, 1, other=True, missing=True))
+    assert [written(sex, code) for code in range(3)] == ["", "other", "empty"]
+    assert [written(age, code) for code in range(4)] == ["", "", "empty", "empty"]
+
+
+@pytest.mark.parametrize("kind", ["categorical", "ordinal", "integer", "numeric", "date"])
+def test_a_domain_that_does_not_say_gets_cells_for_missing_and_for_values_outside(kind: str) -> None:
+    fields = {"integer": {"lower": 0, "upper": 9}, "numeric": {"lower": 0, "upper": 9},
+              "date": {"lower": "2024-01-01", "upper": "2024-02-01"}}.get(kind, {"categories": ["a"]})  # fmt: skip
+    open_one = {"version": 1, "attributes": [{"name": "x", "kind": kind, **fields}]}
+    read = Domain.from_json(open_one)
+    assert read["x"].other
+    assert read["x"].missing
+    assert without_statement(open_one) == ("x",)
+    assert without_statement(read.to_json()) == without_statement({"x": 3}) == ()
+
+
+def test_only_what_the_curator_chose_is_told_as_folded() -> None:
+    says_never = Attribute.integer("age", 0, 9)
+    chosen = Attribute.integer("pay", 0, 9, nearest=True, missing_as=Recode("0", "unpaid work is left empty"))
+    lines = folded((says_never, chosen))
+    assert [line.split(":")[0] for line in lines] == ["pay", "pay"]
+    assert "unpaid work is left empty" in lines[1]
+
+
+def test_integers_have_one_bin_per_value_up_to_100_values_else_bins_of_a_round_width() -> None:
     assert Attribute.integer("age", 1, 100).size == 100
-    assert Attribute.integer("age", 0, 100).size == 32
+    assert Attribute.integer("age", 0, 100).cell_labels()[:2] == ("0 to 4", "5 to 9")
     assert Attribute.integer("age", 7, 7).cell_labels() == ("7",)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "labels"),
+    [
+        (Attribute.integer("age", 17, 39, width=10), ("17 to 19", "20 to 29", "30 to 39")),
+        (Attribute.integer("x", -7, 7, width=5), ("-7 to -6", "-5 to -1", "0 to 4", "5 to 7")),
+        (Attribute.numeric("x", 0.05, 0.35, width=0.1), ("[0.05, 0.1)", "[0.1, 0.2)", "[0.2, 0.3)", "[0.3, 0.35]")),
+        (Attribute.day("d", "2024-01-15", "2024-04-02", width="quarter"), ("2024-01-15 to 2024-03-31", "2024-04-01 to 2024-04-02")),
+        (Attribute.day("d", "2023-12-30", "2024-01-31", width="month"), ("2023-12-30 to 2023-12-31", "2024-01-01 to 2024-01-31")),
+        (Attribute.day("d", "1987-06-01", "1991-01-01", width="5 years"), ("1987-06-01 to 1989-12-31", "1990-01-01 to 1991-01-01")),
+        (Attribute.day("d", "2024-01-03", "2024-01-14", width=7), ("2024-01-03 to 2024-01-07", "2024-01-08 to 2024-01-14")),
+        (Attribute.integer("gain", 0, 99, edges=[1, 50]), ("0", "1 to 49", "50 to 99")),
+    ],
+    ids=["decades", "below zero", "decimals", "quarters", "months", "five years", "weeks", "edges without bounds"],
+)
+def test_bins_are_cut_where_people_would_cut_them(attribute: Attribute, labels: tuple[str, ...]) -> None:
+    assert attribute.cell_labels() == labels
+    assert Domain.from_json(Domain((attribute,)).to_json())[attribute.name] == attribute
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(0, 10**6), st.integers(1, 10**5))
+def test_bins_of_one_width_cover_the_bounds_and_start_at_its_multiples(lower: int, span: int, width: int) -> None:
+    edges = Attribute.integer("x", lower, lower + span, width=max(width, span // 1000 + 1)).edges
+    assert (edges[0], edges[-1]) == (lower, lower + span + 1)
+    assert all(edge % max(width, span // 1000 + 1) == 0 for edge in edges[1:-1])
+
+
+@given(st.integers(-(10**6), 10**6), st.floats(1e-6, 1e9), st.booleans())
+def test_default_bins_are_few_and_cover_the_bounds(lower: int, span: float, whole: bool) -> None:
+    assert Attribute.numeric("x", 1e15, 1e15 + 1).size <= 32
+    assert Attribute.numeric("x", 0.0, 5e-324).size == 1
+    attribute = Attribute.integer("x", lower, lower + 101 + int(span)) if whole else Attribute.numeric("x", lower, lower + max(span, 1e-3))
+    assert attribute.size <= 34
+    assert attribute.edges[0] == lower
 
 
 def test_equal_integer_bins_differ_by_at_most_one_value() -> None:
@@ -81,9 +151,14 @@ def test_codebook_labels_are_shown_instead_of_codes() -> None:
     ("attribute", "said"),
     [
         (Attribute.integer("x", 0, 5, missing=True), "go to 'missing'"),
-        (Attribute.integer("x", 0, 5), "Empty values go to '0'"),
+        (Attribute.integer("x", 0, 5), "says that none is empty; one that was would count as '0'"),
+        (Attribute.integer("x", 0, 5), "no value is below 0 or above 5; one that was would count in the nearest group"),
+        (Attribute.integer("x", 0, 5, other=True), "below 0 or above 5, and text that is not a number, go to 'other'"),
+        (Attribute.integer("x", 0, 5, nearest=True), "count in the nearest group, by the curator's choice"),
+        (Attribute.day("x", "2020-01-01", "2020-01-02", missing_as=Recode("2020-01-02", "late")), "count as '2020-01-02', by"),
         (Attribute.categorical("x", ["a", "b"], other=True), "not listed go to 'other'. Empty values go to 'other'"),
-        (Attribute.categorical("x", ["a", "b"], missing=True), "not listed go to 'missing'. Empty values go to 'missing'"),
+        (Attribute.categorical("x", ["a", "b"], missing=True), "another one would go to 'missing'. Empty values go to 'missing'"),
+        (Attribute.categorical("x", ["a", "b"], other_as=Recode("b", "a misprint")), "count as 'b', by the curator's choice: a misprint."),
         (Attribute.coded("x", 4), "above 3 as 3"),
     ],
 )
@@ -106,7 +181,14 @@ def test_the_rule_for_values_outside_names_cells_that_exist(attribute: Attribute
         (lambda: Attribute.integer("age", 0, 9, bins=0), "bins"),
         (lambda: Attribute.integer("age", 0, 9.5), "whole numbers"),
         (lambda: Attribute.integer("age", 0, 2**60), "whole numbers"),
-        (lambda: Attribute.integer("age", 0, 9, edges=[0, 4]), "span the bounds"),
+        (lambda: Attribute.integer("age", 0, 9, edges=[-1, 4]), "span the bounds"),
+        (lambda: Attribute.integer("age", 0, 9, edges=[4, 12]), "span the bounds"),
+        (lambda: Attribute.integer("age", 0, 9, width=0), "width of its bins cannot be used"),
+        (lambda: Attribute.integer("age", 0, 9, width=2.5), "width of its bins cannot be used"),
+        (lambda: Attribute.integer("age", 0, 9, width="month"), "width of its bins cannot be used"),
+        (lambda: Attribute.numeric("age", 0, 9, width=1e-9), "too many bins"),
+        (lambda: Attribute.day("age", "2024-01-01", "2024-02-01", width="moon"), "the width is not known"),
+        (lambda: Attribute.integer("age", 0, 9, width=2, bins=2), "both bins and edges"),
         (lambda: Attribute.integer("age", 0, 9, edges=[0, 5, 5, 10]), "rise"),
         (lambda: Attribute.integer("age", 0, 9, bins=2, edges=[0, 10]), "both bins and edges"),
         (lambda: Attribute.numeric("age", 0.0, float("inf")), "finite"),
@@ -118,7 +200,11 @@ def test_the_rule_for_values_outside_names_cells_that_exist(attribute: Attribute
         (lambda: Attribute.categorical("age", ["a", "a"]), "listed twice"),
         (lambda: Attribute.categorical("age", ["a", " "]), "blank"),
         (lambda: Attribute.categorical("age", "abc"), "list"),
-        (lambda: Attribute.categorical("age", ["other"], other=True), "switch one of them off"),
+        (lambda: Attribute.categorical("age", ["a"], missing_as=Recode("b", "why")), "'b' is none of its values"),
+        (lambda: Attribute.categorical("age", ["a"], missing_as=Recode("a", " ")), "no reason is given"),
+        (lambda: Attribute.categorical("age", ["a"], missing=True, missing_as=Recode("a", "why")), "choose one of the two"),
+        (lambda: Attribute("age", "categorical", categories=("a",), nearest=True), "'nearest' is one of several choices"),
+        (lambda: Attribute.integer("age", 0, 9, other=True, nearest=True), "'nearest' is one of several choices"),
         (lambda: Attribute.categorical("age", ["1", "1.0"], dtype="float64"), "same number"),
         (lambda: Attribute.categorical("age", ["1.5"], dtype="int64"), "int64"),
         (lambda: Attribute.categorical("age", ["yes"], dtype="bool"), "false and true"),
@@ -239,7 +325,8 @@ def test_whatever_json_holds_it_is_a_domain_or_an_input_error(obj: object) -> No
 
 def test_whatever_an_attribute_field_holds_it_is_a_domain_or_an_input_error() -> None:
     values = [None, True, -1, 10**400, 1e308, float("nan"), "x", "2024-01-01", [], [1, 2], ["a"], [None], {}, [[1]], [{}]]
-    fields = ("lower", "upper", "bins", "edges", "missing", "decimals", "categories", "dtype", "other", "labels", "size")
+    values += ["nearest", {"as": "a", "why": "b"}, {"as": 1, "why": "b"}]
+    fields = ("lower", "upper", "bins", "width", "edges", "missing", "decimals", "categories", "dtype", "other", "labels", "size")
     for kind in ("categorical", "ordinal", "integer", "numeric", "date", "coded"):
         good = {"integer": {"lower": 0, "upper": 9}, "numeric": {"lower": 0, "upper": 9}, "coded": {"size": 3},
                 "date": {"lower": "2024-01-01", "upper": "2024-02-01"}}.get(kind, {"categories": ["a"]})  # fmt: skip
@@ -262,9 +349,9 @@ def test_codebook_lists_values_ranges_missing_and_other() -> None:
     rows = ["sex,1,men", "sex,2,women", "age,17..90,", "age,,", "job,care,", "job,*,", "fare,0..9.5,", "day,2024-01-01..2024-12-31,"]
     book = parse_domain("\n".join(["column,value,label", *rows]))
     assert book.names == ("sex", "age", "job", "fare", "day")
-    assert book["sex"].cell_labels() == ("men", "women")
+    assert book["sex"].cell_labels() == ("men", "women", "other", "missing")
     assert (book["age"].kind, book["age"].lower, book["age"].upper, book["age"].missing) == ("integer", 17, 90, True)
-    assert book["job"].cell_labels() == ("care", "other")
+    assert book["job"].cell_labels() == ("care", "other", "missing")
     assert (book["fare"].kind, book["day"].kind) == ("numeric", "date")
 
 
@@ -290,7 +377,7 @@ def test_bad_codebook_is_refused_with_a_remedy(text: str, said: str) -> None:
 
 
 def test_codebook_can_be_given_as_rows() -> None:
-    assert domain_from_codebook([{"column": "x", "value": "a"}, {"column": "x", "value": None}]).sizes(("x",)) == (2,)
+    assert domain_from_codebook([{"column": "x", "value": "a"}, {"column": "x", "value": None}]).sizes(("x",)) == (3,)
 
 
 def test_domain_file_that_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:
@@ -306,3 +393,35 @@ def test_the_benchmark_domain_of_adult_is_read() -> None:
     adult = load_domain(SHARED / "adult-binned-domain.json")
     assert len(adult) == 15
     assert adult.cells(("age", "sex")) == 64
+
+
+# Sizes and shapes from outside
+
+
+@pytest.mark.parametrize("name", [" lead", "trail ", "\ufeffage", "\ufeff age", "a\t", "\u00a0x"])
+def test_names_are_written_as_tables_are_read(name: str) -> None:
+    with pytest.raises(InputError, match="spaces or a byte order mark around it"):
+        parse_domain(json.dumps({name: 2}))
+
+
+def test_no_edges_are_not_the_same_as_none_given() -> None:
+    with pytest.raises(InputError, match="it has no edges"):
+        parse_domain(one(kind="numeric", lower=0, upper=9, edges=[]))
+
+
+@pytest.mark.parametrize("categories", [[None], [{}], [["a"]]])
+def test_categories_are_texts_or_numbers(categories: list[object]) -> None:
+    with pytest.raises(InputError, match="one of its categories is not a text"):
+        parse_domain(one(kind="categorical", categories=categories))
+
+
+def test_a_hundred_thousand_categories_with_a_repeat_are_refused_at_once() -> None:
+    start = time.process_time()
+    with pytest.raises(InputError, match="'v7' is listed twice"):
+        Attribute.categorical("x", [*(f"v{i}" for i in range(99_999)), "v7"])
+    assert time.process_time() - start < 5
+
+
+def test_more_columns_than_can_be_modelled_are_refused() -> None:
+    with pytest.raises(InputError, match="keep at most 1,000"):
+        parse_domain(json.dumps({f"c{i}": 2 for i in range(1001)}))

@@ -123,3 +123,37 @@ def test_a_pasted_list_gives_its_lines(values: list[str]) -> None:
 
 def test_labels_follow_a_tab() -> None:
     assert domain_table.read_listed("1\tone\n2\n") == {"values": ["1", "2"], "labels": ["one", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [("id", True), ("Patient_ID", True), ("Unnamed: 0", True), ("first name", True), ("e-mail", True), ("idea", False), ("paid", False)],
+)
+def test_columns_whose_name_promises_an_identifier_start_left_out(name: str, left_out: bool) -> None:
+    (row,) = domain_table.blank([name])
+    assert row["use"] is not left_out
+    assert bool(row["note"]) is left_out
+    declared = domain_table.row_of(Attribute.integer(name, 0, 9))  # what a codebook declares is used
+    assert declared["use"]
+    assert not declared["note"]
+
+
+@pytest.mark.parametrize("which", ["missing", "other"])
+def test_what_happens_to_values_survives_the_choice(which: str) -> None:
+    row = domain_table.blank(["age"])[0] | {"kind": "integer", "lower": "0", "upper": "9"}
+    for choice in domain_table.treatments(row, which):
+        chosen = row | domain_table.treated(which, choice, "3", "the form says so")
+        assert domain_table.treatment(chosen, which) == choice
+        attribute = domain_table.attribute(chosen)
+        assert domain_table.row_of(attribute) == chosen | {"bins": ""}
+
+
+@pytest.mark.parametrize(
+    ("bins", "labels"),
+    [("", 10), ("5", 2), ("2 bins", 2), ("3, 6", 3)],
+)
+def test_groups_are_typed_as_a_width_a_number_or_their_first_values(bins: str, labels: int) -> None:
+    row = domain_table.blank(["age"])[0] | {"kind": "integer", "lower": "0", "upper": "9", "bins": bins}
+    assert domain_table.attribute(row).values == labels
+    days = domain_table.blank(["day"])[0] | {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "bins": "quarters"}
+    assert domain_table.attribute(days).values == 4

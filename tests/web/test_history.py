@@ -11,10 +11,10 @@ from dpsynth_core.web.run import history
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
 SAID = [
-    Progress("phase", 0.1, message="counting"),
-    Progress("measured", 1.0, 0, ("a",), 9.0, 0.1, 0.1),
-    Progress("fitted", 1.5, 0, rho_spent=0.1, done=0.1, message="fit"),
-    Progress("measured", 2.0, 1, ("a", "b"), 4.0, 0.5, 0.5),
+    Progress("phase", message="counting"),
+    Progress("measured", 0, ("a",), 9.0, 0.1, 0.1),
+    Progress("fitted", 0, rho_spent=0.1, done=0.1, message="fit"),
+    Progress("measured", 1, ("a", "b"), 4.0, 0.5, 0.5),
 ]
 
 
@@ -27,9 +27,9 @@ def test_measurements_are_listed_in_order_with_their_share_of_the_budget() -> No
 
 
 def test_rounds_that_choose_are_told_in_words_with_what_they_cost() -> None:
-    game = [Progress("phase", 0.1, message="counting"), Progress("measured", 0.2, 0, (), 41.9, 0.02, 0.0)]
-    game += [Progress("fitted", i, i, rho_spent=0.02 + 0.49 * i, done=i / 2, message=f"{i} records") for i in (1, 2)]
-    table = history.told(game, 1.0)
+    game = [Progress("phase", message="counting"), Progress("measured", 0, (), 41.9, 0.02, 0.0)]
+    game += [Progress("fitted", i, rho_spent=0.02 + 0.49 * i, done=i / 2, message=f"{i} records") for i in (1, 2)]
+    table = history.rounds(game, 1.0)
     assert table.zone is Zone.RELEASED
     assert table.value["said"].tolist() == ["(all rows), ± 41.9 people", "1 records", "2 records"]
     assert table.value["share_used"].tolist() == pytest.approx([0.02, 0.51, 1.0])
@@ -47,7 +47,7 @@ def test_time_left_follows_the_forecast_first_and_the_pace_at_the_end() -> None:
     assert history.seconds_left([], 2.0, 10.0) == 8.0
     assert history.seconds_left([], 20.0, 10.0) == 0.0
     assert history.seconds_left(SAID, 30.0, 10.0) == pytest.approx(15.0)  # half done: half the pace's 30 s, the forecast has run out
-    nearly = [*SAID, Progress("measured", 3.0, 2, ("b",), 2.0, 0.99, 0.99)]
+    nearly = [*SAID, Progress("measured", 2, ("b",), 2.0, 0.99, 0.99)]
     assert history.seconds_left(nearly, 99.0, 1000.0) == pytest.approx(0.99 * 1.0 + 0.01 * 901.0)
 
 

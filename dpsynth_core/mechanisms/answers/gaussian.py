@@ -77,8 +77,8 @@ class GaussianAnswers:
         shares = least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():
-            sigma = rounds.sigma_for(share * kernel.rho_total, kernel.marginal_l2)
+            sigma = rounds.sigma_for(share * kernel.rho_total, kernel.unit.marginal_l2)
             measurements.append(kernel.measure_marginal(clique, sigma))
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
-        total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total(measurements)
+        total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})

@@ -165,6 +165,8 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
     to that form: sqrt(v) is at most v / (2 sqrt(u)) + sqrt(u) / 2, with equality at u = v, so that solving with weights
     c_r n_r / sqrt(v_r) for the last v never increases the error, and stands still only at the minimum.
     """
+    if not prices:
+        return {}  # columns of one value each, and a number of records that is public
     columns = {part: k for k, part in enumerate(prices)}
     variances = _variances(workload, columns)
     importance = np.array([weight * workload.domain.cells(clique) for clique, weight in workload.weights.items()])
@@ -177,7 +179,8 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
         error = float(importance @ deviations)
         if error > least * (1 - _CLOSE_ENOUGH):
             break
-        least, weights = error, importance / deviations
+        least = error  # a marginal without noise, such as a public number of records, weighs nothing
+        weights = np.divide(importance, deviations, out=np.zeros_like(importance), where=deviations > 0)
     return dict(zip(prices, np.sqrt(squared).tolist(), strict=True))
 
 

@@ -148,7 +148,7 @@ class DualGame(ABC):
         rng = np.random.default_rng(kernel.seed())
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
             counted = yield from count_people(kernel, query_game.TOTAL_SHARE)
-            total, rows = people(counted), kernel.query_l1
+            total, rows = people(counted), kernel.unit.query_l1
             game = plan(self.schedule, total / rows, kernel.rho_left, self.eta, self.rounds)
             query_player = QueryPlayer(kernel, queries, game, total, rows, rng)
 

@@ -80,7 +80,7 @@ class PrimalGame(ABC):
         with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=self.records) as player:
             counted = yield from count_people(kernel, query_game.TOTAL_SHARE)
             total = people(counted)
-            count = self.choices(queries.size, total / kernel.query_l1, kernel.rho_left)
+            count = self.choices(queries.size, total / kernel.unit.query_l1, kernel.rho_left)
             eps, eta = eps_for(kernel.rho_left / count, kernel.selection_price), self.eta * math.sqrt(count)
 
             chosen, rounds = Signed.uniform(queries, 1, rng), []

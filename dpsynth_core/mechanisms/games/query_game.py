@@ -166,18 +166,15 @@ def _any_record(queries: QueryClass, oracle: RecordOracle, limit: Limit) -> Code
 
 
 def solve_seconds() -> float:
-    """The parameter."""
     text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
     return real(0.5, least=0.001, most=600.0, text=text)
 
 
 def gap() -> float:
-    """The parameter."""
     return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
 
 
 def skip(default: float = 0.0) -> float:
-    """The parameter."""
     text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
     return real(default, least=0.0, most=0.9, text=text)
 
@@ -189,7 +186,6 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
 
 
 def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
-    """The event that reports a round."""
     return fitted(kernel, number, str(searches))
 
 

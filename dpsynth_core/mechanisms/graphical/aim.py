@@ -76,7 +76,8 @@ class Aim:
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
         closure_cells = sum(workload.domain.cells(c) for c in workload.closure())
-        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * self.max_size_mb * min(1.0, 2 * rho)
+        model_mb = min(self.max_size_mb, workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
+        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
         rounds = min(self.rounds_per_attribute * len(workload.domain), 3 * len(workload.domain))
         seconds = rounds * (0.15 + 6e-8 * closure_cells + self.max_size_mb / 256.0 * min(1.0, rho))
         return Forecast(True, seconds, memory)
@@ -92,7 +93,7 @@ class Aim:
         share, weights = self.measure_share, workload.aim_weights()
         capacity = Capacity(kernel.domain, self.max_size_mb)
         first_rho = kernel.rho_total / (self.rounds_per_attribute * len(kernel.domain))
-        budget = RoundBudget.spending(first_rho, share, kernel.marginal_l2, kernel.selection_price)
+        budget = RoundBudget.spending(first_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
         prior = self.prior(kernel, capacity, weights, measurements)
         model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements)
@@ -125,7 +126,7 @@ def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float
     """Measure the one-way marginals, `rho` for each on average, divided so that their expected weighted error is least."""
     taken: list[Measurement] = []
     for clique, part in least_error_shares(kernel.domain, weights).items():
-        taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho * len(weights), kernel.marginal_l2))
+        taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho * len(weights), kernel.unit.marginal_l2))
     return taken
 
 
@@ -137,7 +138,7 @@ def _annealing(rounds_left: float, reserve: int) -> float:
 def _capped(budget: RoundBudget, kernel: Kernel, share: float) -> tuple[RoundBudget, bool]:
     """When what is left is at most two such rounds, this round takes all of it and is the last."""
     if kernel.rho_left <= 2.0 * budget.rho:
-        return RoundBudget.spending(kernel.rho_left, share, kernel.marginal_l2, kernel.selection_price), True
+        return RoundBudget.spending(kernel.rho_left, share, kernel.unit.marginal_l2, kernel.selection_price), True
     return budget, False
 
 

@@ -45,7 +45,7 @@ class Independent:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """One Measured event per column, one Fitted, then Finished."""
         columns = rounds.columns_of(kernel.domain)
-        sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.marginal_l2)
+        sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
         model = models.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")

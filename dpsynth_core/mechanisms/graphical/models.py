@@ -23,7 +23,6 @@ taught anything; stopped as early, they made AIM spend its budget in too few rou
 
 
 def capacity_mb(default: float = 80.0) -> float:
-    """The parameter."""
     return real(default, least=0.1, most=4096.0, text="Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.")
 
 
@@ -73,7 +72,7 @@ def fit(
 ) -> GraphicalModel:
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
     assumed: what is known of marginals without having been measured; it says nothing of the number of rows."""
-    total = kernel.measure_total(1.0) if kernel.total_is_public else estimate_total([*counted, *measurements])
+    total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total([*counted, *measurements])
     return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping)
 
 

@@ -66,14 +66,14 @@ class Mst:
         """One Measured event per column and per edge, a Fitted after each of the two, then Finished."""
         domain = kernel.domain
         columns = rounds.columns_of(domain)
-        sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.marginal_l2)
+        sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
         model = models.fit(kernel, measurements)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         capacity = Capacity(domain, self.max_size_mb)
         choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
-        sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.marginal_l2)
+        sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.unit.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
         model = models.fit(kernel, [*measurements, *tree], model, models.FINAL)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")

@@ -78,7 +78,7 @@ class MwemPgm:
         record = selections.Selections()
         for number in range(1, count + 1):
             share, rho = self.measure_share, kernel.rho_left / (count + 1 - number)
-            budget = RoundBudget.spending(rho, share, kernel.marginal_l2, kernel.selection_price)
+            budget = RoundBudget.spending(rho, share, kernel.unit.marginal_l2, kernel.selection_price)
             choice = _select(kernel, workload, capacity, measurements, model, number / count, budget)
             measurements += yield from rounds.measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])

@@ -81,7 +81,7 @@ class PrivBayes:
         """A Measured event per column, a Measured and a Fitted event per round, then Finished."""
         domain, columns = kernel.domain, rounds.columns_of(kernel.domain)
         count, share = len(columns) - 1, self.measure_share
-        sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.marginal_l2)
+        sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.unit.marginal_l2)
         eps = rounds.eps_for((1 - share) * kernel.rho_total / count, kernel.selection_price)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
         model = models.fit(kernel, measurements)
@@ -103,7 +103,7 @@ class PrivBayes:
             yield rounds.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
 
         if len(network) < len(columns):  # no table was useful any more: what is left makes the columns more precise
-            sigma = rounds.sigma_for(kernel.rho_left / len(columns), kernel.marginal_l2)
+            sigma = rounds.sigma_for(kernel.rho_left / len(columns), kernel.unit.marginal_l2)
             measurements += yield from rounds.measure(kernel, count, columns, sigma)
         model = models.fit(kernel, measurements, model, models.FINAL)
         yield rounds.fitted(kernel, count, f"a network of {len(network)} columns")

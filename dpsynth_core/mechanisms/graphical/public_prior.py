@@ -105,7 +105,7 @@ class PublicPrior:
         weights: w_r of the candidates.
         """
         rows, counts = public.support()
-        total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(columns)
+        total = max(1.0, kernel.measure_total(1.0)) if kernel.unit.total_is_public else estimate_total(columns)
         weighted = raked(kernel.domain, rows, counts, columns, total)
         prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
         if _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:

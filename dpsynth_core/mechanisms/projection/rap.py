@@ -166,11 +166,11 @@ class _Run:
     def start(self) -> Iterator[Step]:
         """Measure every column, learn from them how many people there are, and project random parameters to them."""
         kernel = self.kernel
-        sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.marginal_l2)
+        sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
         self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
-        self.total = max(1.0, kernel.measure_total(1.0)) if kernel.total_is_public else estimate_total(self.columns)
+        self.total = max(1.0, kernel.measure_total(1.0)) if kernel.unit.total_is_public else estimate_total(self.columns)
         if self.mechanism.rounds != 1:
-            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.query_l1, kernel.rho_total)
+            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.unit.query_l1, kernel.rho_total)
         rows = max(LEAST_ROWS, min(self.mechanism.relaxed_rows, int(self.total / OVERSAMPLING)))
         self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
         shares = np.concatenate([m.values for m in self.columns]) / self.total
@@ -182,7 +182,7 @@ class _Run:
     def measure_all(self) -> Iterator[Step]:
         """RP: every marginal of the workload at once; thresholds follow from them."""
         cliques = self.queries.cliques
-        sigma = rounds.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.marginal_l2)
+        sigma = rounds.sigma_for(self.kernel.rho_left / len(cliques), self.kernel.unit.marginal_l2)
         measured = yield from self._measure(1, cliques, sigma)
         blocks = [self.space.blocks(clique) for clique in cliques]
         self.losses.append(MarginalLoss(blocks, [m.values / self.total for m in measured], self._weight(sigma)))
@@ -192,8 +192,8 @@ class _Run:
         """Select K queries, measure them, project. Every round left costs the same."""
         count, rho = self.plan.queries, self.kernel.rho_left / (self.plan.rounds + 1 - number)
         eps = rounds.eps_for((1 - measure_share) * rho / count, self.kernel.selection_price)
-        sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.query_l1)
-        excluded = merged(self._out_of_reach(2 * self.kernel.query_l1 / eps), np.sort(self.chosen))
+        sigma = rounds.sigma_for(measure_share * rho / count, self.kernel.unit.query_l1)
+        excluded = merged(self._out_of_reach(2 * self.kernel.unit.query_l1 / eps), np.sort(self.chosen))
         chosen = self.kernel.select_worst_queries(self.queries, self.table.answers(self.queries), eps, count, excluded)
         counts = np.clip(self.kernel.measure_queries(self.queries, chosen, sigma), 0.0, self.total)
         self.chosen = np.concatenate([self.chosen, chosen])

@@ -142,13 +142,13 @@ def _described(domain: Domain, task: Task, rule: Rule | None) -> dict[str, Any]:
 def _count(kernel: Kernel, task: Task, rho: float) -> Measurement:
     """The target's own table; without a target, the number of records."""
     if task.target is not None:
-        return kernel.measure_marginal((task.target,), rounds.sigma_for(rho, kernel.marginal_l2))
-    return rounds.count(kernel, rho, kernel.query_l1)
+        return kernel.measure_marginal((task.target,), rounds.sigma_for(rho, kernel.unit.marginal_l2))
+    return rounds.count(kernel, rho, kernel.unit.query_l1)
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
     """How often the rule is wrong (holds), and how often the better of always yes and always no would be. Shares, with 95 % either way."""
-    sigma = rounds.sigma_for(kernel.rho_left, kernel.query_l1)
+    sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
     records = float(kernel.measure_rules(task, [rule], sigma)[0])
     estimate = {"records": records, "sigma": sigma, "share": _share(records, total), "within": 1.96 * sigma / total}
     if task.target is None:

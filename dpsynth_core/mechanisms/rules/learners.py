@@ -62,7 +62,6 @@ def learner_choice(*names: str) -> str:
 
 
 def oracle_choice() -> str:
-    """The parameter `oracle`."""
     text = (
         "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which "
         "cannot fail, and uses CP-SAT elsewhere."
@@ -71,7 +70,6 @@ def oracle_choice() -> str:
 
 
 def oracle_work() -> float:
-    """The parameter `oracle_work`."""
     text = (
         "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. Without a proof "
         "the answer is “no rule”, and paid for. Whether that happens is up to the records: see the Guide on certified learning."
@@ -125,7 +123,6 @@ class Question:
 
 
 def oracle(settings: Learning) -> Oracle:
-    """The oracle that the settings ask for."""
     return Oracle(settings.oracle, settings.oracle_work)
 
 

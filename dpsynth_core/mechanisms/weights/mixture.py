@@ -1,8 +1,8 @@
 """The check of a public table (`public_check`) as a run of its own.
 
 It answers the question before the budget is spent: the ledger charges all of a run that has read a record, so a check inside a run comes
-too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes the public table's own
-answers besides, which cost nothing.
+too late to save anything. Alone it needs a small epsilon, and its ledger entry says what it was. It publishes no tables: nobody could
+make those of the public table again from the release alone, and a certificate of their errors would cost what the check is for.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Mixture:
         accountant=ZCDP,
         makes_rows=False,
         takes_thresholds=True,
+        publishes_tables=False,
     )
 
     public: PublicTable | None = None
@@ -64,7 +65,7 @@ class Mixture:
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Yields the number of people as Measured, where it is secret; the result as a Fitted event; Finished with public answers."""
+        """Yields the number of people as Measured, where it is secret; the result as a Fitted event; Finished."""
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()
         counted = yield from rounds.count_people(kernel, TOTAL_SHARE)

@@ -71,7 +71,11 @@ def check(
 ) -> CheckResult:
     """Spend rho on the best-mixture error of weights on `support`. start: public weights above zero. total: number of people."""
     scale = kernel.mixture_l1(total) / math.sqrt(2 * rho)
-    noisy = kernel.best_mixture_error(queries, support, start, total, max(1.0, FLOOR * total), scale)
+    return reading(kernel.best_mixture_error(queries, support, start, total, max(1.0, FLOOR * total), scale), total, scale)
+
+
+def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
+    """What the kernel's answer means. noisy: in people, with Laplace noise of this scale; None where there is none."""
     return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
 
 

@@ -114,7 +114,7 @@ class Reweighing:
         measured: list[MeasuredQuery] = []
         for round_number in range(1, count + 1):
             rho = kernel.rho_left / (count + 1 - round_number)
-            budget = RoundBudget.spending(rho, self.measure_share, kernel.query_l1, kernel.selection_price)
+            budget = RoundBudget.spending(rho, self.measure_share, kernel.unit.query_l1, kernel.selection_price)
             if round_number > self.skip * count:
                 weights.remember()
             chosen = select(kernel, queries, weights.answers().scaled(total), budget.eps)

@@ -54,11 +54,9 @@ class Reduced:
 
     @property
     def size(self) -> int:
-        """Number of options."""
         return int(self.starts[-1])
 
     def blocks(self) -> Iterator[range]:
-        """The options of each attribute."""
         for first, end in zip(self.starts[:-1], self.starts[1:], strict=True):
             yield range(int(first), int(end))
 

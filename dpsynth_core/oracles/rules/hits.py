@@ -45,7 +45,6 @@ class Hits:
     linear: Integers
 
     def value(self, v: Flags) -> int:
-        """What a set costs."""
         return int(self.weights @ hit(self.how, self.rows, v)) + int(self.linear @ v)
 
 

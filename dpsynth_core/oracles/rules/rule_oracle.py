@@ -41,7 +41,6 @@ class LearningProblem:
     weights: Integers
 
     def value(self, rule: Rule) -> int:
-        """What a rule costs."""
         return int(self.weights @ rule.holds(self.seen))
 
     def perturbed(self, noise: Integers) -> LearningProblem:

@@ -105,7 +105,7 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
     tiles = st.columns(2)
     for place, accused, share in zip(tiles, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
         place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
-    for warning in conversions.check_budget(epsilon, delta, document.people(here.draft)):
+    for warning in conversions.check_budget(epsilon, delta):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
 
 

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality, side_by_side
+from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.report import percent
 from dpsynth_core.store import projects
 from dpsynth_core.store.runs import Run
+from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document, frame, session
@@ -33,11 +36,7 @@ FAVOURITE = "favourite"
 _LETTERS = "ABCD"
 _PICKED, _MEASURE = "compare_runs", "compare_measure"
 _UNIT = "% of all"
-_MEAN, _LARGEST = "People in a wrong cell", "Largest error of one count"
-_MEASURES = {
-    _MEAN: "Of each table: who would have to move to another cell to make it right. Half the L1 error.",
-    _LARGEST: "Of all counts of all tables: the max error of the papers on query release. A release states it for its tables together.",
-}
+_HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A release states it for its tables together."
 
 
 def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
@@ -79,7 +78,6 @@ def run_name(run: Run) -> str:
 
 
 def compare(here: Current, chosen: Sequence[Run]) -> None:
-    """Everything about the chosen runs."""
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(here, opened)
     _settings(opened)
@@ -89,19 +87,22 @@ def compare(here: Current, chosen: Sequence[Run]) -> None:
             st.info("These runs have no table in common: other columns, other cells, or other workloads.", icon=":material/info:")
             return
         with open_runs.beside_toggle():
-            measure_help = " ".join(f"**{name}**: {help}" for name, help in _MEASURES.items())
-            measure = st.segmented_control("Measure", list(_MEASURES), key=_MEASURE, default=_MEAN, required=True, help=measure_help)
+            titles = [MEAN.title, LARGEST.title]
+            measure = st.segmented_control("Measure", titles, key=_MEASURE, default=MEAN.title, required=True, help=_HELP)
             with_truth = open_runs.curator_toggle()
-        if measure == _LARGEST and not _same_questions(opened, labels):
+        largest = measure == LARGEST.title
+        if largest and not _same_questions(opened, labels):
             st.info("These runs were asked for different tables: their largest errors are not of the same counts.", icon=":material/info:")
             return
-        tables = _judged(opened, with_truth) if measure == _MEAN else _largest(opened, with_truth)
+        judge = _largest if largest else _judged
+        tables = {letter: judge(one, open_runs.truth_for(one, one.cliques) if with_truth else None) for letter, one in opened.items()}
         exact = all("true" in table.value for table in tables.values())
-        both = side_by_side.side_by_side(tables, labels if measure == _MEAN or exact else _all_tables(opened))
+        all_together = [quality.all_tables(opened["A"].release.plan.workload.threshold)]
+        both = side_by_side.side_by_side(tables, all_together if largest and not exact else labels)
         if both.value.empty or both.value[["limit", *(["true"] if exact else [])]].isna().all(axis=None):
             st.info("No run states it: without a certificate, nothing bounds this error.", icon=":material/info:")
             return
-        _wins(both, {} if exact else _mean_limits(opened, labels), largest=measure == _LARGEST)
+        _wins(both, {} if exact else _mean_limits(opened, labels), largest=largest)
         show(charts.contest, both, measure, _UNIT, name="contest")
         if both.zone is not Zone.CURATOR:
             _list(both)
@@ -113,17 +114,16 @@ def _same_questions(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> boo
     return len(thresholds) == 1 and all(len(one.cliques) == len(labels) for one in opened.values())
 
 
-def _all_tables(opened: Mapping[str, OpenRun]) -> list[str]:
-    return [quality.all_tables(one.release.plan.workload.threshold) for one in opened.values()][:1]
+def _largest(one: OpenRun, truth: Truth | None) -> Zoned[pd.DataFrame]:
+    """A run's largest errors: as released, for all its tables together; the true ones table by table."""
+    return quality.largest_table(report.statements(one.release), truth)
 
 
-def _largest(opened: Mapping[str, OpenRun], with_truth: bool) -> dict[str, Zoned[pd.DataFrame]]:
-    """Every run's largest errors: as released, for all its tables together; the true ones table by table if they were asked for."""
-    tables = {}
-    for letter, one in opened.items():
-        truth = open_runs.truth_for(one, one.cliques) if with_truth else None
-        tables[letter] = quality.largest_table(report.statements(one.release), truth)
-    return tables
+def _judged(one: OpenRun, truth: Truth | None) -> Zoned[pd.DataFrame]:
+    """How far each table of a run may be off; how far it is, if true errors were asked for and can be had."""
+    if truth is None:
+        return combine(lambda judged: judged.table, open_runs.judged(one))
+    return quality.marginal_table(report.statements(one.release), truth)
 
 
 def _pins(here: Current, opened: Mapping[str, OpenRun]) -> None:
@@ -136,11 +136,8 @@ def _pins(here: Current, opened: Mapping[str, OpenRun]) -> None:
             else:
                 label, icon = ("Favourite", ":material/star:") if pinned else ("Make it the favourite", ":material/star_outline:")
                 help = "The favourite comes first on the Results page."
-                st.button(label, icon=icon, key=f"pin_{letter}", on_click=_pin, args=("" if pinned else one.run.id,), help=help)
-
-
-def _pin(run: str) -> None:
-    session.note(**{FAVOURITE: run})
+                pin = partial(session.note, **{FAVOURITE: "" if pinned else one.run.id})
+                st.button(label, icon=icon, key=f"pin_{letter}", on_click=pin, help=help)
 
 
 def _settings(opened: Mapping[str, OpenRun]) -> None:
@@ -150,18 +147,6 @@ def _settings(opened: Mapping[str, OpenRun]) -> None:
             st.markdown("Nothing: only the noise differs.")
         else:
             st.dataframe(differences, hide_index=True)
-
-
-def _judged(opened: Mapping[str, OpenRun], with_truth: bool) -> dict[str, Zoned[pd.DataFrame]]:
-    """Every run's tables; with true errors if they were asked for and can be had."""
-    tables = {}
-    for letter, one in opened.items():
-        truth = open_runs.truth_for(one, one.cliques) if with_truth else None
-        if truth is None:
-            tables[letter] = combine(lambda q: q.table, open_runs.judged(one))
-        else:
-            tables[letter] = quality.marginal_table(report.statements(one.release), truth)
-    return tables
 
 
 def _mean_limits(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> dict[str, float]:
@@ -176,7 +161,7 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
         with place:
             error = one.most if largest else limits.get(one.run, one.mean)
             of = "the largest" if largest else "on average"
-            help = f"{_LARGEST}, of all people." if largest else f"{_MEAN}, over the tables that all runs have."
+            help = f"{LARGEST.title}, of all people." if largest else f"{MEAN.title}, over the tables that all runs have."
             st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(error) else percent(error), help=help)
             if one.tables > 1:
                 st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))

@@ -26,7 +26,7 @@ _CHECK = "check"
 
 
 def card(here: Current) -> None:
-    """What the last check said, and the way to make one. The draft's plan is complete and names a public table."""
+    """The result of the last check, and a form to make one. The draft's plan is complete and names a public table."""
     with frame.card("Can the public table stand in for yours?", Zone.RELEASED, HELP):
         if reading := _last(here):
             box = st.warning if reading["poor"] or reading["error"] is None else st.success

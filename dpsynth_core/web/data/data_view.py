@@ -13,94 +13,75 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
-from dpsynth_core.store import ledger
-from dpsynth_core.web.data import project_table
+from dpsynth_core.store import ledger, projects
+from dpsynth_core.web.data import project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
+from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
 
 UPLOAD, PATH, DEMO = "upload", "path", "demo"
 WAYS = {UPLOAD: ":material/upload_file: Upload", PATH: ":material/folder_open: By path", DEMO: ":material/groups: Try the simulated demo"}
 NEW = "A new population…"
-_UPLOADS = "_uploads"
 _TABLE = "table"
 
 
 def source(here: Current) -> None:
-    """Where the table is, and what was found about it."""
+    """Where the table is, and how it is read."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         way = fields.choice("Where is it?", "wizard.way", tuple(WAYS), WAYS, kind="segmented", label_visibility="collapsed")
         {UPLOAD: _upload, PATH: _path, DEMO: _demo}[way](here)
         frame.refused_at(_TABLE)
         if "data" in here.draft:
-            _found(here)
+            _chosen(here)
 
 
 def _upload(here: Current) -> None:
-    st.file_uploader(
-        "CSV, TSV or Parquet file",
-        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
-        key=f"upload_{st.session_state.get(_UPLOADS, 0)}",
-        on_change=_take_upload,
-        args=(here,),
-        help="Larger than the limit? Choose “By path” and leave the file where it is.",
+    uploads.uploader(
+        "upload",
+        lambda file: _take(partial(project_table.from_upload, here.owner, here.project, file.name, file)),
+        "Larger than the limit? Choose “By path” and leave the file where it is.",
     )
 
 
-def _take_upload(here: Current) -> None:
-    """Keep the file, then show an empty uploader: the server's copy of it in memory is let go."""
-    number = st.session_state.get(_UPLOADS, 0)
-    if (file := st.session_state.get(f"upload_{number}")) is not None:
-        st.session_state[_UPLOADS] = number + 1
-        _take(partial(project_table.from_upload, here.owner, here.project, file.name, file))
-
-
 def _path(_: Current) -> None:
-    fields.text("File or folder on this machine", "wizard.path", placeholder="/data/stays.parquet, or a folder of CSV or Parquet files")
-    st.button("Open", icon=":material/folder_open:", key="open_path", on_click=_take_path)
+    def take() -> None:
+        _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
 
-
-def _take_path() -> None:
-    _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
+    fields.text("File or folder on this machine", "wizard.path", placeholder="/data/stays.parquet, or a folder of such files")
+    st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
 
 
 def _demo(here: Current) -> None:
     st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. Nobody's privacy is at stake: look at everything.")
-    look = "secondary" if project_table.is_simulated(here.draft) else "primary"
-    st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
+    look, take = "secondary" if project_table.is_simulated(here.draft) else "primary", partial(_take, project_table.simulated)
+    st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=take, type=look)
 
 
-def _take_demo() -> None:
-    _take(project_table.simulated)
+def _take(look_at: Callable[[], Table]) -> None:
+    """Make a table the project's."""
 
-
-def _take(find: Callable[[], Table]) -> None:
-    """Make what `find` brings the project's table."""
-
-    def take() -> None:
-        session.check_idle("data")
-        found = find()
-        if found.source != UPLOAD:
+    def prepare() -> Callable[[document.Draft], None]:
+        table = look_at()
+        if table.source != UPLOAD:
             here = session.current()
-            project_table.forget_uploads(here.owner, here.project)
-        session.edit(lambda draft: project_table.adopt(draft, found))
+            projects.remove_uploads(here.owner, here.project)
+        return lambda draft: project_table.adopt(draft, table)
 
-    refusals.attempt(_TABLE, take)
+    uploads.change(_TABLE, "data", prepare)
 
 
 def _remove(here: Current) -> None:
     """Delete an uploaded table from this machine, and let go of one that was given by its path."""
 
-    def remove() -> None:
-        session.check_idle("data")
-        project_table.forget_uploads(here.owner, here.project)
-        session.edit(project_table.disown)
+    def prepare() -> Callable[[document.Draft], None]:
+        projects.remove_uploads(here.owner, here.project)
+        return project_table.disown
 
-    refusals.attempt(_TABLE, remove)
+    uploads.change(_TABLE, "data", prepare)
 
 
-def _found(here: Current) -> None:
+def _chosen(here: Current) -> None:
     data, columns = here.draft["data"], document.columns(here.draft)
     kind = KINDS[data["kind"]].label
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -108,51 +89,8 @@ def _found(here: Current) -> None:
         st.caption(f"{kind}, {len(columns)} columns", width="content")
         what = "Deletes the uploaded file from this machine." if here.draft["wizard"]["source"] == UPLOAD else "The file stays where it is."
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
-    if data["kind"] == "csv":
-        _reading(here, data)
-
-
-_QUOTING_HELP = (
-    "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
-    "well-formed file: it is checked, refused if it is not, and the release states the assumption."
-)
-
-
-def _reading(here: Current, data: dict[str, Any]) -> None:
-    """How the text file is written: suggested by its first lines, stated by whoever goes on."""
-    separator = project_table.DELIMITER_NAMES.get(data["delimiter"], "another sign").split()[0].lower()
-    encoding = project_table.ENCODING_NAMES.get(data["encoding"], "another encoding")
-    with st.expander(f"Read as {separator}-separated, {encoding}", icon=":material/tune:"):
-        st.caption("Suggested by the first lines of the file. By going on you state that it is written so; none of this is published.")
-        left, right = st.columns(2)
-        with left:
-            _read_as(here, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES)
-        with right:
-            _read_as(here, "Text encoding", "encoding", project_table.ENCODING_NAMES)
-        _read_as(here, "Quotes", "quoting", project_table.QUOTING_NAMES, _QUOTING_HELP)
-        key = f"{here.project}:markers"
-        st.session_state.setdefault(key, data["missing_markers"])
-        st.multiselect(
-            "Written for “missing”",
-            sorted({*data["missing_markers"], *st.session_state[key]}),
-            format_func=lambda marker: marker or "(nothing)",
-            accept_new_options=True,
-            key=key,
-            on_change=lambda: _reread(missing_markers=sorted(st.session_state[key])),
-            help="These texts count as a missing value in every column.",
-        )
-
-
-def _read_as(here: Current, label: str, name: str, names: dict[str, str], help: str | None = None) -> None:
-    now, key = here.draft["data"].get(name, next(iter(names))), f"{here.project}:{name}"
-    st.session_state[key] = now
-    options = list(dict.fromkeys([*names, now]))
-    reread = partial(_reread_as, name, key)
-    st.selectbox(label, options, format_func=lambda o: names.get(o, o), key=key, on_change=reread, help=help)
-
-
-def _reread_as(name: str, key: str) -> None:
-    _reread(**{name: st.session_state[key]})
+    if KINDS[data["kind"]].is_file:
+        reading_view.panel(here, data, _reread)
 
 
 def _reread(**changes: Any) -> None:
@@ -220,12 +158,16 @@ def population(here: Current) -> None:
         Zone.PUBLIC,
         "Privacy lost in one release adds to the next one about the same people, whoever makes it. The ledger keeps the sum.",
     ):
-        known, chosen = ledger.populations(), here.draft.get("population", "")
-        if known:
+        populations, chosen = ledger.populations(), here.draft.get("population", "")
+        if populations:
             key = f"{here.project}:population_known"
-            st.session_state[key] = chosen if chosen in known else NEW
-            st.selectbox("Population", [*known, NEW], key=key, on_change=lambda: _choose_population(st.session_state[key]))
-        if chosen in known:
+            st.session_state[key] = chosen if chosen in populations else NEW
+
+            def choose() -> None:
+                fields.store("population", "" if st.session_state[key] == NEW else st.session_state[key])
+
+            st.selectbox("Population", [*populations, NEW], key=key, on_change=choose)
+        if chosen in populations:
             _account(chosen)
         else:
             _new_population()
@@ -237,14 +179,18 @@ def population(here: Current) -> None:
             placeholder="only if publicly known, such as 32,000",
             help="A public or rough figure, never the exact count of the private table. It is used to judge noise and delta.",
         )
+        fields.paragraph(
+            "What else is published about these people? (optional)",
+            "other_copies",
+            placeholder="Totals in the annual report of 2024; a release by the ministry in 2019. Or: I looked and know of nothing.",
+            max_chars=10_000,
+            help="Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. "
+            "Your answer is published with the release.",
+        )
 
 
 def _people(text: str) -> int | None:
     return numbers.whole(text.replace(",", "").replace(" ", ""), "number of people", 1, 10**10) if text.strip() else None
-
-
-def _choose_population(name: str) -> None:
-    fields.store("population", "" if name == NEW else name)
 
 
 def _account(name: str) -> None:
@@ -298,6 +244,8 @@ def preview(here: Current) -> None:
             st.caption("These people are invented." if simulated else "Real records of real people: nobody else should see this screen.")
             return
         try:
+            if not simulated:
+                curator.note("rows")
             with frame.watermark(zone):
                 st.dataframe(project_table.preview(here.draft).value, hide_index=True, alt="First rows of the table")
         except InputError as error:

@@ -7,6 +7,7 @@ table is simulated; nothing read here is cached.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,14 +19,15 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, files, guess
+from dpsynth_core.sources import demo, files, guess, outside, spreadsheet_file
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.outside import ColumnFit
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.data import fit_view
 from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8
@@ -56,27 +58,20 @@ class Table:
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO) -> Table:
     """Keep an uploaded file as the project's table, replacing an earlier one. Raises InputError and keeps nothing if it is no table."""
-    path = projects.upload(owner, project, name, content)
-    try:
-        table = _inspect(path, "upload", path.name)
-    except InputError:
-        projects.remove_upload(owner, project, path.name)
-        raise
-    forget_uploads(owner, project, but=path.name)
-    return table
+    return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"))
 
 
 def from_path(text: str, only_this_machine: bool) -> Table:
     """A file or folder where it lies. Raises InputError; also for places that this server may not show."""
     shown = text.strip().removeprefix("file://")
     if not shown:
-        raise InputError("path", "it is empty", "write the path of a CSV or Parquet file, or of a folder of them")
+        raise InputError("path", "it is empty", "write the path of a table file, or of a folder of them")
     path = Path(shown).expanduser()
     if not path.is_absolute():
         raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
     _check_place(path.resolve(), only_this_machine)
     try:
-        return _inspect(path, "path", path.name)
+        return _inspect(path, "path")
     except OSError:
         raise InputError("path", "it cannot be read", "check its permissions") from None
 
@@ -92,6 +87,11 @@ def reread(draft: Draft, **changes: Any) -> Table:
     path, wizard = draft["data"]["path"], draft["wizard"]
     files.check(path, form)
     return Table(form.section(path), files.column_names(path, form), wizard["source"], wizard["label"])
+
+
+def sheets(draft: Draft) -> tuple[str, ...]:
+    """The names of the sheets of a workbook. Raises InputError."""
+    return spreadsheet_file.sheets(files.table_files(draft["data"]["path"])[0])
 
 
 def adopt(draft: Draft, table: Table) -> None:
@@ -110,7 +110,6 @@ def adopt(draft: Draft, table: Table) -> None:
 
 
 def disown(draft: Draft) -> None:
-    """The draft without a table."""
     _forget_simulated(draft)
     draft.pop("data", None)
     for name in ("source", "label", "columns"):
@@ -125,9 +124,9 @@ def _forget_simulated(draft: Draft) -> None:
             del draft["population"]
 
 
-def is_simulated(draft: Draft) -> bool:
+def is_simulated(draft: Mapping[str, Any]) -> bool:
     """Whether the records are invented, so that all about them is public."""
-    return draft.get("data", {}).get("kind") == DEMO
+    return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
@@ -163,11 +162,16 @@ def look(draft: Draft) -> Zoned[tuple[Guess, ...]]:
     return guess.propose(draft["data"]["path"], TableFormat.of(draft["data"]))
 
 
-def outside_of(draft: Draft, domain: Domain) -> Zoned[pd.DataFrame]:
-    """How much of each column is not in the domain (see `outside.shares`): curator-only, unless the people are simulated."""
+def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
+    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
     if is_simulated(draft):
-        return public(fit_view.shares(domain, demo.simulate(), TableFormat()).value)
-    return fit_view.shares(domain, draft["data"]["path"], TableFormat.of(draft["data"]))
+        return public(outside.fit(domain, demo.simulate(), TableFormat()).value)
+    return outside.fit(domain, draft["data"]["path"], TableFormat.of(draft["data"]))
+
+
+def with_marker(draft: Draft, text: str) -> list[str]:
+    """The missing markers of the draft's table and one more."""
+    return sorted({*TableFormat.of(draft["data"]).notation.missing_markers, text})
 
 
 def look_at_public(path: Path) -> tuple[Guess, ...]:
@@ -177,17 +181,10 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
     return guess.propose(path, form, is_public=True).value
 
 
-def forget_uploads(owner: str, project: str, but: str = "") -> None:
-    """Delete the project's uploaded files, except one."""
-    for path in projects.uploads(owner, project):
-        if path.name != but:
-            projects.remove_upload(owner, project, path.name)
-
-
-def _inspect(path: Path, source: str, label: str) -> Table:
+def _inspect(path: Path, source: str) -> Table:
     form = files.sniff(path)
     files.check(path, form)
-    return Table(form.section(path), files.column_names(path, form), source, label)
+    return Table(form.section(path), files.column_names(path, form), source, path.name)
 
 
 def _check_place(path: Path, only_this_machine: bool) -> None:

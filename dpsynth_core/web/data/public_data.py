@@ -25,50 +25,40 @@ TWIN_ROWS, TWIN_SEED, TWIN = 5_000, 8, "simulated-twin.csv"
 
 
 @dataclass(frozen=True)
-class Found:
+class PublicFile:
     """section: the draft's "public". columns: of the file."""
 
     section: dict[str, Any]
     columns: tuple[str, ...]
 
 
-def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> Found:
+def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: Draft) -> PublicFile:
     """Keep an uploaded file as the project's public table, in place of an earlier one. Raises InputError and keeps nothing where it is no
     table, or is the private table itself."""
-    path = projects.upload(owner, project, name, content, shelf=SHELF)
-    try:
-        found = _inspect(path)
+
+    def look_at(path: Path) -> PublicFile:
+        form = files.sniff(path)
+        files.check(path, form)
         _check_not_private(path, draft)
-    except InputError:
-        projects.remove_upload(owner, project, path.name, shelf=SHELF)
-        raise
-    forget(owner, project, but=path.name)
-    return found
+        return PublicFile(form.section(path) | {"sha256": public.digest(path)}, files.column_names(path, form))
+
+    return projects.replace_upload(owner, project, name, content, look_at, SHELF)
 
 
-def twin(owner: str, project: str, draft: Draft) -> Found:
+def twin(owner: str, project: str, draft: Draft) -> PublicFile:
     """Other simulated people, to try public data with."""
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 
 
-def adopt(draft: Draft, found: Found) -> None:
-    """Make it the draft's public table."""
-    draft["public"] = found.section
-    draft.setdefault("wizard", {})["public_columns"] = list(found.columns)
+def adopt(draft: Draft, file: PublicFile) -> None:
+    draft["public"] = file.section
+    draft.setdefault("wizard", {})["public_columns"] = list(file.columns)
 
 
 def disown(draft: Draft) -> None:
-    """The draft without a public table."""
     draft.pop("public", None)
     draft.get("wizard", {}).pop("public_columns", None)
-
-
-def forget(owner: str, project: str, but: str = "") -> None:
-    """Delete the project's public uploads, except one."""
-    for path in projects.uploads(owner, project, shelf=SHELF):
-        if path.name != but:
-            projects.remove_upload(owner, project, path.name, shelf=SHELF)
 
 
 def label(section: dict[str, Any]) -> str:
@@ -96,9 +86,3 @@ def _check_not_private(path: Path, draft: Draft) -> None:
     private = draft.get("data", {}).get("path")
     if private and Path(private).exists() and public.is_same_table(path, Path(private)):
         raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")
-
-
-def _inspect(path: Path) -> Found:
-    form = files.sniff(path)
-    files.check(path, form)
-    return Found(form.section(path) | {"sha256": public.digest(path)}, files.column_names(path, form))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,10 +13,11 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.public import Differences, refusal
+from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.data import project_table, public_data
-from dpsynth_core.web.data.public_data import Found
-from dpsynth_core.web.shell import document, frame, refusals, session
+from dpsynth_core.web.data import project_table, public_data, uploads
+from dpsynth_core.web.data.public_data import PublicFile
+from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code
 
@@ -23,7 +25,6 @@ HELP = (
     "People whose records anyone may see: an earlier release, a census sample, another region. Some mechanisms start from them and need "
     "less of your budget. Nothing protects the people in it, and the release says that you called it public."
 )
-_UPLOADS = "_public_uploads"
 _PUBLIC = "public"
 
 
@@ -38,12 +39,8 @@ def card(here: Current) -> None:
 
 
 def _choose(here: Current) -> None:
-    st.file_uploader(
-        "CSV, TSV or Parquet file",
-        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
-        key=f"public_upload_{st.session_state.get(_UPLOADS, 0)}",
-        on_change=_take_upload,
-        args=(here,),
+    uploads.uploader(
+        "public_upload", lambda file: _take(lambda: public_data.from_upload(here.owner, here.project, file.name, file, here.draft))
     )
     if project_table.is_simulated(here.draft):
         st.button(
@@ -54,29 +51,16 @@ def _choose(here: Current) -> None:
         )
 
 
-def _take_upload(here: Current) -> None:
-    number = st.session_state.get(_UPLOADS, 0)
-    if (file := st.session_state.get(f"public_upload_{number}")) is not None:
-        st.session_state[_UPLOADS] = number + 1
-        _take(lambda: public_data.from_upload(here.owner, here.project, file.name, file, here.draft))
-
-
-def _take(find: Callable[[], Found]) -> None:
-    def take() -> None:
-        session.check_idle("public table")
-        found = find()
-        session.edit(lambda draft: public_data.adopt(draft, found))
-
-    refusals.attempt(_PUBLIC, take)
+def _take(look_at: Callable[[], PublicFile]) -> None:
+    uploads.change(_PUBLIC, "public table", lambda: partial(public_data.adopt, file=look_at()))
 
 
 def _remove(here: Current) -> None:
-    def remove() -> None:
-        session.check_idle("public table")
-        public_data.forget(here.owner, here.project)
-        session.edit(public_data.disown)
+    def prepare() -> Callable[[document.Draft], None]:
+        projects.remove_uploads(here.owner, here.project, shelf=public_data.SHELF)
+        return public_data.disown
 
-    refusals.attempt(_PUBLIC, remove)
+    uploads.change(_PUBLIC, "public table", prepare)
 
 
 def _chosen(here: Current) -> None:
@@ -101,24 +85,25 @@ def _chosen(here: Current) -> None:
 def _compared(here: Current, section: dict[str, Any]) -> None:
     """Against the domain where it is complete, else against the header of the private table."""
     if document.problem(here.draft, "domain") is None:
-        found, with_what = _differences(json.dumps(section), document.domain(here.draft)), "the domain"
+        differences, with_what = _differences(json.dumps(section), document.domain(here.draft)), "the domain"
     else:
         theirs = tuple(here.draft["wizard"].get("public_columns", ()))
-        found, with_what = public_data.of_headers(document.columns(here.draft), theirs), "the columns of your table"
-    if (problem := refusal(found)) is not None:
+        differences, with_what = public_data.of_headers(document.columns(here.draft), theirs), "the columns of your table"
+    if (problem := refusal(differences)) is not None:
         frame.refused(problem)
-    if not found.missing and not found.extra and not found.outside:
+    if not differences.missing and not differences.extra and not differences.outside:
         st.success(f"It agrees with {with_what}.", icon=":material/check_circle:")
         return
     st.markdown(f"Differences from {with_what}:")
-    st.dataframe(_listed(found), hide_index=True, height=min(240, 40 + 35 * len(_listed(found))), alt="Differences of the public table")
+    lines = _listed(differences)
+    st.dataframe(lines, hide_index=True, height=min(240, 40 + 35 * len(lines)), alt="Differences of the public table")
 
 
-def _listed(found: Differences) -> pd.DataFrame:
+def _listed(differences: Differences) -> pd.DataFrame:
     lines = [
-        *((name, "missing in the public table") for name in found.missing),
-        *((name, f"{share:.1%} of its values are not in the domain") for name, share in found.outside.items()),
-        *((name, "only in the public table; not used") for name in found.extra),
+        *((name, "missing in the public table") for name in differences.missing),
+        *((name, f"{share:.1%} of its values are not in the domain") for name, share in differences.outside.items()),
+        *((name, "only in the public table; not used") for name in differences.extra),
     ]
     return pd.DataFrame(lines, columns=["column", "difference"])
 

@@ -4,16 +4,20 @@ A row is a dict of JSON values:
 
     column    name in the file;  use: False drops it;  kind: one of attribute.KINDS
     values    categories as listed; labels: names to show instead, as many, or empty;  dtype: type of the released column
-    lower, upper, bins     texts; bins holds a number of equal bins (of codes, for kind "coded"), or the edges separated by commas,
-                           or nothing for the default
-    missing, other         whether empty and unlisted values have a cell of their own
+    lower, upper, bins     texts; bins holds the width of each ("10", for dates also "month"), a number of equal ones ("32 bins"), the
+                           edges separated by commas, or nothing for the default; for kind "coded" the number of codes
+    missing, other         whether empty values, and those outside, have a cell of their own (yes, unless the curator says otherwise)
+    missing_as, other_as   {"as": label, "why": reason} of the cell that they count in instead, or None
+    nearest                whether numbers beyond the bounds count in the nearest bin
     decimals  digits to release, or None;  note: what to mind, in our own words
+    origin    where it came from, one of domain.ORIGINS, or nothing while nobody said anything about it
 
 `attribute` turns a row into a domain attribute or says in one sentence what is wrong. Plain functions; no records are seen here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +25,9 @@ import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
-from dpsynth_core.vocabulary.attribute import Attribute, column_field, day_of, equal_edges
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.attribute import Attribute, Recode, column_field, day_of
+from dpsynth_core.vocabulary.bins import CALENDAR_WIDTHS, default_edges, is_equal, width_of
+from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
 
 Row = dict[str, Any]
 
@@ -35,40 +40,55 @@ BLANK: Row = {
     "lower": "",
     "upper": "",
     "bins": "",
-    "missing": False,
-    "other": False,
+    "missing": True,
+    "other": True,
+    "missing_as": None,
+    "other_as": None,
+    "nearest": False,
     "decimals": None,
     "note": "",
+    "origin": "",
 }
+_IDENTIFIER = re.compile(
+    r"^unnamed\b|(^|[_\W])(id|uuid|guid|key|index|ssn|iban|passport|e-?mail|phone|(sur|first|last|full)?_?name)$", re.IGNORECASE
+)
+_LEFT_OUT: Row = {"use": False, "note": "Its name looks like an identifier: use it only if it is none."}
 LISTED = ("categorical", "ordinal")
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
+OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
+"""What happens to empty values and to those outside: a cell of their own; they cannot occur; the nearest bin; a cell that is named."""
 
 
 def blank(columns: Iterable[str]) -> list[Row]:
-    """A row for each column, with nothing said about it yet."""
-    return [{"column": name, **BLANK, "values": [], "labels": []} for name in columns]
+    """A row for each column, with nothing said about it yet. Those whose name, which is public, promises an identifier are left out."""
+    return [{"column": name, **BLANK, "values": [], "labels": []} | (_LEFT_OUT if identifies(name) else {}) for name in columns]
+
+
+def identifies(name: str) -> bool:
+    """Whether a column of this name probably tells people apart: an id, a name, an e-mail address."""
+    return bool(_IDENTIFIER.search(name.strip()))
 
 
 def fitted(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     """The rows in the order of the table's columns: those of columns that are gone left out, blank ones added for new columns."""
     by_column = {row["column"]: row for row in rows}
-    return [by_column.get(name) or blank([name])[0] for name in columns]
+    return [blank([name])[0] | by_column.get(name, {}) for name in columns]
 
 
 def row_of(attribute: Attribute) -> Row:
-    """The row that means this attribute."""
-    row = blank([attribute.name])[0] | {"kind": attribute.kind, "missing": attribute.missing, "other": attribute.other}
+    """The row that means this attribute. InputError for one whose values are to be learnt: the wizard does not offer that yet."""
+    if attribute.most:
+        raise InputError(column_field(attribute.name), "its values are to be learnt", "use the command line, or list its values here")
+    row = blank([attribute.name])[0] | {"use": True, "note": ""} | {"kind": attribute.kind} | _cells_of(attribute)
     if attribute.kind == "coded":
         return row | {"bins": str(attribute.size)}
     if attribute.kind in LISTED:
         return row | {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
-    bins = len(attribute.edges) - 1
-    equal = attribute.edges == equal_edges(attribute.name, attribute.kind, attribute.lower, attribute.upper, bins)
     return row | {
         "lower": _number_text(attribute.lower),
         "upper": _number_text(attribute.upper),
-        "bins": str(bins) if equal else ", ".join(_edge_text(attribute, edge) for edge in attribute.edges),
+        "bins": _bins_text(attribute),
         "decimals": attribute.decimals,
     }
 
@@ -79,16 +99,15 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
     if kind == "coded":
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind in LISTED:
-        if not row["values"] and not row["other"]:
+        if not row["values"]:
             raise InputError(column_field(name), "its values are not listed yet", "list them below, or choose another kind")
         return Attribute.categorical(
             name,
             row["values"],
             ordered=kind == "ordinal",
             dtype=row["dtype"],
-            other=row["other"],
-            missing=row["missing"],
             labels=row["labels"],
+            **_cells(row),
         )
     if not str(row["lower"]).strip() or not str(row["upper"]).strip():
         raise InputError(column_field(name), "its bounds are not set yet", "give the lowest and the highest value that count")
@@ -97,7 +116,35 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
 
 def domain_of(rows: Iterable[Row]) -> Domain:
     """The domain of the used rows, in their order. Raises InputError for the first that is wrong."""
-    return Domain(tuple(attribute(row) for row in rows if row["use"]))
+    used = [row for row in rows if row["use"]]
+    return Domain(tuple(attribute(row) for row in used), origin=origin_of(used))
+
+
+def origin_of(rows: Iterable[Row]) -> str:
+    """Where the used rows came from: of several origins the one that says least for them (`domain.ORIGINS`)."""
+    there = {row["origin"] for row in rows if row["use"]}
+    return next((origin for origin in ORIGINS if origin in there), "")
+
+
+def with_origins(before: Sequence[Row], after: Sequence[Row], loaded: str = "") -> list[Row]:
+    """The rows after a change, each with where it came from. loaded: where the change came from, "" for what the curator typed.
+
+    A row that was read from the private table stays so however it is edited: what it says may still be what only the records could tell.
+    Only another source takes its place, which brings a row of its own.
+    """
+    earlier = {row["column"]: row for row in before}
+    return [row | {"origin": _origin(earlier.get(row["column"]), row, loaded)} for row in after]
+
+
+def _origin(before: Row | None, row: Row, loaded: str) -> str:
+    if before is None:
+        return str(row["origin"] or loaded)
+    same = all(row[name] == before[name] for name in row if name not in ("use", "note", "origin"))
+    if loaded and not row["origin"] and (before["origin"] or not same):
+        return loaded
+    if same or (not loaded and before["origin"] == DATA):
+        return str(row["origin"])
+    return loaded or "typed"
 
 
 def problems(rows: Iterable[Row]) -> dict[str, InputError]:
@@ -125,7 +172,8 @@ def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
     given = {a.name: a for a in domain}
     if not any(row["column"] in given for row in rows):
         raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
-    return [row_of(given[row["column"]]) if row["column"] in given else {**row, "use": False} for row in rows]
+    origin = {"origin": domain.origin}
+    return [row_of(given[row["column"]]) | origin if row["column"] in given else {**row, "use": False} for row in rows]
 
 
 def listed_text(row: Row) -> str:
@@ -157,9 +205,24 @@ def edited(rows: Sequence[Row], changes: Mapping[int, Mapping[str, Any]]) -> lis
     for position, values in changes.items():
         for name, new in values.items():
             if name in EDITABLE and int(position) < len(result):
-                cell = ("" if new is None else str(new)) if name in ("lower", "upper", "bins") else new
-                result[int(position)] |= {name: cell, "note": result[int(position)]["note"] if cell == rows[int(position)][name] else ""}
+                result[int(position)] |= _edit(result[int(position)], name, new)
     return result
+
+
+def _edit(row: Row, name: str, new: Any) -> Row:
+    """What changes in a row when the curator enters something in one cell of the grid."""
+    cell = ("" if new is None else str(new)) if name in ("lower", "upper", "bins") else new
+    if cell == row[name]:
+        return {}
+    change = treated(name, OWN if cell else NEVER) if name in ("missing", "other") else {name: cell}
+    return change | {"note": ""}
+
+
+def with_values(row: Row, values: Iterable[str]) -> Row:
+    """The row with more listed values at the end; its labels are kept."""
+    more = [value for value in values if value not in row["values"]]
+    labels = [*row["labels"], *more] if row["labels"] else []
+    return row | {"values": [*row["values"], *more], "labels": labels}
 
 
 def from_guesses(guesses: Iterable[Guess]) -> list[Row]:
@@ -194,21 +257,82 @@ def _remark(row: Row, problem: InputError | None) -> str:
 def _binned(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     lower, upper = (_bound(name, kind, str(row[end])) for end in ("lower", "upper"))
-    bins, edges = _bins(name, kind, str(row["bins"]))
+    cells = _bins(name, kind, str(row["bins"])) | _cells(row) | {"nearest": row["nearest"]}
     if kind == "integer":
-        return Attribute.integer(name, lower, upper, bins=bins, edges=edges, missing=row["missing"])
+        return Attribute.integer(name, lower, upper, **cells)
     if kind == "date":
-        return Attribute.day(name, lower, upper, bins=bins, edges=edges, missing=row["missing"])
-    return Attribute.numeric(name, lower, upper, bins=bins, edges=edges, missing=row["missing"], decimals=row["decimals"])
+        return Attribute.day(name, lower, upper, **cells)
+    return Attribute.numeric(name, lower, upper, decimals=row["decimals"], **cells)
 
 
-def _bins(name: str, kind: str, text: str) -> tuple[int | None, list[Any] | None]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What happens to empty values and to those outside, as arguments."""
+    stated: dict[str, Any] = {"missing": row["missing"], "other": row["other"]}
+    for name in ("missing_as", "other_as"):
+        stated[name] = None if row[name] is None else Recode(row[name]["as"], row[name]["why"])
+    return stated
+
+
+def _cells_of(attribute: Attribute) -> Row:
+    row: Row = {"missing": attribute.missing, "other": attribute.other, "nearest": attribute.nearest}
+    for name, recode in (("missing_as", attribute.missing_as), ("other_as", attribute.other_as)):
+        row[name] = None if recode is None else {"as": recode.label, "why": recode.why}
+    return row
+
+
+def treated(which: str, choice: str, label: str = "", why: str = "") -> Row:
+    """The part of a row that says what happens to values. which: "missing" or "other"; choice: one of `treatments`."""
+    recode = {"as": label, "why": why} if choice == COUNT_AS else None
+    changed: Row = {which: choice == OWN, f"{which}_as": recode}
+    return changed | ({"nearest": choice == NEAREST} if which == "other" else {})
+
+
+def treatment(row: Row, which: str) -> str:
+    """Which of `treatments` a row has chosen."""
+    if row[f"{which}_as"] is not None:
+        return COUNT_AS
+    return OWN if row[which] else NEAREST if which == "other" and row["nearest"] else NEVER
+
+
+def treatments(row: Row, which: str) -> tuple[str, ...]:
+    """What may happen to empty values, or to those outside."""
+    return (OWN, NEVER, *([NEAREST] if which == "other" and row["kind"] not in LISTED else []), COUNT_AS)
+
+
+def value_labels(row: Row) -> tuple[str, ...]:
+    """The labels of a row's values, without other cells; none while the row is not complete."""
+    try:
+        found = attribute(row | {"missing_as": None, "other_as": None})
+    except InputError:
+        return ()
+    return found.cell_labels()[: found.values]
+
+
+def _bins_text(attribute: Attribute) -> str:
+    """What to type for the bins of an attribute; `_bins` reads it."""
+    kind, lower, upper, edges = attribute.kind, attribute.lower, attribute.upper, attribute.edges
+    if edges == default_edges(attribute.name, kind, lower, upper):
+        return ""
+    if (width := width_of(kind, lower, upper, edges)) is not None:
+        return width if isinstance(width, str) else _number_text(width)
+    if is_equal(attribute.name, kind, lower, upper, edges):
+        return f"{len(edges) - 1} bins"
+    return ", ".join(_edge_text(attribute, edge) for edge in edges)
+
+
+def _bins(name: str, kind: str, text: str) -> dict[str, Any]:
+    """Bins as arguments."""
+    entered = text.strip().lower()
+    parts = [part.strip() for part in entered.split(",") if part.strip()]
     if not parts:
-        return None, None
-    if len(parts) == 1:
-        return _whole(name, parts[0], "the number of bins"), None
-    return None, [_bound(name, kind, part) for part in parts]
+        return {}
+    if entered.endswith("bins"):
+        return {"bins": _whole(name, entered.removesuffix("bins"), "the number of bins")}
+    if len(parts) > 1:
+        return {"edges": [_bound(name, kind, part) for part in parts]}
+    if (kind == "date" and not entered[0].isdigit()) or entered in CALENDAR_WIDTHS:
+        return {"width": {"week": 7, "months": "month", "quarters": "quarter", "years": "year"}.get(entered, entered)}
+    return {"width": _bound(name, "numeric" if kind == "numeric" else "integer", entered)}
 
 
 def _bound(name: str, kind: str, text: str) -> Any:

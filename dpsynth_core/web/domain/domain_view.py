@@ -10,15 +10,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.planning.origins import UNSTATED
 from dpsynth_core.vocabulary.attribute import KINDS, LABEL_DTYPES
-from dpsynth_core.vocabulary.domain import outside_rule, parse_domain
-from dpsynth_core.web.data import fit_view, project_table, public_data
-from dpsynth_core.web.domain import domain_table, zeros_table
+from dpsynth_core.vocabulary.domain import parse_domain
+from dpsynth_core.vocabulary.recoding import outside_rule
+from dpsynth_core.web.data import project_table, public_data
+from dpsynth_core.web.domain import cells_view, domain_table, fit_view, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Rule
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, refusals, session
@@ -41,9 +42,9 @@ CODEBOOK_HELP = (
     "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
     "column,value[,label]: one line per value, or one line like 17..90 for bounds."
 )
-CHECK_HELP = (
-    "Reads the private records without noise, for this screen only. If you change the domain because of what you see here, it was read "
-    "from the data: say so. Correcting how labels are written gives nobody away."
+GROUPS_HELP = (
+    "The width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 years. "
+    "Or the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty: a round width. Codes: how many."
 )
 MOST_ROWS_SHOWN = 10
 _LOADS, _GRID = "_domain_loads", "_grid"
@@ -52,7 +53,9 @@ _DOMAIN = "domain"
 
 def rows_of(draft: Draft) -> list[Row]:
     """The table as stored, fitted to the columns of the file."""
-    return domain_table.fitted(draft["wizard"].get("rows", []), document.columns(draft))
+    stated = draft.get("domain_origin", UNSTATED)
+    whole = {"origin": "" if stated == UNSTATED else stated}  # of rows that were kept without their own
+    return domain_table.fitted([whole | row for row in draft["wizard"].get("rows", [])], document.columns(draft))
 
 
 def prefill(here: Current) -> Current:
@@ -63,17 +66,18 @@ def prefill(here: Current) -> Current:
 
 
 def _save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed rows, and the domain they mean if they are complete. origin: where it now comes from, if that changed.
+    """Store changed rows, and the domain they mean if they are complete. origin: where the change came from, "" for what was typed.
     rules: new ones about what cannot occur."""
 
     def apply(draft: Draft) -> None:
-        rows = change(rows_of(draft))
+        before = rows_of(draft)
+        rows = domain_table.with_origins(before, change(before), origin)
         complete = any(row["use"] for row in rows) and not domain_table.problems(rows)
         draft["wizard"]["rows"] = rows
         kept = zeros_table.rules_of(draft) if rules is None else rules()
         draft["domain"] = domain_table.domain_of(rows).to_json() if complete else None
         zeros_table.keep(draft, kept)
-        draft["domain_origin"] = origin or draft.get("domain_origin", "typed")
+        draft["domain_origin"] = domain_table.origin_of(rows) or UNSTATED
         if origin:
             draft["domain_justification"] = ""
 
@@ -163,7 +167,10 @@ def _take_public(section: dict[str, Any]) -> None:
 
 
 def _from_data() -> list[Row]:
-    return domain_table.from_guesses(project_table.look(session.current().draft).value)
+    draft = session.current().draft
+    if not project_table.is_simulated(draft):
+        curator.note("domain")
+    return domain_table.from_guesses(project_table.look(draft).value)
 
 
 def justification(here: Current) -> None:
@@ -176,7 +183,7 @@ def justification(here: Current) -> None:
             "published with the release. Replace what only the records could tell, then write why the rest is public knowledge."
         )
         fields.paragraph(
-            "Why this domain gives nobody away",
+            "Why this domain gives nobody away, in a sentence",
             "domain_justification",
             height=80,
             placeholder="Example: categories are those of the published questionnaire; bounds were rounded to the legal limits.",
@@ -232,11 +239,11 @@ def _columns() -> dict[str, Any]:
         "kind": config.SelectboxColumn("Kind", options=KINDS, format_func=KIND_NAMES.get, required=True, width=125),
         "cells": config.NumberColumn("Cells", help="Different values that the release can tell apart.", width=60, disabled=True),
         "values": config.TextColumn("Values", help="Edit them below the table.", width=150, disabled=True),
-        "lower": config.TextColumn("From", help="Lowest value that counts; smaller ones are moved up to it.", width=80),
-        "upper": config.TextColumn("To", help="Highest value that counts; larger ones are moved down to it.", width=80),
-        "bins": config.TextColumn("Bins", help="How many equal bins, or edges separated by commas. Empty: a default.", width=80),
-        "missing": config.CheckboxColumn("Missing", help="Empty values become a value of their own.", width=90),
-        "other": config.CheckboxColumn("Other", help="Values that are not listed become “other”.", width=75),
+        "lower": config.TextColumn("From", help="Lowest value that counts; smaller ones are “other”.", width=80),
+        "upper": config.TextColumn("To", help="Highest value that counts; larger ones are “other”.", width=80),
+        "bins": config.TextColumn("Groups of", help=GROUPS_HELP, width=80),
+        "missing": config.CheckboxColumn("Missing", help="Empty values have a value of their own; else see below.", width=90),
+        "other": config.CheckboxColumn("Other", help="Values outside the list or the bounds become “other”.", width=75),
     }
 
 
@@ -270,7 +277,12 @@ def detail(here: Current, rows: Sequence[Row]) -> None:
             if row["kind"] in domain_table.LISTED:
                 _categories(here, row)
             else:
-                st.caption("Its bounds and bins are edited in the table above.")
+                st.caption("Its bounds and groups are edited in the table above.")
+            if row["kind"] == "numeric":
+                _decimals(here, row)
+            if row["kind"] != "coded":
+                for which in ("missing", "other"):
+                    cells_view.treatment(here.project, row, which, _change_row)
             if row["note"]:
                 st.caption(f":material/info: {literal(row['note'])}")
         with right:
@@ -297,6 +309,19 @@ def _categories(here: Current, row: Row) -> None:
     )
 
 
+def _decimals(here: Current, row: Row) -> None:
+    name, key = row["column"], f"{here.project}:decimals:{row['column']}"
+    st.session_state[key] = row["decimals"]
+    st.selectbox(
+        "Digits after the point",
+        [None, *range(13)],
+        format_func=lambda digits: "as many as a number has" if digits is None else str(digits),
+        key=key,
+        on_change=lambda: _change_row(name, {"decimals": st.session_state[key]}),
+        help="Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0.",
+    )
+
+
 def _change_row(column: str, values: dict[str, Any]) -> None:
     _save(lambda rows: [row | values | {"note": ""} if row["column"] == column else row for row in rows])
 
@@ -310,42 +335,15 @@ def _cells(row: Row, problem: InputError | None) -> None:
     st.caption(f":material/rule: {literal(outside_rule(attribute))}")
 
 
-def check(here: Current) -> None:
-    """Compare the table with its domain, if asked: labels that are written differently are noticed before anything is spent."""
-    if document.problem(here.draft, "domain") is not None:
-        return
-    zone = Zone.PUBLIC if project_table.is_simulated(here.draft) else Zone.CURATOR
-    with frame.card("Do the records fit this domain?", zone, CHECK_HELP):
-        checking = st.toggle("Count the values that are not in it", key=f"{here.project}:check_domain")
-        if not checking:
-            st.caption("A label that is written differently in the file would silently become “other”, or the first value.")
-            return
-        try:
-            with st.spinner("Reading the whole table …"):
-                shares = project_table.outside_of(here.draft, document.domain(here.draft))
-        except InputError as error:
-            frame.refused(error)
-            return
-        if zone is Zone.CURATOR:
-            st.warning(curator.WARNING, icon=":material/visibility_lock:")
-        _outside(shares)
+def check(here: Current, rows: Sequence[Row]) -> str:
+    """Compare the table with its domain; why the page cannot be left yet, "" if it can."""
+    return fit_view.section(here, rows, _change_row, _add_values)
 
 
-def _outside(shares: Zoned[pd.DataFrame]) -> None:
-    worst = int((shares.value["remark"] == fit_view.MOST).sum())
-    if worst:
-        st.error(f"In {worst} column(s) most values are not in the domain: compare how they are written.", icon=":material/spellcheck:")
-    elif (shares.value["outside"] == 0).all():
-        st.success("Every value is in the domain.", icon=":material/check_circle:")
-    with frame.watermark(shares.zone):
-        st.dataframe(
-            shares.value,
-            hide_index=True,
-            height=min(320, 35 * len(shares.value) + 40),
-            column_config={
-                "column": st.column_config.TextColumn("Column"),
-                "outside": st.column_config.NumberColumn("Not in the domain", format="percent"),
-                "remark": st.column_config.TextColumn(""),
-            },
-            alt="Share of the values of each column that are not in the domain",
-        )
+def _add_values(column: str, values: Sequence[str]) -> None:
+    """Add values that the records hold: from then on the domain was read from the data."""
+
+    def add(rows: list[Row]) -> list[Row]:
+        return [domain_table.with_values(row, values) if row["column"] == column else row for row in rows]
+
+    _save(add, "data")

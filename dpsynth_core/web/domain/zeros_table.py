@@ -27,7 +27,6 @@ _KEY = "impossible"
 
 
 def rules_of(draft: Mapping[str, Any]) -> list[Rule]:
-    """The rules as stored."""
     noted = draft.get("wizard", {}).get(_KEY)
     return list((draft.get("domain") or {}).get(_KEY, []) if noted is None else noted)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -94,22 +96,9 @@ def entries(owner: str, names: tuple[str, ...]) -> None:
             },
         )
         with st.container(horizontal=True):
-            st.download_button(
-                "Export CSV",
-                lambda: exports.to_csv(chain.entries()),
-                "ledger.csv",
-                "text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-            st.download_button(
-                "Export JSON",
-                lambda: exports.to_json(chain.entries()),
-                "ledger.json",
-                "application/json",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            for kind, write, media in (("CSV", exports.to_csv, "text/csv"), ("JSON", exports.to_json, "application/json")):
+                content, name = partial(lambda write: write(chain.entries()), write), f"ledger.{kind.lower()}"
+                st.download_button(f"Export {kind}", content, name, media, icon=":material/download:", on_click="ignore")
         st.caption("Anyone can check the JSON export: every hash covers the entry and the hash before it.")
 
 

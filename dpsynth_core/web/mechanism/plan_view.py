@@ -14,8 +14,9 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.mechanisms.registry import Purpose
-from dpsynth_core.planning.feasibility import Feasibility, Level, Outlook
+from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
+from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import fields, frame, guide, numbers
 from dpsynth_core.web.shell.text import literal, one_line
@@ -51,6 +52,11 @@ def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
         noise.metric("Noise per cell", f"± {_people(result.noise)}", help="Expected error of one cell of a measured table, in people.")
         _outlook(single, result.columns)
         _outlook(tables, result.tables)
+        st.caption(
+            f":material/groups_2: Noise is the same for every cell, so it hides small groups first. A group of fewer than about "
+            f"**{numbers.count(result.smallest_group)} people** in a cell can easily be off by more than {READABLE_GROUP:.0%} of its size: "
+            "merge such groups in the domain, or tell readers not to conclude anything about them."
+        )
 
 
 def _outlook(place: Any, outlook: Outlook) -> None:
@@ -69,7 +75,6 @@ def _outlook(place: Any, outlook: Outlook) -> None:
 
 
 def leaks(plan_leaks: Sequence[Leak]) -> None:
-    """What the plan gives away, each with its fix."""
     with frame.card(
         "What does this plan leak?", Zone.PUBLIC, "Besides what the mechanism is charged for. You may go on; the release will say so."
     ):
@@ -78,7 +83,7 @@ def leaks(plan_leaks: Sequence[Leak]) -> None:
         for leak in plan_leaks:
             color, icon, words = _MARK.get(leak.severity, _NOTE)
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"leak_{leak.code}"):
-                st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {leak.why} *{leak.fix}*", width="stretch")
+                st.markdown(f":{color}-badge[{icon} {words}] **{leak.title}.** {literal(leak.why, 1000)} *{leak.fix}*", width="stretch")
                 if leak.step != "mechanism":
                     frame.link(leak.step, "Go there")
 
@@ -162,9 +167,9 @@ def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
                 fields.number(
                     "Rows to write",
                     "output.rows",
-                    _optional_whole("output.rows", 100_000_000),
+                    _optional_whole("output.rows", MAX_ROWS),
                     lambda n: f"{n}",
-                    placeholder="as many as the noisy total says",
+                    placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
                     help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
                 )
 

@@ -10,26 +10,26 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
 from dpsynth_core.planning.plan import budgeted, certified_share, divided, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
+from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.release import synthesis
 from dpsynth_core.report import percent
+from dpsynth_core.tradeoffs import curves
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
 
 _ORDER = ("First choice", "Second", "Third")
 _BY = "recommended_by"
-_MEASURES = {
-    MEAN: ("People in a wrong cell", "on average over the tables"),
-    LARGEST: ("Largest error of one count", "of all counts of all tables, the max error of the papers on query release"),
-}
+_MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
-def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = None) -> None:
-    """The short list. The draft's domain, workload and budget are complete. forecasts: of all mechanisms, where they are known already."""
+def card(here: Current) -> None:
+    """The short list. The draft's domain, workload and budget are complete."""
     based = recommendation.basis()
     help = (
         f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
@@ -45,9 +45,9 @@ def card(here: Current, forecasts: Mapping[str, Forecast | InputError] | None = 
         workload, unit = document.workload(here.draft), document.unit(here.draft)
         budget = document.budget(here.draft)
         rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
-        fitting = {name: f for name, f in (forecasts or _forecasts(here)).items() if isinstance(f, Forecast)}
-        measure_help = " ".join(f"**{name}**: {about}." for name, about in _MEASURES.values())
-        names = {measure: name for measure, (name, _) in _MEASURES.items()}
+        fitting = {name: f for name, f in forecasts(here.draft).items() if isinstance(f, Forecast)}
+        measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
+        names = {name: measure.title for name, measure in _MEASURES.items()}
         by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help)
         recommendations = recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
         if not recommendations:
@@ -79,20 +79,23 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _forecasts(here: Current) -> Mapping[str, Forecast | InputError]:
-    """Of all mechanisms, the chosen one's with its own settings; no public table is looked at."""
-    parts = {part: here.draft[part] for part in ("domain", "workload", "unit", "budget", "mechanism")}
-    return _forecasts_of(json.dumps(parts, sort_keys=True))
+def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
+    """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
+    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public")}
+    return _forecasts(json.dumps(parts, sort_keys=True))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _forecasts_of(text: str) -> dict[str, Forecast | InputError]:
+def _forecasts(text: str) -> dict[str, Forecast | InputError]:
     draft = json.loads(text)
     workload, unit, budget, chosen = document.workload(draft), document.unit(draft), document.budget(draft), draft["mechanism"]
+    public = None if draft["public"] is None else PublicSpec.model_validate_json(json.dumps(draft["public"]))
 
     def expected(mechanism: Mechanism) -> Forecast | InputError:
         try:
             configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
+            if public is not None and isinstance(configured, UsesPublic):
+                configured = configured.informed_by(synthesis.public_table(public, workload.domain))
             return forecast(configured, workload, unit, budgeted(configured, budget))
         except InputError as error:
             return error

@@ -15,10 +15,9 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import feasibility, leaks
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import DataSpec, MechanismSpec, Spec
+from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.release import synthesis
-from dpsynth_core.store import fingerprints, ledger, runs
+from dpsynth_core.store import fingerprints, ledger, looks, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import plan_view, recommendation_view
@@ -35,7 +34,7 @@ def planning(here: Current) -> None:
     """From verdict to run; what is missing if the draft is not complete."""
     mechanism = registry.get(here.draft["mechanism"]["name"])
     try:
-        plan = document.plan(here.draft, here.name)
+        plan = document.plan(here.draft, here.name, looks.of(here.owner, here.project))
     except InputError as error:
         frame.refused(error)
         plan_view.parameters(mechanism)
@@ -43,11 +42,12 @@ def planning(here: Current) -> None:
     spec, shares = plan.spec, plan.shares
     account, people = _account(here, spec.population, shares.accountant), document.people(here.draft)
     plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
-    elsewhere, was_private = _same_file_elsewhere(spec), _public_was_private(spec)
-    plan_view.leaks(leaks.find(spec, people, account.releases, elsewhere, was_private, plan.condition))
-    forecasts = _forecasts(spec.model_dump_json())
-    recommendation_view.card(here, forecasts)
+    elsewhere = _charged_before(spec.data, spec.population)
+    was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
+    plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
+    recommendation_view.card(here)
     frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
+    forecasts = recommendation_view.forecasts(here.draft)
     plan_view.cards(forecasts, mechanism.card.name)
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
@@ -65,42 +65,16 @@ def _account(here: Current, population: str, following: Accountant) -> Spent:
     return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _forecasts(spec_text: str) -> dict[str, Forecast | InputError]:
-    """What each mechanism would need for this plan, the chosen one with its own settings."""
-    plan = Plan.of(Spec.model_validate_json(spec_text))
-
-    def expected(name: str) -> Forecast | InputError:
-        try:
-            return synthesis.informed(plan if name == plan.spec.mechanism.name else plan.using(MechanismSpec(name=name))).forecast
-        except InputError as error:
-            return error
-
-    return {name: expected(name) for name in registry.MECHANISMS}
-
-
-def _same_file_elsewhere(spec: Spec) -> tuple[str, ...]:
-    """Other populations that anybody charged for the same file; of invented people, everybody may have as many as they like."""
-    if spec.data.simulated:
+def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
+    """Populations, except one, that anybody charged for the same file; of invented people, everybody may have as many as they like."""
+    if data.simulated:
         return ()
     try:
-        stat = Path(spec.data.path).stat()
-        mark = _fingerprint(spec.data.model_dump_json(), (stat.st_size, stat.st_mtime))
+        stat = Path(data.path).stat()
+        mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime))
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
-    return ledger.same_file_elsewhere(mark, spec.population)
-
-
-def _public_was_private(spec: Spec) -> tuple[str, ...]:
-    """Populations that were charged for the file that is now called public."""
-    if spec.public is None:
-        return ()
-    try:
-        stat = Path(spec.public.path).stat()
-        mark = _fingerprint(DataSpec(path=spec.public.path).model_dump_json(), (stat.st_size, stat.st_mtime))
-    except (OSError, InputError):
-        return ()
-    return ledger.same_file_elsewhere(mark, "")
+    return ledger.same_file_elsewhere(mark, but)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -33,7 +33,6 @@ class OpenRun:
 
 
 def open_run(run: Run) -> OpenRun:
-    """Load the release of a run that is done."""
     release = _release(run.owner, run.id)
     return OpenRun(run, release, report.evidence(release), release.plan.workload.cliques)
 
@@ -72,6 +71,8 @@ def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     frame.zone_badge(Zone.CURATOR)
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:
+        if not opened.release.spec.data.simulated:
+            curator.note("truth", opened.run.project)
         with st.spinner("Counting in the private table …"):
             return curator.truth(opened.run.spec, cliques)
     except InputError as error:
@@ -87,7 +88,6 @@ def _release(owner: str, run: str) -> Release:
 
 @st.cache_resource(max_entries=16, show_spinner="Judging every table …")
 def _judged(owner: str, run: str) -> Quality:
-    """The released quality of a run."""
     return report.quality_of(_release(owner, run)).value
 
 

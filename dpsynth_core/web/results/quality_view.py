@@ -88,7 +88,6 @@ def _largest_help(threshold: int | None) -> str:
 
 
 def _trust(table: Zoned[pd.DataFrame]) -> None:
-    """Which tables are good enough for what the curator has in mind."""
     with frame.card("Which tables can I trust?", table.zone):
         limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
         threshold = limit.number_input(

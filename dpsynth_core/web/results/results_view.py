@@ -16,8 +16,10 @@ from dpsynth_core.evaluation.grouping import is_ordered
 from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.planning import precision
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.row_files import FORMATS, RowFormat
 from dpsynth_core.store import runs
-from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import rows_filter
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
@@ -25,6 +27,7 @@ from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.text import literal, one_line
 
 _ROWS_SHOWN = 1000
+_TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
 _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
@@ -35,7 +38,6 @@ def warnings(opened: OpenRun) -> None:
 
 
 def columns(opened: OpenRun) -> None:
-    """One column at a time."""
     with beside_toggle():
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
         with_truth = curator_toggle()
@@ -92,7 +94,6 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    """The first rows, with a filter."""
     table = opened.release.table
     if table is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
@@ -164,10 +165,14 @@ class _Offer:
     make: Callable[[], bytes]
 
 
+def _rows_offer(name: str, form: RowFormat, table: pa.Table, domain: Domain) -> _Offer:
+    return _Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda: form.write(table, domain))
+
+
 def _offers(opened: OpenRun) -> list[_Offer]:
     release, table = opened.release, opened.release.table
     rows = table is not None and [
-        _Offer("csv", "Rows as CSV", "For programs: exact values, UTF-8.", ".csv", "text/csv", lambda: releases.csv_bytes(table)),
+        *(_rows_offer(name, form, table, release.domain) for name, form in FORMATS.items() if table.num_rows <= form.most_rows),
         _Offer(
             "spreadsheet",
             "Rows as CSV for spreadsheets",
@@ -175,14 +180,6 @@ def _offers(opened: OpenRun) -> list[_Offer]:
             "-spreadsheet.csv",
             "text/csv",
             lambda: releases.csv_bytes(table, for_spreadsheets=True),
-        ),
-        _Offer(
-            "parquet",
-            "Rows as Parquet",
-            "Types kept, small.",
-            ".parquet",
-            "application/vnd.apache.parquet",
-            lambda: releases.parquet_bytes(table),
         ),
     ]
     return [
@@ -232,8 +229,7 @@ def about(opened: OpenRun) -> None:
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
             st.markdown(f"**{name}** · {literal(text, 300)}")
-        took = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in release.timings.items())
-        st.markdown(f"**Time** · {literal(took)}")
+    _times(run)
     with frame.card("Delete this run"):
         st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
         sure = st.checkbox("I have what I need from it", key=f"sure_{run.id}")
@@ -241,3 +237,12 @@ def about(opened: OpenRun) -> None:
             runs.delete(run.owner, run.id)
             forget()
             st.rerun()
+
+
+def _times(run: Run) -> None:
+    """How long the phases took, from this machine's own file."""
+    taken = runs.times_of(run.owner, run.id)
+    if taken is None:
+        return
+    with frame.card("How long did it take?", taken.zone, _TIMES_HELP), frame.watermark(taken.zone):
+        st.markdown(literal(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in taken.value["phases"].items())))

@@ -16,7 +16,7 @@ def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[p
     """One line per measurement, in order. rho: the whole budget.
 
     Columns: step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people per cell), share_used (of rho,
-    up to and with this one), seconds (since the run began).
+    up to and with this one).
     """
     taken = [event for event in history if event.kind == "measured"]
     frame = pd.DataFrame(
@@ -27,16 +27,15 @@ def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[p
             "cells": [domain.cells(event.attributes) for event in taken],
             "sigma": [event.sigma for event in taken],
             "share_used": [event.rho_spent / rho for event in taken],
-            "seconds": [event.seconds for event in taken],
         }
     )
     return released(frame)
 
 
-def told(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
+def rounds(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
     """One line per step that a mechanism reports, measurement or not, in order. rho: the whole budget.
 
-    Columns: round, said (in words), share_used (of rho, up to and with this one), seconds (since the run began).
+    Columns: round, said (in words), share_used (of rho, up to and with this one).
     """
     steps = [event for event in history if event.kind in ("measured", "fitted")]
     frame = pd.DataFrame(
@@ -44,7 +43,6 @@ def told(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
             "round": [event.round for event in steps],
             "said": [event.message or f"{label(event.attributes)}, ± {event.sigma:,.1f} people" for event in steps],
             "share_used": [event.rho_spent / rho for event in steps],
-            "seconds": [event.seconds for event in steps],
         }
     )
     return released(frame)

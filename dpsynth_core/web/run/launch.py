@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
-from dpsynth_core.store import ledger, runs
+from dpsynth_core.store import ledger, looks, runs
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
 
@@ -18,12 +18,12 @@ def submit(here: Current, seen: Collection[str]) -> str:
     seen: the project's runs that were on the page when it was decided. The same plan started meanwhile is not started again.
     Raises InputError (also CapExceeded, CapacityError); then nothing is spent.
     """
-    return _sealed(here, document.spec(here.draft, here.name), seen)
+    return _sealed(here, document.spec(here.draft, here.name, looks.of(here.owner, here.project)), seen)
 
 
 def submit_check(here: Current, epsilon: float, seen: Collection[str]) -> str:
     """The same for a check of the public table alone, with an epsilon of its own; all of it goes to the check."""
-    spec = document.spec(here.draft, here.name)
+    spec = document.spec(here.draft, here.name, looks.of(here.owner, here.project))
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=Mixture.card.name), "budget": budget, "output": OutputSpec()}
     return _sealed(here, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)

@@ -48,14 +48,13 @@ _SEARCHES = (
     " privacy. The gap is how much better another row could be, in counts."
 )
 _SHARE_USED = st.column_config.ProgressColumn("Budget used", min_value=0.0, max_value=1.0, format="percent")
-_SECONDS = st.column_config.NumberColumn("Second", width=80, format="%.1f")
 
 
 def panel(owner: str, run: str) -> None:
     """Draw the run and keep it up to date until it ends; then draw the whole page once more."""
     jobs.pump()
     active = runs.get(owner, run).active
-    st.fragment(_panel, run_every=POLL_SECONDS if active else None)(owner, run, active)
+    refusals.polled(_panel, POLL_SECONDS if active else None)(owner, run, active)
 
 
 def _panel(owner: str, run_id: str, was_active: bool) -> None:
@@ -67,21 +66,23 @@ def _panel(owner: str, run_id: str, was_active: bool) -> None:
         "This run", Zone.RELEASED, "It works in a process of its own: reload, close the tab or restart the server, it goes on."
     ):
         (_live if run.active else _ended)(run)
-        _what_it_said(run)
+        _progress(run)
 
 
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
-    said = [event.progress for event in runs.events(run.owner, run.id)]
+    steps = [event.progress for event in runs.events(run.owner, run.id)]
     _, forecast = _facts(run.id, json.dumps(run.spec, sort_keys=True))
     elapsed = _seconds_since(run.started)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"{icon} **{words}** · {_now(run, said)}", width="content")
+        st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
             _confirm_cancel(run.owner, run.id)
-    left = history.in_words(history.seconds_left(said, elapsed, forecast))
-    share = history.done(said)
-    st.progress(share, f"{share:.0%} of the work · {history.in_words(elapsed)} so far" + (f" · about {left} left" if run.started else ""))
+    left = history.in_words(history.seconds_left(steps, elapsed, forecast))
+    share = history.done(steps)
+    st.progress(share, f"{share:.0%} of the work")
+    if run.started:
+        _for_your_eyes(f"{history.in_words(elapsed)} so far, about {left} left.")
     st.caption(
         f"ε {short(run.spec['budget']['epsilon'])} is charged to “{literal(run.population, 60)}”. "
         + (
@@ -92,11 +93,11 @@ def _live(run: Run) -> None:
     )
 
 
-def _now(run: Run, said: list) -> str:
+def _now(run: Run, steps: list) -> str:
     if run.state == "queued":
         before = runs.queue_position(run.owner, run.id)
         return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
-    return literal(said[-1].message or label(said[-1].attributes), 120) if said else "starting"
+    return literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting"
 
 
 @st.dialog("Stop this run?")
@@ -110,7 +111,7 @@ def _confirm_cancel(owner: str, run_id: str) -> None:
     else:
         st.write("It has not read any record yet. Its budget is given back.")
     with st.container(horizontal=True):
-        if st.button("Stop the run", type="primary", icon=":material/stop:", on_click=runs.cancel, args=(owner, run_id)):
+        if st.button("Stop the run", type="primary", icon=":material/stop:", on_click=refusals.stored(runs.cancel), args=(owner, run_id)):
             st.rerun()
         if st.button("Let it go on"):
             st.rerun()
@@ -118,8 +119,9 @@ def _confirm_cancel(owner: str, run_id: str) -> None:
 
 def _ended(run: Run) -> None:
     words, icon, box = _ENDED[run.state]
-    took = f" after {history.in_words(_seconds_between(run.started, run.finished))}" if run.started and run.finished else ""
-    box(f"**{words}**{took}. {literal(run.error)} {charge_sentence(run)}", icon=icon)
+    box(f"**{words}**. {literal(run.error)} {charge_sentence(run)}", icon=icon)
+    if run.started and run.finished:
+        _for_your_eyes(f"It took {history.in_words(_seconds_between(run.started, run.finished))}.")
     if run.state == "done":
         frame.link("results", "See the results")
         return
@@ -136,23 +138,27 @@ def _ended(run: Run) -> None:
         frame.refused_at(_KEEP)
 
 
+def _for_your_eyes(duration: str) -> None:
+    """A duration, which is no part of what is released of the run."""
+    st.caption(f":material/visibility_lock: {duration} For your eyes only: it can depend on the records, and no release states it.")
+
+
 def charge_sentence(run: Run) -> str:
-    """What the run cost, in words."""
     budget = f"ε {short(run.spec['budget']['epsilon'])} (δ {short(run.spec['budget']['delta'])})"
     if run.touched:
         return f"{budget} is charged to “{literal(run.population, 60)}”."
     return "Nothing was spent: no record was read."
 
 
-def _what_it_said(run: Run) -> None:
+def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
-    said = [event.progress for event in runs.events(run.owner, run.id)]
+    steps = [event.progress for event in runs.events(run.owner, run.id)]
     domain, _ = _facts(run.id, json.dumps(run.spec, sort_keys=True))
-    steps = history.measured(said, domain, run.rho)
-    if history.chooses(said):
-        _rounds(history.told(said, run.rho))
-    elif not steps.value.empty:
-        _measurements(steps)
+    measured = history.measured(steps, domain, run.rho)
+    if history.chooses(steps):
+        _rounds(history.rounds(steps, run.rho))
+    elif not measured.value.empty:
+        _measurements(measured)
 
 
 def _rounds(steps: Zoned[pd.DataFrame]) -> None:
@@ -165,13 +171,11 @@ def _rounds(steps: Zoned[pd.DataFrame]) -> None:
             "round": st.column_config.NumberColumn("Round", width=70),
             "said": st.column_config.TextColumn("What it did", width="large", help=_SEARCHES),
             "share_used": _SHARE_USED,
-            "seconds": _SECONDS,
         },
     )
 
 
 def _measurements(steps: Zoned[pd.DataFrame]) -> None:
-    """Charts and a table."""
     left, right = st.columns(2)
     with left:
         show(charts.budget_used, steps)
@@ -181,7 +185,7 @@ def _measurements(steps: Zoned[pd.DataFrame]) -> None:
         steps.value.iloc[::-1].head(_ROWS_SHOWN),
         hide_index=True,
         height=min(320, 40 + 35 * len(steps.value)),
-        column_order=["step", "round", "marginal", "cells", "sigma", "share_used", "seconds"],
+        column_order=["step", "round", "marginal", "cells", "sigma", "share_used"],
         column_config={
             "step": st.column_config.NumberColumn("#", width=50, help="Measurements in the order in which they were taken."),
             "round": st.column_config.NumberColumn(
@@ -191,7 +195,6 @@ def _measurements(steps: Zoned[pd.DataFrame]) -> None:
             "cells": st.column_config.NumberColumn("Cells", format="localized"),
             "sigma": st.column_config.NumberColumn("± people per cell", format="%.1f"),
             "share_used": _SHARE_USED,
-            "seconds": _SECONDS,
         },
     )
 

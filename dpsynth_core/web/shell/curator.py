@@ -6,23 +6,42 @@ Whatever comes out of here is tagged curator-only. It must not be cached, kept i
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dpsynth_core.evaluation.comparison import Truth
-from dpsynth_core.evaluation.truth import true_counts
+from dpsynth_core.evaluation.truth import of_own_cells, true_counts
 from dpsynth_core.foundation.zones import Zoned
+from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
+from dpsynth_core.store import looks
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.web.shell import session
+
+
+def note(look: Look, *projects: str) -> None:
+    """Record a look at the private table before anything of it is shown: in the open project, and in others that it is about.
+
+    Raises InputError for a project that was deleted meanwhile; then nothing may be shown.
+    """
+    here = session.current()
+    for project in {here.project, *projects}:
+        looks.record(here.owner, project, look)
+
 
 WARNING = (
     "Exact private values are on this screen: not for screenshots, meetings or reports. Choosing a setting, a mechanism or a run because of"
-    " them leaks about the people in the table, and no ledger counts it."
+    " them leaks about the people in the table, and no ledger counts it. From now on, releases of this project say that they were shown."
 )
 
 
 def truth(spec: Mapping[str, Any], cliques: Collection[Clique]) -> Truth:
-    """The exact marginals of a run's table. spec: as the run's row holds it, with the path. Raises InputError if the table is gone."""
+    """The exact marginals of a run's table as it was before any value was recoded: values that the domain has no cell for are in none.
+
+    spec: as the run's row holds it, with the path. Raises InputError if the table is gone.
+    """
     plan = synthesis.plan(Spec.from_json(dict(spec)))
-    counts = true_counts(synthesis.open_source(plan), cliques)
+    source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
+    counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)

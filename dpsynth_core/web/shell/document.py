@@ -1,6 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
-Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, workload, budget, mechanism, output),
+Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, workload, budget,
+mechanism, output),
 each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
@@ -22,16 +23,19 @@ from functools import lru_cache
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
-from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.domain import DATA, Domain, column_field
 from dpsynth_core.vocabulary.workload import Workload
 
 Draft = dict[str, Any]
@@ -73,12 +77,13 @@ def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
 
 def unit(draft: Mapping[str, Any]) -> Unit:
     """Raises InputError for rows per person that are no number."""
-    return Unit(draft["unit"]["relation"], draft["unit"]["max_rows_per_person"], draft["unit"]["person_column"] is not None)
+    asked, kind = draft["unit"], KINDS[draft.get("data", {}).get("kind", "csv")]
+    return Unit(asked["relation"], asked["max_rows_per_person"], asked["person_column"] is not None or kind.skips_rows)
 
 
 def domain_zone(draft: Mapping[str, Any]) -> Zone:
     """Curator-only while the domain was read from private records and nobody has written why that is harmless."""
-    unexplained = draft.get("domain_origin") == "data" and not str(draft.get("domain_justification", "")).strip()
+    unexplained = draft.get("domain_origin") == DATA and not is_reason(draft.get("domain_justification", ""))
     return Zone.CURATOR if unexplained else Zone.PUBLIC
 
 
@@ -119,17 +124,20 @@ def shares(draft: Mapping[str, Any]) -> Shares:
     return budgeted(mechanism(draft), budget(draft))
 
 
-def plan(draft: Mapping[str, Any], name: str) -> Plan:
+def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
     """What the complete document means. Raises InputError naming the first thing that is missing or wrong."""
-    return _plan(spec(draft, name).model_dump_json())
+    return _plan(spec(draft, name, looks).model_dump_json())
 
 
-def spec(draft: Mapping[str, Any], name: str) -> Spec:
-    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong."""
+def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
+    """The complete document of the release. Raises InputError naming the first thing that is missing or wrong.
+
+    looks: what the project has seen of its table (`store.looks`): never the draft's own to say.
+    """
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
             raise error
-    return Spec.from_json({"version": 1, "name": name} | {key: value for key, value in draft.items() if key != "wizard"})
+    return Spec.from_json({"version": 1, "name": name} | {key: value for key, value in draft.items() if key != "wizard"} | {"looks": looks})
 
 
 def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
@@ -161,11 +169,13 @@ def _check_domain(draft: Mapping[str, Any]) -> None:
         if name not in table_columns:
             raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
     if domain_zone(draft) is Zone.CURATOR:
-        raise InputError("justification", "the domain was read from the private table", "write why that is harmless, or replace it")
+        check_reason("justification", draft.get("domain_justification", ""), "why this domain, read from the private table, is harmless")
 
 
 def _check_budget(draft: Mapping[str, Any]) -> None:
     _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
+    if (declared := people(draft)) is not None:
+        conversions.check_delta(draft["budget"]["delta"], declared)
     shares(draft)
 
 

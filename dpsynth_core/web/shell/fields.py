@@ -78,13 +78,11 @@ def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str]
 
 
 def text(label: str, path: str, **look: Any) -> str:
-    """One line of text."""
     key = _seeded(path, value(path) or "")
     return st.text_input(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
 
 
 def paragraph(label: str, path: str, **look: Any) -> str:
-    """Several lines of text."""
     key = _seeded(path, value(path) or "")
     return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
 

@@ -36,7 +36,6 @@ from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, STEPS, State, Step
-from dpsynth_core.web.shell.text import literal
 
 _ZONE_LOOK = {
     Zone.PUBLIC: ("blue", ":material/public:", "Known without the private table: it may be shown to anyone."),
@@ -68,12 +67,18 @@ def run() -> None:
     try:
         _route()
     except StoreFault as error:
-        refused(error)
-        st.caption("What you just did was not done, and nothing was charged for it.")
+        _not_done(error)
+
+
+def _not_done(error: InputError) -> None:
+    refused(error)
+    st.caption("What you just did was not done, and nothing was charged for it.")
 
 
 def _route() -> None:
     """Find the project and run the page that was asked for."""
+    if (error := refusals.taken(refusals.STORE)) is not None:
+        _not_done(error)
     here = session.begin()
     state = steps.states(here.draft, session.run_states())
     pages = {step.name: _page(step, state[step.name]) for step in (*STEPS, *ALWAYS)}
@@ -136,20 +141,13 @@ def watermark(zone: Zone) -> Iterator[None]:
         yield
 
 
-def refused(error: InputError) -> None:
-    """What is wrong, where, and what to do."""
-    st.error(sentence(error), icon=":material/error:")
+refused, sentence = refusals.refused, refusals.sentence
 
 
 def refused_at(place: str) -> None:
-    """What a callback was refused at `place` before this run of the page, once."""
+    """Show, once, the error that a callback kept for `place`."""
     if (error := refusals.taken(place)) is not None:
         refused(error)
-
-
-def sentence(error: InputError) -> str:
-    """An InputError as Markdown in which its texts mean only themselves."""
-    return f"**{literal(_capital(error.field))}**: {literal(error.problem)}. {literal(_capital(error.remedy))}."
 
 
 def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue") -> None:
@@ -173,7 +171,6 @@ def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
 
 
 def go(name: str) -> None:
-    """Open another page of the wizard."""
     st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: session.current().project})
 
 
@@ -221,7 +218,3 @@ def _pass(name: str) -> None:
 
 def _step(name: str) -> Step:
     return next(step for step in (*STEPS, *ALWAYS) if step.name == name)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

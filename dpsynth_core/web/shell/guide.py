@@ -11,5 +11,5 @@ LEARNING = "learning"
 
 
 def text(name: str) -> str:
-    """Markdown of ours."""
+    """One of our texts, as Markdown."""
     return (_TEXTS / f"{name}.md").read_text(encoding="utf-8")

@@ -1,12 +1,58 @@
-"""Errors of callbacks, kept until the next run of the page shows them beside their widgets (`frame.refused_at`)."""
+"""Errors of callbacks, kept until the next run of the page shows them beside their widgets (`frame.refused_at`), and errors of parts of a
+page that are drawn by themselves: for both, nobody else is there to show them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.web.shell.text import literal
+
+P = ParamSpec("P")
+
+STORE = "store"
+"""The place of what disk or database refused to a callback: at the top of the page."""
+
+
+def refused(error: InputError) -> None:
+    """What is wrong, where, and what to do."""
+    st.error(sentence(error), icon=":material/error:")
+
+
+def sentence(error: InputError) -> str:
+    """An InputError as Markdown in which its texts mean only themselves."""
+    return f"**{literal(_capital(error.field))}**: {literal(error.problem)}. {literal(_capital(error.remedy))}."
+
+
+def stored(action: Callable[P, object]) -> Callable[P, None]:
+    """The action as a callback: what disk or database refuse to it is said at the top of the page."""
+
+    def callback(*arguments: P.args, **options: P.kwargs) -> None:
+        try:
+            action(*arguments, **options)
+        except StoreFault as error:
+            st.session_state[_key(STORE)] = error
+
+    return callback
+
+
+def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
+    """A part of a page that draws itself again after so many seconds, and says in its place what disk or database refuse."""
+
+    @wraps(draw)
+    def drawn(*arguments: P.args, **options: P.kwargs) -> None:
+        try:
+            draw(*arguments, **options)
+        except StoreFault as error:
+            refused(error)
+
+    return st.fragment(drawn, run_every=seconds)
 
 
 def attempt(place: str, action: Callable[[], object]) -> bool:
@@ -20,9 +66,13 @@ def attempt(place: str, action: Callable[[], object]) -> bool:
 
 
 def taken(place: str) -> InputError | None:
-    """What was refused at `place` since the last time, once."""
+    """The error kept for `place`, which is then forgotten; None if there is none."""
     return st.session_state.pop(_key(place), None)
 
 
 def _key(place: str) -> str:
     return f"_refused_{place}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

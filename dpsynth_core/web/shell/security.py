@@ -72,7 +72,7 @@ MIDDLEWARE = [Middleware(Harden), Middleware(Guard)]
 
 
 def check_settings() -> None:
-    """Stop the program with one line if the door cannot be shut."""
+    """End the program with one line if strangers could not be kept out."""
     try:
         doors.chosen()
     except InputError as error:

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store import projects, runs
-from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.door import address, doors
 from dpsynth_core.web.shell.steps import ACTIVE
@@ -87,8 +87,15 @@ def current() -> Current:
 def edit(change: Callable[[Draft], None]) -> None:
     """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
 
-    What `change` raises is passed on, and nothing is saved.
+    What `change` raises is passed on, and nothing is saved. What disk or database refuse to a callback is said at the top of the page.
     """
+    if routed():
+        _edit(change)
+    else:
+        refusals.stored(_edit)(change)
+
+
+def _edit(change: Callable[[Draft], None]) -> None:
     owner, project = st.session_state[_OWNER], st.session_state[_CURRENT]
     for attempt in range(_TRIES):
         try:
@@ -116,12 +123,10 @@ def create(name: str) -> None:
 
 
 def switch(project: str) -> None:
-    """Open another project of this owner."""
     _open(projects.load(st.session_state[_OWNER], project))
 
 
 def rename(name: str) -> None:
-    """Give the open project another name."""
     here = current()
     _open(projects.rename(here.owner, here.project, name))
 
@@ -136,13 +141,12 @@ def delete() -> None:
 
 
 def run_states() -> list[str]:
-    """States of the open project's runs."""
     here = current()
     return [run.state for run in runs.list(here.owner, here.project)]
 
 
 def check_idle(field: str) -> None:
-    """A run that is waiting or under way must find the tables that it was sealed with. Raises InputError about `field`."""
+    """Refuse to change a table while a run waits or works, which must find the tables of its plan. Raises InputError about `field`."""
     if any(state in ACTIVE for state in run_states()):
         raise InputError(field, "a run of this project is under way with the present table", "wait for its end, or cancel it")
 

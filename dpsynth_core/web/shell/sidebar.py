@@ -32,7 +32,7 @@ def _visitor(name: str) -> None:
 
 def _run_badge(here: Current, runs_page: st.Page) -> None:
     active = any(run.state in ACTIVE for run in runs.list(here.owner))
-    st.fragment(_badge, run_every=POLL_SECONDS if active else None)(here.owner, runs_page, active)
+    refusals.polled(_badge, POLL_SECONDS if active else None)(here.owner, runs_page, active)
 
 
 def _badge(owner: str, runs_page: st.Page, was_active: bool) -> None:
@@ -54,7 +54,7 @@ def _picker(here: Current) -> None:
         list(names),
         format_func=lambda project: names.get(project, ""),
         key=key,
-        on_change=lambda: session.switch(st.session_state[key]),
+        on_change=refusals.stored(lambda: session.switch(st.session_state[key])),
         help="A project is one release in preparation, with its uploads and runs.",
     )
     with st.container(horizontal=True, gap="small"):

@@ -83,12 +83,10 @@ def first_open(states_of: Mapping[str, State]) -> str:
 
 
 def before(name: str) -> str | None:
-    """The step before `name`, if there is one."""
     at = _ORDER.index(name)
     return _ORDER[at - 1] if at > 0 else None
 
 
 def after(name: str) -> str | None:
-    """The step after `name`, if there is one."""
     at = _ORDER.index(name)
     return _ORDER[at + 1] if at + 1 < len(_ORDER) else None

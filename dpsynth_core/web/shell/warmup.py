@@ -14,7 +14,7 @@ _ANY_RHO = 0.01
 
 
 def load() -> None:
-    """Half a second of work."""
+    """Takes about half a second."""
     for module in pkgutil.walk_packages(web.__path__, f"{web.__name__}."):
         importlib.import_module(module.name)
     from dpsynth_core import charts

@@ -14,9 +14,10 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
 from dpsynth_core.planning.plan import budgeted
-from dpsynth_core.planning.spec import DEMO, STANDIN, Spec
+from dpsynth_core.planning.spec import STANDIN, Spec
 from dpsynth_core.sources import standin
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.numbers import positive
 
@@ -50,7 +51,7 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
 
 def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
     """On which tables this project could try something. The simulated people are no one's secret."""
-    if draft.get("data", {}).get("kind") == DEMO:
+    if project_table.is_simulated(draft):
         return (STANDIN, PUBLIC)
     return (STANDIN, *([PUBLIC] if draft.get("public") else []), *([PRIVATE] if draft.get("data") else []))
 
@@ -107,8 +108,8 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
     fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
     if table == STANDIN:
         fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": note(draft, "strength")}}
-    elif draft.get("data", {}).get("kind") == DEMO:
-        fields["data"] = {"kind": DEMO}
+    elif project_table.is_simulated(draft):
+        fields["data"] = draft["data"]
     else:
         fields["data"] = {key: value for key, value in draft["public"].items() if key != "sha256"}
     return Spec.from_json({"version": 1, "name": name} | fields)

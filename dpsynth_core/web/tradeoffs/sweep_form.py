@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from functools import partial
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import DEMO, STANDIN
+from dpsynth_core.planning.spec import STANDIN
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.store import ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, frame, refusals
 from dpsynth_core.web.shell.numbers import short
@@ -48,7 +51,7 @@ def form(here: Current) -> None:
 
 def _table(here: Current) -> None:
     offered = sweep_draft.tables(here.draft)
-    is_demo = here.draft.get("data", {}).get("kind") == DEMO
+    is_demo = project_table.is_simulated(here.draft)
     names = {
         STANDIN: ":material/casino: A simulated stand-in",
         PUBLIC: ":material/groups: The simulated people" if is_demo else ":material/public: The public table",
@@ -130,9 +133,9 @@ def _start(here: Current) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         private = sweep.table == PRIVATE
         label = f"Start {len(sweep.points):,} trials" + ("…" if private else "")
-        action = {} if private else {"on_click": submit, "args": (here, sweep)}
+        action = {} if private else {"on_click": submit, "args": (here, sweep, [one.id for one in sweeps.list(here.owner, here.project)])}
         if st.button(label, type="primary", icon=":material/play_arrow:", key="sweep_start", **action) and private:
-            _confirm(here, sweep)
+            _confirm(here, sweep, [one.id for one in sweeps.list(here.owner, here.project)])
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
         st.caption(f"About {in_words(forecast[0] / workers)}{each} · {spent} · goes on when you close this page", width="content")
@@ -140,7 +143,7 @@ def _start(here: Current) -> None:
 
 
 @st.dialog("Charge the private table?", width="medium")
-def _confirm(here: Current, sweep: Sweep) -> None:
+def _confirm(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
     account = ledger.spent(sweep.base.population, ZCDP)
     rho_left = account.remaining_rho
     if sweep.base.population not in ledger.populations():
@@ -153,17 +156,18 @@ def _confirm(here: Current, sweep: Sweep) -> None:
         f"Population {code(sweep.base.population)} · δ {short(delta)}\n\nThe charge is final from the first trial on,"
         " also if you stop the rest. **No trial is ever released**: what they cost is gone from what a release could have had."
     )
-    if st.button("Charge it and start", type="primary", icon=":material/play_arrow:", width="stretch", on_click=submit, args=(here, sweep)):
+    start = partial(submit, here, sweep, seen)
+    if st.button("Charge it and start", type="primary", icon=":material/play_arrow:", width="stretch", on_click=start):
         st.rerun()
 
 
-def submit(here: Current, sweep: Sweep) -> None:
-    """Start it and show it; what was wrong is said when the page is drawn next."""
+def submit(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
+    """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
 
     def start() -> None:
         if sweep.table == PRIVATE:
             ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
-        st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep)
+        st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep, seen)
 
     refusals.attempt(_SWEEP, start)
 

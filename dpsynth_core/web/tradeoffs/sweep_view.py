@@ -25,7 +25,7 @@ from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import curator, fields, frame
+from dpsynth_core.web.shell import curator, fields, frame, refusals
 from dpsynth_core.web.shell.figures import draw
 from dpsynth_core.web.shell.text import literal
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
@@ -53,7 +53,7 @@ def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
 
 def panel(stored: Stored) -> None:
     """Draw the sweep, and keep it up to date while it is under way."""
-    st.fragment(_panel, run_every=POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
+    refusals.polled(_panel, POLL_SECONDS if stored.active else None)(stored.owner, stored.id, stored.active)
 
 
 def _panel(owner: str, sweep: str, was_active: bool) -> None:
@@ -112,12 +112,13 @@ def _buttons(stored: Stored, some_failed: bool) -> None:
     owner, sweep = stored.owner, stored.id
     if stored.active:
         help = "What is finished stays."
-        st.button("Stop", icon=":material/stop:", key="sweep_stop", on_click=sweeps.stop, args=(owner, sweep), help=help)
+        st.button("Stop", icon=":material/stop:", key="sweep_stop", on_click=refusals.stored(sweeps.stop), args=(owner, sweep), help=help)
         return
     if stored.can_resume and (stored.state == "stopped" or some_failed):
         label = "Go on" if stored.state == "stopped" else "Try the failed ones again"
-        st.button(label, icon=":material/play_arrow:", key="sweep_resume", on_click=sweeps.resume, args=(owner, sweep))
-    st.button("Delete", icon=":material/delete:", key="sweep_delete", type="tertiary", on_click=sweeps.delete, args=(owner, sweep))
+        st.button(label, icon=":material/play_arrow:", key="sweep_resume", on_click=refusals.stored(sweeps.resume), args=(owner, sweep))
+    delete = refusals.stored(partial(sweeps.delete, owner, sweep))
+    st.button("Delete", icon=":material/delete:", key="sweep_delete", type="tertiary", on_click=delete)
 
 
 def _outcomes(stored: Stored, points: tuple[PointState, ...]) -> Mapping[int, Outcome]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -14,7 +12,8 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
 
-_FOUND = "verified"
+_VERIFIED = "verified"
+"""In the session: the id of an uploaded file, and what was reported of it, so that looking at it again costs nothing."""
 _LOOK = {
     PASSED: (":green[:material/check_circle:]", ""),
     FAILED: (":red[:material/error:]", "**Wrong:** "),
@@ -23,52 +22,43 @@ _LOOK = {
 }
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What was found about an uploaded file, so that looking at it again costs nothing."""
-
-    file: str
-    report: Report
-
-
 def upload() -> None:
-    """Choose a bundle, and what was found about it."""
+    """Choose a bundle, and see what is reported of it."""
     file = st.file_uploader("Release bundle (release.zip)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     if file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
-        verified = _verified(file)
+        report = _report(file)
     except InputError as error:
         frame.refused(error)
         return
-    _verdict(verified)
-    _checks(verified.report.checks)
-    if verified.report.summary is not None:
-        _says(verified.report.summary)
+    _verdict(report)
+    _checks(report.checks)
+    if report.summary is not None:
+        _says(report.summary)
 
 
-def _verified(file: UploadedFile) -> _Found:
-    kept: _Found | None = st.session_state.get(_FOUND)
-    if kept is not None and kept.file == file.file_id:
-        return kept
-    with st.spinner("Checking every file, sum and row …"):
-        made = _Found(file.file_id, confined.verified(file.getvalue()))
-    st.session_state[_FOUND] = made
-    return made
+def _report(file: UploadedFile) -> Report:
+    name, report = st.session_state.get(_VERIFIED, ("", None))
+    if name != file.file_id:
+        with st.spinner("Checking every file, sum and row …"):
+            report = confined.verified(file.getvalue())
+        st.session_state[_VERIFIED] = file.file_id, report
+    return report
 
 
-def _verdict(verified: _Found) -> None:
-    wrong = sum(check.verdict == FAILED for check in verified.report.checks)
-    if verified.report.verdict == SOUND:
+def _verdict(report: Report) -> None:
+    wrong = sum(check.verdict == FAILED for check in report.checks)
+    if report.verdict == SOUND:
         st.success("**This bundle is sound**: nothing that can be checked is wrong.", icon=":material/verified:")
-    elif verified.report.verdict == PARTLY:
-        left = " ".join(verified.report.unchecked)
-        said = f"**This bundle is sound as far as checked**, but not all of it could be checked. Open questions: {left}"
-        st.warning(said, icon=":material/help:")
+    elif report.verdict == PARTLY:
+        left = " ".join(report.unchecked)
+        sentence = f"**This bundle is sound as far as checked**, but not all of it could be checked. Open questions: {left}"
+        st.warning(sentence, icon=":material/help:")
     else:
         st.error(f"**This bundle is not sound**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
-    st.markdown(f"SHA-256 of the file: `{verified.report.sha256}`")
+    st.markdown(f"SHA-256 of the file: `{report.sha256}`")
 
 
 def _checks(checks: tuple[Check, ...]) -> None:

@@ -167,7 +167,6 @@ def _start(way: str, draft: Draft) -> dict[str, Any]:
 
 
 def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> None:
-    """Tables one by one, with weights."""
     key = f"{here.project}:pick"
     st.multiselect("Columns of a table", domain.names, key=key, placeholder="Choose columns that belong together")
     with st.container(horizontal=True, gap="small"):
@@ -279,5 +278,4 @@ def outcome(workload: Workload) -> None:
 
 
 def coverage(workload: Workload) -> None:
-    """Which pairs of columns are covered."""
     show(charts.coverage, precision.coverage(workload))

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.patience import SECONDS
 from tests.servers import ROOT, serving
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "")
@@ -27,7 +28,7 @@ def command(pattern: str) -> list[str]:
 
 def status(address: str, headers: Mapping[str, str]) -> int:
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=dict(headers)), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=dict(headers)), timeout=SECONDS) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         return refused.code
@@ -42,7 +43,7 @@ def test_it_serves_nobody_without_the_token_and_says_how_to_come_in(tmp_path: Pa
         for headers in ({}, {"cookie": "dpsynth_owner=" + "0" * 32}, {"x-forwarded-for": "127.0.0.1", "x-real-ip": "127.0.0.1"}):
             assert status(server.url, headers) == 403
         check = [argument.replace(":8501/", f":{server.port}/") for argument in arguments]
-        assert subprocess.run([sys.executable, *check], timeout=30, check=False).returncode == 0
+        assert subprocess.run([sys.executable, *check], timeout=SECONDS, check=False).returncode == 0
         token = server.token
     printed = (tmp_path / "log").read_text(encoding="utf-8")
     assert f"docker exec CONTAINER cat {tmp_path / 'home' / 'token'}" in printed

@@ -35,7 +35,7 @@ class Personal:
 
     @property
     def cookie(self) -> str:
-        """Its name. Cookies do not tell ports apart: without a name of its own, a second wizard on this machine would overwrite it."""
+        """Cookies do not tell ports apart: without a name of its own, a second wizard on this machine would overwrite it."""
         return f"dpsynth_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     @property
@@ -79,7 +79,6 @@ class Personal:
 
 
 def opening(url: str, token: str) -> str:
-    """The address that opens the wizard."""
     return f"{url}/?{PARAMETER}={token}"
 
 

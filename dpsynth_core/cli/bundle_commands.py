@@ -1,0 +1,74 @@
+"""`verify` and `reproduce`: what somebody does with a release bundle, from the bundle alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsynth_core.cli.making import show
+from dpsynth_core.cli.options import add_command, check_writable, number
+from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
+from dpsynth_core.foundation.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from dpsynth_core.bundle.confined import Limits
+    from dpsynth_core.cli.options import Commands
+
+
+def add(commands: Commands) -> None:
+    check = add_command(commands, "verify", _verify, "check what a release bundle says, from the bundle alone")
+    again = add_command(commands, "reproduce", _reproduce, "make the rows of a release bundle again, from the bundle alone")
+    again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")
+    for parser in (check, again):
+        parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="release.zip, or the folder it was unpacked into")
+        parser.add_argument("--public", metavar="FILE", type=Path, help="the public table, if the release used one; nothing else is opened")
+        memory, seconds = ("1024", "30") if parser is check else ("4096", "600")
+        parser.add_argument("--memory", metavar="MB", dest="megabytes", help=f"that it may take (default: {memory})")
+        parser.add_argument("--seconds", metavar="N", help=f"of work that it may take (default: {seconds})")
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from dpsynth_core.bundle import confined, verify
+
+    report = confined.verified(options.bundle, _limits(options, confined.Limits()), options.public)
+    for check in report.checks:
+        print_result(f"{check.verdict}: {check.question} {check.detail}")
+    print_result(f"note: {verify.CANNOT}")
+    if report.sha256:
+        print_result(f"SHA-256 of the bundle: {report.sha256}")
+    conclusions = {
+        verify.SOUND: "sound: nothing that can be checked is wrong",
+        verify.PARTLY: f"sound as far as checked; not checked: {' '.join(report.unchecked)}",
+        verify.UNSOUND: "NOT SOUND: do not rely on this release",
+    }
+    print_result(conclusions[report.verdict])
+    return {verify.SOUND: 0, verify.PARTLY: UNCHECKED, verify.UNSOUND: FAILED}[report.verdict]
+
+
+def _limits(options: argparse.Namespace, default: Limits) -> Limits:
+    given = {name: number(getattr(options, name)) for name in ("megabytes", "seconds") if getattr(options, name) is not None}
+    for name, value in given.items():
+        if not isinstance(value, int) or not 1 <= value <= 10**6:
+            option = "--memory" if name == "megabytes" else "--seconds"
+            raise InputError(option, f"{shown(value)} cannot be used", "give a whole number from 1 to 1000000")
+    return replace(default, **given)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from dpsynth_core.bundle import confined
+    from dpsynth_core.release import document as releases
+
+    limits = _limits(options, confined.Limits(megabytes=4096, seconds=600, processors=os.cpu_count() or 1))
+    check_writable(options.out)
+    again = confined.reproduced(options.bundle, limits, show, options.public)
+    releases.write_rows(options.out, again.csv, again.parquet)
+    where = f", written to {options.out}" if again.csv else ""
+    if not again.different:
+        print_message(f"done: all of the release is as published, to the last bit{where}")
+        return 0
+    why = f" (others here: {', '.join(again.versions)})" if again.versions else ""
+    print_message(f"done, but not the same: {', '.join(again.different)}{why}{where}")
+    return FAILED

@@ -1,0 +1,43 @@
+"""`domain`: a domain from what a file says of itself, with what is still to be said marked."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsynth_core.cli.options import add_command
+from dpsynth_core.cli.table_options import FILES, add_table_options, stated_format
+from dpsynth_core.cli.terminal import print_message
+from dpsynth_core.foundation.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from dpsynth_core.cli.options import Commands
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(commands, "domain", _domain, "write a domain from a file's labels and types; no record is read")
+    parser.add_argument("data", metavar="FILE", type=Path, help=FILES)
+    parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
+    add_table_options(parser)
+
+
+def _domain(options: argparse.Namespace) -> None:
+    from dpsynth_core.sources.labels import declared_domain
+
+    made = declared_domain(options.data, stated_format(options))
+    try:
+        with options.out.open("x", encoding="utf-8") as stream:
+            stream.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    except FileExistsError:
+        raise InputError("--out", f"{shown(options.out)} is there already", "name another file") from None
+    except OSError:
+        raise InputError("--out", f"{shown(options.out)} cannot be written", "name a file that you may write") from None
+    open_ones = [entry["name"] for entry in made["attributes"] if "to_do" in entry]
+    done = len(made["attributes"]) - len(open_ones)
+    print_message(f"done: {done} columns are declared, written to {options.out}")
+    print_message("note: labels are public only if they were before anybody answered; look through them before you use the domain")
+    if open_ones:
+        named = ", ".join(open_ones[:10]) + (f" and {len(open_ones) - 10} more" if len(open_ones) > 10 else "")
+        print_message(f'still to be said ("to_do" in the file): {named}')

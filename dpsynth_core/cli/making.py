@@ -1,0 +1,199 @@
+"""From a plan to the files of a release: everything checked, charged if asked to, made, written, and said what came out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsynth_core.cli.options import check_writable
+from dpsynth_core.cli.terminal import print_message
+from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError, shown
+
+if TYPE_CHECKING:
+    from dpsynth_core.foundation.zones import Zoned
+    from dpsynth_core.planning.plan import Plan
+    from dpsynth_core.planning.spec import Spec
+    from dpsynth_core.release.release import Progress, Release
+    from dpsynth_core.release.times import Times
+
+BUNDLE = "release.zip"
+
+
+def release(
+    spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str = "", unstated: Sequence[str] = ()
+) -> None:
+    """Check everything, charge if asked to, make the release and write it with its rows in these formats.
+
+    assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
+    values.
+    """
+    from dpsynth_core.planning.discovery import sentences
+    from dpsynth_core.release import spool, synthesis
+
+    if population is not None:
+        from dpsynth_core.store import ledger
+
+        ledger.check_name(population)
+    plan = synthesis.plan(spec)
+    check_out(out, formats)
+    spool.check_room(plan, out, "--out")
+    findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
+    lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
+    lines += [f"note: {_unstated(unstated)}"] if unstated else []
+    lines += [f"warning, for your eyes only: {finding}" for finding in findings]
+    for sentence in sentences(plan):
+        print_message(sentence)
+    interrupts.defer()  # from the charge to the last file
+    if population is None:
+        _make(plan, out, spool_beside(out), "", lambda: None, lines, formats)
+        return
+    from dpsynth_core.store import charging, spools
+
+    spools.check_room(plan)
+    charging.charged(
+        plan,
+        lambda run, touch: _make(plan, out, spools.spool_file(run), run, touch, lines, formats),
+        lambda line: print_message(f"warning: {line}"),
+    )
+
+
+def _unstated(columns: Sequence[str]) -> str:
+    named = ", ".join(repr(name) for name in columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+    return f'values that are missing or not declared get cells of their own in {named} (state it: "missing" and "other" in the domain)'
+
+
+def _make(plan: Plan, out: Path, path: Path, run: str, touch: Callable[[], None], lines: Sequence[str], formats: Sequence[str]) -> None:
+    """Make the release of a plan and write it; what was measured is kept at `path` until that is done. run: "" if nothing is charged.
+    lines: what the curator should read now that nothing stands in the way any more."""
+    from dpsynth_core.release import synthesis
+    from dpsynth_core.release.spool import Spool
+    from dpsynth_core.release.statement import NOT_PRIVATE
+    from dpsynth_core.release.times import Stopwatch
+
+    noise = synthesis.noise_for(plan.spec)
+    if not noise.private:
+        lines = (*lines, f"warning: {NOT_PRIVATE}")
+    try:
+        spool = Spool(path, run, plan, noise.private)
+    except FileExistsError:
+        raise InputError("--out", f"{shown(path)} holds a run that was interrupted", "recover it, or delete that file") from None
+    try:
+        for line in lines:
+            print_message(line)
+        interrupts.check()
+        touch()
+    except BaseException:
+        spool.discard()
+        raise
+    stopwatch = Stopwatch()
+    try:
+        made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, show, spool, stopwatch)
+        interrupts.check()
+        write_files(replace(made, ledger=cited(run)), out, stopwatch.times(), formats)
+    except BaseException as error:
+        spool.close()
+        if not spool.answers:
+            spool.discard()
+        else:
+            print_message(
+                f"kept: {spool.answers:,} answers; nothing is spent again by: python -m dpsynth_core recover {run or path} --out DIR"
+            )
+        if isinstance(error, InputError):
+            raise ChargedError(error.field, error.problem, error.remedy) from error
+        if isinstance(error, Exception):  # its text could quote a record
+            remedy = "that is a mistake of the program: please report it"
+            raise ChargedError("run", f"it failed with {type(error).__name__}", remedy) from error
+        raise
+    spool.discard()
+
+
+def spool_beside(out: Path) -> Path:
+    """Where a run that nobody charges keeps what it measured: beside the folder, which may be lost, or in it where that cannot be."""
+    whole = out.resolve()
+    return whole.with_name(f"{whole.name}.interrupted") if os.access(whole.parent, os.W_OK) else whole / "release.interrupted"
+
+
+def cited(run: str) -> dict[str, Any]:
+    """What the release says of the ledger. A ledger that was lost meanwhile is no reason to lose the release too."""
+    if not run:
+        return {}
+    from dpsynth_core.store import ledger
+
+    try:
+        cited = ledger.citation(run)
+    except InputError:
+        print_message("warning: the ledger does not know this run, and the release does not cite it")
+        return {}
+    print_message(f"ledger: entry {cited['entry']}, hash {cited['hash']}")
+    return cited
+
+
+def check_out(out: Path, formats: Sequence[str]) -> None:
+    """Before anything is charged: nothing stands in the way of the files of a release. Raises InputError."""
+    check_writable(out)
+    for name in (*(f"synthetic.{name}" for name in formats), "release.json", "times.json", BUNDLE):
+        if (out / name).is_dir():
+            raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
+
+
+def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str]) -> None:
+    """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows."""
+    from dpsynth_core.bundle.pack import pack
+    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.release import document as releases
+    from dpsynth_core.release import times
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _write_rows(made, out, formats)
+        releases.write_document(made, out)
+        with private_file(out / BUNDLE) as stream:
+            stream.write(pack(made))
+        times.write(taken, out)
+    except OSError as error:
+        raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
+    for brand in made.brands:
+        print_message(f"note: {brand.sentence}")
+    rows = "answers only" if made.codes is None else f"{made.rows} rows"
+    if made.certificate is not None:
+        certificate, sure = made.certificate, "with 95 % confidence"
+        tables = f"{len(certificate.marginals)} marginals, as the share of people in a wrong cell"
+        print_message(f"certificate: mean error {certificate.mean_error:.4f} over {tables}, at most {certificate.mean_bound95:.4f} {sure}")
+        print_message(
+            f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}"
+        )
+    print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
+    if taken is not None:
+        took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
+        print_message(f"{took}; {times.TIMES} there has more and is not for publication")
+
+
+def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
+    """A format that cannot hold the rows is no reason to lose a release that is paid for."""
+    from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.release.row_files import FORMATS
+
+    for name in formats if made.table is not None else ():
+        file = f"synthetic{FORMATS[name].ending}"
+        try:
+            content = FORMATS[name].write(made.table, made.domain)
+        except CapacityError as error:
+            print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
+            continue
+        with private_file(out / file) as stream:
+            stream.write(content)
+
+
+def show(progress: Progress) -> None:
+    """One line for each marginal measured and each phase; fits are not news. A signal ends the run here."""
+    interrupts.check()
+    spent = f"rho {progress.rho_spent:.4g}, {progress.done:.0%} done"
+    if progress.kind == "measured":
+        what = " x ".join(progress.attributes) or "the number of records"
+        print_message(f"round {progress.round}: measured {what}, sigma {progress.sigma:.3g}, {spent}")
+    elif progress.kind == "phase":
+        print_message(progress.message)

@@ -1,0 +1,198 @@
+"""`synthesize`, `run` and `recover`: a release from options, from a spec, or from what an interrupted run has kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
+from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
+from dpsynth_core.cli.table_options import FILES, add_table_options, assumed, stated_format
+from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.looks import LOOKS, NOTHING
+
+if TYPE_CHECKING:
+    from dpsynth_core.cli.options import Commands
+    from dpsynth_core.vocabulary.domain import Domain
+    from dpsynth_core.vocabulary.workload import Workload
+
+
+_ORIGINS = ("typed", "codebook", "public", "labels", "data")
+"""Those of `vocabulary.domain`, which --help does not wait for."""
+
+
+def add(commands: Commands) -> None:
+    make = add_command(commands, "synthesize", _synthesize, "make a release from options")
+    make.add_argument("data", metavar="DATA", type=Path, help=FILES)
+    make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
+    origin = "where the columns and their values came from (default: what DOMAIN.json says, else not stated); data needs a reason"
+    make.add_argument("--domain-origin", choices=_ORIGINS, help=origin)
+    reason = "why that is harmless, or why it is not what DOMAIN.json says of itself; a sentence, published with the release"
+    make.add_argument("--origin-reason", metavar="TEXT", default="", help=reason)
+    public = "a public table of the same columns, for mechanisms that can use one"
+    make.add_argument("--public", metavar="FILE", type=Path, help=public)
+    workload = "all-3way | all-2way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json"
+    make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
+    make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
+    make.add_argument("--epsilon", required=True)
+    make.add_argument("--delta", default="1e-9", help="default: %(default)s")
+    certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
+    make.add_argument("--certificate", metavar="SHARE", default="0.05", help=certificate)
+    discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
+    make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
+    make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
+    make.add_argument("--person-column", metavar="NAME", help="column that tells people apart; default: one row is one person")
+    make.add_argument("--max-rows-per-person", metavar="M", default="1", help="further ones are not used (default: %(default)s)")
+    copies = "what else is published about the same people, in your words; published with the release"
+    make.add_argument("--other-copies", metavar="TEXT", default="", help=copies)
+    looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
+    make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
+    add_table_options(make)
+    add_setting(make)
+    make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
+    make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
+
+    run = add_command(commands, "run", _run, "make a release from a spec")
+    run.add_argument("spec", metavar="SPEC.json", type=Path, help="a relative data path in it starts from its folder")
+
+    recover = add_command(commands, "recover", _recover, "finish the release of an interrupted run, without spending again")
+    recover.add_argument(
+        "run", metavar="RUN", nargs="?", help="what the interrupted run named; default: the one beside DIR, or the only one"
+    )
+    folder = "folder for rows, release.json and release.zip; times.json there is for the curator only, not for publication"
+    for parser in (make, run, recover):
+        parser.add_argument("--out", metavar="DIR", type=Path, required=True, help=folder)
+        kinds = "of the rows: csv, parquet, xlsx, sav, dta, xpt, feather, jsonl, separated by commas (default: %(default)s)"
+        parser.add_argument("--format", metavar="LIST", default="csv", help=kinds)
+    for parser in (make, run):
+        parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+    recover.add_argument("--answers", action="store_true", help="write the noisy tables alone, also where rows could be made")
+
+
+def _synthesize(options: argparse.Namespace) -> None:
+    from dpsynth_core.foundation.documents import read_document
+    from dpsynth_core.mechanisms import registry
+    from dpsynth_core.planning.spec import UNNAMED, Spec
+    from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.sources.files import column_names
+    from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
+
+    form, formats = stated_format(options), chosen(options.format)
+    declared = read_document(options.domain, "domain")
+    domain = parse_domain(declared).ordered_like(column_names(options.data, form))
+    mechanism = registry.get(options.mechanism)
+    spec = {
+        "name": options.data.stem or "release",
+        "population": UNNAMED if options.population is None else options.population,
+        "data": form.section(options.data),
+        "unit": {
+            "relation": options.relation,
+            "person_column": options.person_column,
+            "max_rows_per_person": number(options.max_rows_per_person),
+        },
+        **({} if options.public is None else {"public": _public_table(options.public)}),
+        "other_copies": options.other_copies,
+        "looks": _looks(options.looked),
+        "domain_origin": options.domain_origin or "unstated",
+        "domain_justification": options.origin_reason,
+        "domain": domain.to_json(),
+        "workload": parse_workload(options.workload, domain).to_json(),
+        "budget": {name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+        "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
+        "output": {"rows": number(options.rows), "seed": number(options.seed)},
+    }
+    release(Spec.from_json(spec), options.out, options.population, formats, assumed(options, form), unstated_columns(declared))
+
+
+def _looks(stated: list[str] | None) -> list[str] | None:
+    """What was seen of the table, as stated; None where nothing is."""
+    if stated is not None and NOTHING in stated and len(stated) > 1:
+        raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
+    return stated if stated is None else [look for look in stated if look != NOTHING]
+
+
+def parse_workload(text: str, domain: Domain) -> Workload:
+    """all-3way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json (the workload's own JSON).
+
+    Raises InputError.
+    """
+    from dpsynth_core.planning.spec import read_json
+    from dpsynth_core.vocabulary import workload as workloads
+
+    kind, _, rest = text.partition("-" if text.startswith("all-") else ":")
+    if kind == "all" and rest.endswith("way") and (k := whole(rest[:-3])) is not None:
+        return workloads.all_kway(domain, k)
+    if kind == "target":
+        column, _, size = rest.rpartition(":")
+        if column and (k := whole(size)) is not None:
+            return workloads.target(domain, column, k)
+    elif kind == "threshold":
+        least, _, of = rest.partition("-of-")
+        size, _, what = of.partition(":")
+        if (t := whole(least)) is not None and whole(size) is not None and (what == "all" or what.startswith("target:")):
+            return parse_workload(f"all-{size}way" if what == "all" else f"{what}:{size}", domain).asking(t)
+    elif text.endswith(".json") or os.path.isfile(text):
+        return workloads.from_json(domain, read_json(Path(text), "--workload"))
+    forms = "use all-2way, all-3way, target:COLUMN:3, threshold:1-of-3:all or a JSON file"
+    raise InputError("--workload", f"{shown(text)} is not a workload", forms)
+
+
+def _public_table(path: Path) -> dict[str, Any]:
+    """The spec's section about a public table: how the file is written, and its content's digest."""
+    from dpsynth_core.sources.files import sniff
+    from dpsynth_core.sources.public import digest
+
+    form = sniff(path)
+    return form.section(path) | {"sha256": digest(path)}
+
+
+def _run(options: argparse.Namespace) -> None:
+    from dpsynth_core.planning.spec import load_spec
+    from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.vocabulary.domain import without_statement
+
+    spec = load_spec(options.spec)
+    if options.population is not None:
+        spec = spec.model_copy(update={"population": options.population})
+    release(spec, options.out, options.population, chosen(options.format), unstated=without_statement(spec.domain))
+
+
+def _recover(options: argparse.Namespace) -> None:
+    """Finish the release of an interrupted run. Reads no record and charges nothing."""
+    from dpsynth_core.release import recovery, spool
+    from dpsynth_core.release.row_files import chosen
+
+    path = _spool_of(options.run, options.out)
+    kept = spool.read(path)
+    formats = chosen(options.format)
+    check_out(options.out, formats)
+    interrupts.defer()
+    made = recovery.recover(kept, show, options.answers)
+    interrupts.check()
+    write_files(replace(made, ledger=cited(kept.run)), options.out, None, formats)
+    if not kept.run:
+        path.unlink()
+        return
+    from dpsynth_core.store import spools
+
+    spools.settle(kept.run)
+
+
+def _spool_of(run: str | None, out: Path) -> Path:
+    """The spool that is meant: a file, a run in DPSYNTH_HOME, the one beside --out, or the only one there is. Raises InputError."""
+    for path in (spool_beside(out),) if run is None else (Path(run),):
+        if os.path.isfile(path):  # unlike Path's, it takes any text
+            return path
+    from dpsynth_core.store import spools
+
+    there = spools.unfinished()
+    if run is not None and run in there:
+        return spools.spool_file(run)
+    if run is None and len(there) == 1:
+        return spools.spool_file(there[0])
+    remedy = f"name one of these runs: {', '.join(there)}" if there else "there is none in DPSYNTH_HOME, and none beside --out"
+    raise InputError("RUN", "it is not clear which interrupted run is meant", remedy)

@@ -1,0 +1,84 @@
+"""Options that state how a table is written; what nobody states is taken as the file's first bytes suggest, and said."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpsynth_core.foundation.errors import InputError
+
+if TYPE_CHECKING:
+    from dpsynth_core.sources.formats import TableFormat
+
+FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
+_FIELDS = {"missing": "missing_markers", "columns": "names"}
+"""Options that are not called what they state."""
+_STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "columns", "sheet", "missing")
+_MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": ""}
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoding", help="how the table is written, such as utf-8 or cp1252 (default: as its first bytes suggest)")
+    parser.add_argument("--delimiter", help="comma | semicolon | tab | bar, or the character itself (default: as its first bytes suggest)")
+    quoting = "lines: quotes end with their line (default) | none | standard: quoted cells may contain line breaks, in a well-formed file"
+    parser.add_argument("--quoting", choices=("lines", "none", "standard"), help=quoting)
+    parser.add_argument("--decimal", metavar="MARK", help="point | comma, of numbers that are written as text (default: as suggested)")
+    parser.add_argument("--thousands", metavar="MARK", help="none | comma | point | space | apostrophe (default: as suggested)")
+    dates = "such as dd.mm.yyyy or mm/dd/yyyy (default: as suggested); yyyy-mm-dd is always understood"
+    parser.add_argument("--date-format", metavar="FORM", help=dates)
+    parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
+    parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
+    parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
+
+
+def stated_format(options: argparse.Namespace) -> TableFormat:
+    """How the table is written: as stated, and where nothing is, as its first bytes suggest. Raises InputError."""
+    from dpsynth_core.sources.files import sniff
+    from dpsynth_core.sources.formats import DELIMITERS
+
+    named = {name: sign for sign, name in DELIMITERS.items()} | {r"\t": "\t"}
+    suggested = sniff(options.data, options.encoding, named.get(options.delimiter, options.delimiter))
+    stated: dict[str, object] = {}
+    for name in _STATED:
+        if (given := getattr(options, name)) is None:
+            continue
+        if not suggested.applies(_FIELDS.get(name, name)):
+            raise InputError(_option(name), "files of this kind do not have that", "leave it out")
+        stated[_FIELDS.get(name, name)] = given
+    for name in ("decimal", "thousands"):
+        if name in stated:
+            stated[name] = _MARKS.get(str(stated[name]), stated[name])
+    if "names" in stated:
+        stated["names"] = tuple(str(stated["names"]).split(","))
+    if "missing_markers" in stated:
+        stated["missing_markers"] = frozenset(options.missing)
+    if "delimiter" in stated:
+        stated["delimiter"] = suggested.delimiter
+    return replace(suggested, **stated)  # type: ignore[arg-type]
+
+
+def assumed(options: argparse.Namespace, form: TableFormat) -> str:
+    """What was not stated of how the table is written, in words; nothing if all was."""
+    from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
+    from dpsynth_core.sources.notation import DECIMALS, THOUSANDS
+
+    markers = ", ".join(repr(marker) for marker in sorted(form.missing_markers))
+    words = {
+        "encoding": f"encoding {form.encoding}",
+        "delimiter": f"fields separated by {DELIMITERS.get(form.delimiter, repr(form.delimiter))}",
+        "quoting": "quotes end with their line",
+        "decimal": f"decimal {DECIMALS[form.decimal]}",
+        "thousands": f"{THOUSANDS[form.thousands]} between thousands" if form.thousands else "no mark between thousands",
+        "date_format": f"dates written {form.date_format}",
+        "sheet": "the first sheet",
+        "missing": f"missing is written {markers}",
+    }
+    if form.kind not in WRITTEN_AS_TEXT:
+        words = {name: text for name, text in words.items() if name not in ("decimal", "thousands", "date_format")}
+    open_ones = [name for name in words if getattr(options, name) is None and form.applies(_FIELDS.get(name, name))]
+    return f"{', '.join(words[name] for name in open_ones)} (state it: {' '.join(map(_option, open_ones))})" if open_ones else ""
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,40 @@
+"""What the command line prints, and the code it ends with."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+
+BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
+
+
+def print_message(line: str) -> None:
+    """To stderr, without the control characters that a column name may hold."""
+    print(_printable(line), file=sys.stderr, flush=True)
+
+
+def print_result(line: str) -> None:
+    """The same to stdout: what was asked for."""
+    print_text(_printable(line))
+
+
+class Unprinted(Exception):
+    """stdout takes no more: a full disk, or a reader that went away."""
+
+
+def print_text(text: str) -> None:
+    """To stdout, whatever characters it can show. Raises Unprinted, so that no exit code is taken for a result."""
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
+        print(text, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):  # what Python would try to write once more when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Unprinted from None
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in line)

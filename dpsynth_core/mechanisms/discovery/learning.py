@@ -1,0 +1,42 @@
+"""The phase of a run before its mechanism: what nobody said of the columns is learnt from the kernel, for the discovery share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.mechanisms.discovery import categories, numbers
+from dpsynth_core.mechanisms.discovery.division import LEVELS, Portion
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.vocabulary.attribute import Attribute
+
+
+def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribute]:
+    """The columns of the portions with the cells that were found: texts first, one by one, then all numbers together."""
+    for portion in portions:
+        if not portion.column.is_number:
+            noisy = kernel.discover_values((portion.column.name,), portion.sigma, portion.delta)
+            yield categories.column(portion.column, noisy, portion.sigma)
+    yield from _numbers(kernel, [portion for portion in portions if portion.column.is_number])
+
+
+def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribute]:
+    """One pass over the table for each look at all columns of numbers."""
+    edges = [numbers.grid(portion.column.kind) for portion in portions]
+    counts: list[NDArray[np.float64]] = [np.zeros(0)] * len(portions)
+    for level in range(LEVELS if portions else 0):
+        if level:
+            edges = [
+                numbers.divided(p.column.kind, cuts, noisy, p.sigma, p.column.most)
+                for p, cuts, noisy in zip(portions, edges, counts, strict=True)
+            ]
+        looks = [numbers.cells(p.column.name, p.column.kind, cuts) for p, cuts in zip(portions, edges, strict=True)]
+        kernel.prepare_cells(looks)
+        for i, (portion, look) in enumerate(zip(portions, looks, strict=True)):
+            noisy = kernel.measure_cells((look.name,), look, portion.sigma)
+            edges[i], counts[i] = numbers.trimmed(edges[i], noisy[:-1], portion.sigma)
+    for portion, cuts, noisy in zip(portions, edges, counts, strict=True):
+        bins = numbers.merged(cuts, noisy, portion.sigma, portion.column.most - 1)
+        yield numbers.cells(portion.column.name, portion.column.kind, bins)

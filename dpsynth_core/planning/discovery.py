@@ -1,0 +1,48 @@
+"""What it means that a plan learns the values of columns with noise, in words: before the run for the curator, after it for readers.
+
+From the plan alone, and the same in both places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.planning.plan import Plan
+
+
+def sentences(plan: Plan) -> Iterator[str]:
+    """What is learnt and at what price, and what a value must be shared by to be found; nothing where all values are declared."""
+    if not plan.portions:
+        return
+    texts, numbers = ([p for p in plan.portions if bool(p.delta) == wanted] for wanted in (True, False))
+    share, rho = plan.spec.budget.discovery, plan.shares.discovery
+    yield f"A share of {share:.3g} of the budget (rho = {rho:.6g}) learns the values of {_named(plan.portions)}, the same for each."
+    if texts:
+        rows = plan.unit.max_rows_per_person
+        yield (
+            f"Of {_named(texts)}: a value that {texts[0].shared_by(rows):,} records share is found 95 times of 100. It is published if its "
+            f"noisy number of records is at least {texts[0].least(rows):,}; one that a single person has is, with a probability of "
+            f"{texts[0].delta:.2g} at most. All other values go to “other”, and so do the least frequent ones of a column that would have "
+            "more cells than the plan allows."
+        )
+    if numbers:
+        yield (
+            f"Of {_named(numbers)}: bounds and bins, from noisy counts (± {numbers[0].sigma:,.0f} records) of ever finer cells of a public "
+            "grid. Values beyond the bounds go to the nearest bin."
+        )
+
+
+def of_column(plan: Plan, name: str) -> str:
+    """Where the values of a column that was learnt come from, as a sentence; "" for another column."""
+    for portion in plan.portions:
+        if portion.column.name == name:
+            least = portion.least(plan.unit.max_rows_per_person)
+            if least is None:
+                return f"Its bounds and bins were learnt from counts with noise of ± {portion.sigma:,.0f} records."
+            return f"Its values were learnt with noise of ± {portion.sigma:,.0f} records: those whose noisy count reached {least:,}."
+    return ""
+
+
+def _named(portions: tuple[Portion, ...] | list[Portion]) -> str:
+    return ", ".join(f"“{portion.column.name}”" for portion in portions)

@@ -1,0 +1,84 @@
+"""Whether a plan fits this machine and a sane time, from public facts and the machine's free memory alone: before anything is charged.
+
+Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides, for its tables and rows, is added here.
+"""
+
+from __future__ import annotations
+
+import resource
+from contextlib import suppress
+from pathlib import Path
+
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.planning.plan import Plan
+
+MEGABYTE = 1e6
+BYTES_PER_CELL = 40
+"""Of a table of the workload: counts, shares, bounds, and its place in the documents of a release."""
+BYTES_PER_VALUE = 100
+"""Of a row's column: its code, the drawn value, and both as CSV, Parquet and in the bundle."""
+MAX_DAYS = 7
+_SECONDS_PER_VALUE = 2e-6
+
+
+def check(plan: Plan) -> None:
+    """CapacityError that names what to change where memory or time will not do."""
+    rows_mb = _values(plan) * BYTES_PER_VALUE / MEGABYTE
+    tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
+    free = free_mb()
+    if free is not None and rows_mb + tables_mb > free:
+        problem = f"it may need {rows_mb + tables_mb:,.0f} MB, and {free:,.0f} MB are free here"
+        raise CapacityError("memory", problem, f"{_remedy(plan, rows_mb > tables_mb)}, or use a machine with more memory")
+    days = (plan.forecast.seconds + _values(plan) * _SECONDS_PER_VALUE) / 86_400
+    if days > MAX_DAYS:
+        raise CapacityError("time", f"it would take about {days:,.0f} days", _remedy(plan, False))
+
+
+def free_mb() -> float | None:
+    """What this process has and may still get; None where the system does not say."""
+    limits = [limit for limit in (_unused_memory(), _address_space()) if limit is not None]
+    return min(limits) / MEGABYTE if limits else None
+
+
+def _values(plan: Plan) -> int:
+    """Of the rows that the spec asks for. Otherwise their number is noisy, and capped (`spec.MAX_UNSTATED_ROWS`)."""
+    return (plan.spec.output.rows or 0) * len(plan.domain)
+
+
+def _remedy(plan: Plan, rows: bool) -> str:
+    if rows:
+        return "ask for fewer rows"
+    names = {parameter.name for parameter in parameters(plan.mechanism)}
+    knob = next((name for name in ("max_size_mb", "relaxed_rows", "rounds", "records") if name in names), None)
+    return "use fewer or smaller tables" + (f", or a smaller {knob}" if knob else "")
+
+
+def _unused_memory() -> float | None:
+    """Bytes: of the machine or, in a container, of its control group; with what this process holds already."""
+    used = _resident()
+    available: list[float] = []
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        available.append(next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    with suppress(OSError, ValueError):  # the limit is a word where there is none
+        group = Path("/sys/fs/cgroup")
+        available.append(float(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())))
+    return min(available) + used if available else None
+
+
+def _address_space() -> float | None:
+    """Bytes that a limit on this process leaves, with what it holds already; its reserved address space is not memory."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    with suppress(OSError, ValueError, IndexError):
+        reserved = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        return float(limit - reserved + _resident())
+    return float(limit)
+
+
+def _resident() -> float:
+    with suppress(OSError, ValueError, IndexError):
+        return float(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
+    return 0.0

@@ -1,0 +1,64 @@
+"""Where the columns and values of a domain came from: what the domain itself says, what its curator states, and both in words.
+
+Nothing is certified that nobody stated. A domain that was read from the private table says so in its own document, and goes on saying so
+wherever that document is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from dpsynth_core.foundation.reasons import check_reason
+from dpsynth_core.vocabulary.domain import DATA, ORIGINS
+
+if TYPE_CHECKING:
+    from dpsynth_core.planning.spec import Spec
+
+UNSTATED = "unstated"
+
+_CLAUSES: Mapping[str, str] = {
+    UNSTATED: "not stated",
+    "typed": "typed by the curator, who states that they did not come from the table",
+    "codebook": "a codebook",
+    "public": "a public table",
+    "labels": "the labels of the questionnaire that the file carries",
+    DATA: "the private table itself, which no budget covers (see the warnings)",
+}
+
+
+def of_document(spec: Spec) -> str:
+    """What the domain of a spec says of itself; "" where it says nothing, as in the form {"age": 32}, where every entry is a column."""
+    origin = spec.domain.get("origin") if isinstance(spec.domain.get("attributes"), list) else None
+    return origin if origin in ORIGINS else ""
+
+
+def from_data(spec: Spec) -> bool:
+    """Whether anything says that the domain was read from the private table."""
+    return DATA in (spec.domain_origin, of_document(spec))
+
+
+def check(spec: Spec) -> None:
+    """Raises InputError where a reason is missing: for a domain from the data, and for an origin that is not the one of the domain's own
+    document."""
+    own, stated = of_document(spec), spec.domain_origin
+    if from_data(spec):
+        check_reason("domain_justification", spec.domain_justification, "why a domain that was read from the data gives nobody away")
+    elif own and stated not in (UNSTATED, own):
+        what = f"why its origin is {stated!r}, although the document of the domain says {own!r}"
+        check_reason("domain_justification", spec.domain_justification, what)
+
+
+def clause(spec: Spec) -> str:
+    """Where the domain came from, for a list of facts: both origins where they differ."""
+    own, stated = of_document(spec), spec.domain_origin
+    if not own or own == stated:
+        return _CLAUSES[stated]
+    if stated == UNSTATED:
+        return _CLAUSES[own]
+    return f"{_CLAUSES[own]}, by its own document; {_CLAUSES[stated]}, as the curator states"
+
+
+def sentence(spec: Spec) -> str:
+    """The same as a sentence."""
+    return f"Where the columns and their values came from: {clause(spec)}."

@@ -1,0 +1,258 @@
+"""Synthetic rows as files of the kinds that curators use, with the labels, types and days of the domain.
+
+The same rows give the same bytes: where a format has a place for the time of writing, it says 1980-01-01. Nothing in a workbook is a
+formula or a link. Names that a program does not allow are changed as little as can be, and the label says the right one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import feather
+
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.release.document import csv_bytes, parquet_bytes
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+
+_THEN = datetime(1980, 1, 1)
+_SHEET_ROWS = 1_048_575
+_SHEET_COLUMNS = 16_384
+_YES_NO = {0: "false", 1: "true"}
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """title, what: for people. write: the bytes of rows with the domain's columns; raises CapacityError for what the format cannot hold."""
+
+    ending: str
+    mime: str
+    title: str
+    what: str
+    write: Callable[[pa.Table, Domain], bytes]
+    most_rows: int = sys.maxsize
+
+
+def chosen(text: str) -> tuple[str, ...]:
+    """The formats of a list such as "csv,xlsx", each once. Raises InputError."""
+    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
+    if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
+        raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")
+    return names
+
+
+def _feather(table: pa.Table, _: Domain) -> bytes:
+    sink = pa.BufferOutputStream()
+    feather.write_feather(table, sink)
+    return sink.getvalue().to_pybytes()
+
+
+def _jsonl(table: pa.Table, _: Domain) -> bytes:
+    out = io.StringIO()
+    for batch in table.to_batches(10_000):
+        for row in batch.to_pylist():
+            out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+    return out.getvalue().encode()
+
+
+def _xlsx(table: pa.Table, domain: Domain) -> bytes:
+    import xlsxwriter
+
+    if table.num_rows > _SHEET_ROWS or table.num_columns > _SHEET_COLUMNS:
+        problem = f"a sheet holds {_SHEET_ROWS:,} rows and {_SHEET_COLUMNS:,} columns"
+        raise CapacityError("rows", problem, "use another format, or fewer rows")
+    out = io.BytesIO()
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(out, options) as book:
+        book.set_properties({"created": _THEN})
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        sheet = book.add_worksheet("rows")
+        writers = {"string": sheet.write_string, "bool": sheet.write_boolean}
+        for place, attribute in enumerate(domain):
+            sheet.write_string(0, place, attribute.name[:32_767])
+            if attribute.dtype == "date":
+                sheet.set_column(place, place, 11, day)
+        for place, attribute in enumerate(domain):
+            write = writers.get(attribute.dtype, sheet.write_number)
+            for row, value in enumerate(table.column(attribute.name).to_pylist(), start=1):
+                if value is not None:
+                    sheet.write_datetime(row, place, value, day) if attribute.dtype == "date" else write(row, place, value)
+        if any(attribute.label or attribute.labels for attribute in domain):
+            _add_codebook(book.add_worksheet("codebook"), domain)
+    return out.getvalue()
+
+
+def _add_codebook(sheet: Any, domain: Domain) -> None:
+    lines = [("column", "label", "value", "value_label")]
+    for attribute in domain:
+        lines.append((attribute.name, attribute.label, "", ""))
+        lines += [(attribute.name, "", *pair) for pair in zip(attribute.categories, attribute.labels, strict=False)]
+    for row, line in enumerate(lines):
+        for place, text in enumerate(line):
+            sheet.write_string(row, place, text[:32_767])
+
+
+def _sav(table: pa.Table, domain: Domain) -> bytes:
+    import pyreadstat
+
+    names = _identifiers(domain.names, 60, r"[^\w.@#$]")
+    measures = {"ordinal": "ordinal", "categorical": "nominal"}
+
+    def write(path: Path) -> None:
+        pyreadstat.write_sav(
+            _frame(table, domain, names),
+            str(path),
+            column_labels=_labels(domain, names, 255),
+            variable_value_labels=_value_labels(domain, names, 120, texts=True),
+            variable_measure={name: measures.get(a.kind, "scale") for name, a in zip(names, domain, strict=True)},
+            variable_format={name: form for name, a in zip(names, domain, strict=True) if (form := _spss_format(a))},
+        )
+
+    content = bytearray(_through_file(write, ".sav"))
+    content[92:109] = b"01 Jan 8000:00:00"  # creation date and time
+    return bytes(content)
+
+
+def _spss_format(attribute: Attribute) -> str | None:
+    if attribute.dtype == "int64" or attribute.dtype == "bool":
+        return "F12.0"
+    if attribute.dtype == "float64":
+        return f"F16.{4 if attribute.decimals is None else attribute.decimals}"
+    return "SDATE10" if attribute.dtype == "date" else None
+
+
+def _dta(table: pa.Table, domain: Domain) -> bytes:
+    names = _identifiers(domain.names, 32, r"\W")
+    frame, out = _frame(table, domain, names), io.BytesIO()
+    days = [name for name, a in zip(names, domain, strict=True) if a.dtype == "date"]
+    for name in days:
+        frame[name] = pd.to_datetime(frame[name])
+    frame.to_stata(
+        out,
+        version=118,
+        write_index=False,
+        time_stamp=_THEN,
+        convert_dates=dict.fromkeys(days, "td"),
+        variable_labels=_labels(domain, names, 80),
+        value_labels=_value_labels(domain, names, 32_000, texts=False),
+    )
+    return out.getvalue()
+
+
+def _xpt(table: pa.Table, domain: Domain) -> bytes:
+    import pyreadstat
+
+    names = _identifiers(domain.names, 32, r"[^A-Za-z0-9_]")
+
+    def write(path: Path) -> None:
+        frame = _frame(table, domain, names)
+        days = {name: "YYMMDD10." for name, a in zip(names, domain, strict=True) if a.dtype == "date"}
+        pyreadstat.write_xport(frame, str(path), column_labels=_labels(domain, names, 255), variable_format=days)
+
+    content = _through_file(write, ".xpt")
+    head = re.sub(rb"[0-9]{2}[A-Z]{3}[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{2}", b"01JAN80:00:00:00", content[:640])
+    return head + content[640:]
+
+
+def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
+    """What a library writes that needs a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"rows{ending}"
+        write(path)
+        return path.read_bytes()
+
+
+def _frame(table: pa.Table, domain: Domain, names: Sequence[str]) -> pd.DataFrame:
+    """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
+    return pd.DataFrame({name: _column(table.column(a.name), a) for name, a in zip(names, domain, strict=True)})
+
+
+def _column(column: pa.ChunkedArray, attribute: Attribute) -> pd.Series:
+    if attribute.dtype == "string":
+        return pd.Series(["" if text is None else text.replace("\0", " ") for text in column.to_pylist()], dtype=object)
+    if attribute.dtype == "date":
+        return pd.Series(column.to_pylist(), dtype=object)
+    numbers = column.cast(pa.float64()).to_numpy()
+    return pd.Series(numbers.astype(np.int32) if _is_small(attribute) and not column.null_count else numbers)
+
+
+def _is_small(attribute: Attribute) -> bool:
+    """Whole numbers that four bytes hold, missing codes of Stata set aside."""
+    if attribute.dtype not in ("int64", "bool"):
+        return False
+    largest = max((abs(float(c)) for c in attribute.categories if c not in _YES_NO.values()), default=1.0)
+    bounds = [] if attribute.edges == () else [abs(attribute.edges[0]), abs(attribute.edges[-1])]
+    return max(largest, *bounds, 0.0) < 2_000_000_000
+
+
+def _labels(domain: Domain, names: Sequence[str], most: int) -> dict[str, Any]:
+    """The label of each column; the right name where that had to be changed."""
+    pairs = zip(names, domain, strict=True)
+    return {name: label[:most] for name, a in pairs if (label := a.label or (a.name if a.name != name else ""))}
+
+
+def _value_labels(domain: Domain, names: Sequence[str], most: int, texts: bool) -> dict[str, dict[Any, str]]:
+    """The label of each category, as far as the format has labels for values of its type."""
+    labels: dict[str, dict[Any, str]] = {}
+    for name, attribute in zip(names, domain, strict=True):
+        named = dict(zip(attribute.categories, attribute.labels, strict=False))
+        if attribute.dtype == "bool":
+            labels[name] = {value: named.get(word, word)[:most] for value, word in _YES_NO.items()}
+        elif named and attribute.dtype == "int64":
+            labels[name] = {int(float(category)): label[:most] for category, label in named.items()}
+        elif named and texts:
+            read = float if attribute.dtype == "float64" else str
+            labels[name] = {read(category): label[:most] for category, label in named.items()}
+    return labels
+
+
+def _identifiers(names: Sequence[str], most: int, wrong: str) -> list[str]:
+    """Names with letters, digits and underscores alone, which begin with a letter and differ in more than case."""
+    made: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(wrong, "_", name)
+        plain = (plain if re.match(r"[^\W\d_]", plain) else f"v_{plain}").rstrip(".")
+        while len(plain.encode()) > most:
+            plain = plain[:-1]
+        candidate, number = plain, 1
+        while candidate.lower() in taken:
+            number += 1
+            candidate = f"{plain[: most - 6]}_{number}"
+        taken.add(candidate.lower())
+        made.append(candidate)
+    return made
+
+
+FORMATS: Mapping[str, RowFormat] = {
+    "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda table, _: csv_bytes(table)),
+    "parquet": RowFormat(
+        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda table, _: parquet_bytes(table)
+    ),
+    "xlsx": RowFormat(
+        ".xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "Excel",
+        "Numbers, days and texts as such; no formulas. Labels on a second sheet.",
+        _xlsx,
+        _SHEET_ROWS,
+    ),
+    "sav": RowFormat(".sav", "application/x-spss-sav", "SPSS", "With labels of columns and values.", _sav),
+    "dta": RowFormat(".dta", "application/x-stata-dta", "Stata", "With labels of columns, and of values that are whole numbers.", _dta),
+    "xpt": RowFormat(".xpt", "application/x-sas-xport", "SAS transport", "With labels of columns.", _xpt),
+    "feather": RowFormat(".feather", "application/vnd.apache.arrow.file", "Feather", "Types kept, for Python and R.", _feather),
+    "jsonl": RowFormat(".jsonl", "application/x-ndjson", "JSON lines", "One object a line.", _jsonl),
+}
+"""By the name that the command line has for them."""

@@ -1,0 +1,73 @@
+"""How long a run took: for its curator alone, in a file of its own, and never part of a release.
+
+Reading and counting take as long as the records make them take, and so do an oracle and a linear program that see records. No budget covers
+that, so no published file has it. What is published of the time is the day on which the run began.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.foundation.zones import Zoned, curator_only
+
+TIMES = "times.json"
+"""Beside release.json, and no part of the bundle."""
+
+_NOTE = "For the curator only: how long a run took depends on the records, and no budget covers that. Do not publish this file."
+
+Times = Mapping[str, Any]
+"""phases: wall seconds of each, and under "total" of the whole run. steps: for each line of the history, seconds since the run began."""
+
+
+class Stopwatch:
+    """Wall seconds of one run, from when this is made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._phases: dict[str, float] = {}
+        self._steps: list[float] = []
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Book the time of the block to the phase `name`."""
+        start = time.perf_counter()
+        yield
+        self.book(name, start)
+
+    def book(self, phase: str, start: float) -> None:
+        """Book the time since `start` to a phase. start: of `time.perf_counter`."""
+        self._phases[phase] = self._phases.get(phase, 0.0) + time.perf_counter() - start
+
+    def step(self) -> None:
+        """The history of the run got a line."""
+        self._steps.append(self._elapsed())
+
+    def times(self) -> Zoned[Times]:
+        """What was booked so far."""
+        phases = {name: round(seconds, 3) for name, seconds in self._phases.items()} | {"total": self._elapsed()}
+        return curator_only({"phases": phases, "steps": list(self._steps)})
+
+    def _elapsed(self) -> float:
+        return round(time.perf_counter() - self._start, 3)
+
+
+def write(times: Zoned[Times] | None, directory: Path) -> None:
+    """Put the times beside a release, where only its curator can read them. None, of a run that was finished later, for no such file."""
+    path = directory / TIMES
+    if times is None:
+        path.unlink(missing_ok=True)
+        return
+    with private_file(path) as stream:
+        stream.write((json.dumps({"note": _NOTE} | dict(times.value)) + "\n").encode())
+
+
+def read(directory: Path) -> Zoned[Times] | None:
+    """What `write` put there."""
+    path = directory / TIMES
+    return curator_only(json.loads(path.read_bytes())) if path.exists() else None

@@ -1,0 +1,62 @@
+"""Feather and Arrow files as record batches. Every row is one record, so nothing in it can change another.
+
+A file is written by a program, from a table: neighbours are the tables inside. Each value keeps its place in its row, and text that is no
+UTF-8 is repaired where it stands. Whether lengths and offsets lie inside the file is checked for each batch, because Arrow trusts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.parquet_file import check_type, repaired
+
+
+def names(path: Path, _form: TableFormat) -> tuple[str, ...]:
+    """The names of the columns. Raises InputError for types that cannot be read, ArrowException for a damaged file."""
+    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+        for field in reader.schema:
+            check_type(field.name, field.type)
+        return tuple(reader.schema.names)
+
+
+def schema(path: Path) -> pa.Schema:
+    """The columns with their types."""
+    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+        return reader.schema
+
+
+def batches(path: Path, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
+    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+        whole = (reader.get_batch(i) for i in range(reader.num_record_batches)) if hasattr(reader, "get_batch") else reader
+        for batch in whole:
+            arrays = [_checked(batch.column(batch.schema.get_field_index(name))) for name in columns]
+            chosen = pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            for start in range(0, chosen.num_rows, rows):
+                yield chosen.slice(start, rows)
+
+
+def _reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    start = source.read(6)
+    source.seek(0)
+    if start.startswith(b"FEA1"):
+        raise InputError("data", "it is a Feather file of version 1, which nothing writes any more", "save it again as Feather or Parquet")
+    return pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
+
+
+def _checked(column: pa.Array) -> pa.Array:
+    """The same with its text repaired, if all of it lies inside the file. Raises ArrowInvalid."""
+    if pa.types.is_dictionary(column.type):
+        column.indices.validate(full=True)
+        return pa.DictionaryArray.from_arrays(column.indices, _checked(column.dictionary))  # checks that the indices are there
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        raw = column.view(pa.binary() if pa.types.is_string(column.type) else pa.large_binary())
+        raw.validate(full=True)
+        return repaired(column)
+    column.validate(full=True)
+    return column

@@ -1,0 +1,61 @@
+"""JSON lines as records: every line is exactly one record, whatever it says.
+
+As in `csv_file`, what is written about one person is one person's lines, and a record depends on its own line alone. A line that is no
+JSON object, an empty one included, is malformed: a record whose cells are all missing. A column that a line does not have is a missing
+cell; so are null, lists and objects. Numbers keep the digits they are written with.
+
+There is no header. Which columns there are, and in which order, is what the first lines suggest; who states a domain says which of them
+are used, and one that the first lines do not have is refused before anything is charged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dpsynth_core.sources import lines
+from dpsynth_core.sources.formats import TableFormat
+
+_HEAD_BYTES = 1 << 20
+
+
+def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+    """The columns of the first lines, in order of their appearance. Raises OSError and InputError."""
+    first = next(lines.blocks(path, form.encoding, _HEAD_BYTES), b"")
+    return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
+
+
+def batches(path: Path, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
+    """These columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
+    for block in lines.blocks(path, form.encoding):
+        records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
+        cells = [pa.array([_text(record.get(name)) for record in records], pa.string()).dictionary_encode() for name in columns]
+        yield pa.RecordBatch.from_arrays(cells, names=list(columns))
+
+
+def malformed(path: Path, form: TableFormat) -> tuple[int, int]:
+    """How many lines are no objects, and how many of those are blank."""
+    wrong = blank = 0
+    for block in lines.blocks(path, form.encoding):
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            wrong += _record(line) is None
+            blank += not line.strip()
+    return wrong, blank
+
+
+def _record(line: bytes) -> Mapping[str, Any] | None:
+    try:
+        record = json.loads(line.decode(), parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return {name.strip(): value for name, value in record.items()} if isinstance(record, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None  # a lone surrogate may be escaped in it

@@ -1,0 +1,138 @@
+"""How values are written as text: what stands for missing, how numbers and dates are spelled. A statement of the table's curator.
+
+A text that breaks the stated spelling is no number or no date, and so missing: it is never read as another number. Dates in the form
+year-month-day are understood in every table, because nothing else looks like them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+
+DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
+DECIMALS = {".": "point", ",": "comma"}
+THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+ISO_DATES = "yyyy-mm-dd"
+DATE_FORMATS = (ISO_DATES, "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy", "yyyy/mm/dd", "yyyymmdd", "ddmmmyyyy", "dd-mmm-yyyy")
+
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:$|[T ])"
+_GROUPED_BY = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+"""Characters that look like the mark and are written for it: spaces that do not break a line, the typographic apostrophe."""
+_PARTS = {"yyyy": "(?P<year>[0-9]{4})", "mmm": "(?P<month>[A-Za-z]{3})", "mm": "(?P<month>[0-9]{1,2})", "dd": "(?P<day>[0-9]{1,2})"}
+_FIXED = {"mm": "(?P<month>[0-9]{2})", "dd": "(?P<day>[0-9]{2})"}
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """missing_markers: texts that mean missing, without spaces around them. decimal: "." or ",".
+
+    thousands: the mark between groups of three digits, "" for none; a number may also be written without it.
+    date_format: of dd, mm (or mmm: jan, feb, ...) and yyyy with one sign, or none, between them. A time of day behind a date is cut off.
+    Raises InputError for what contradicts itself.
+    """
+
+    missing_markers: frozenset[str] = DEFAULT_MISSING
+    decimal: str = "."
+    thousands: str = ""
+    date_format: str = ISO_DATES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
+        if self.decimal not in DECIMALS:
+            raise InputError("data.decimal", "it is not a known decimal mark", "use a point or a comma")
+        if self.thousands not in THOUSANDS:
+            raise InputError("data.thousands", "it is not a known mark", "use nothing, a comma, a point, a space or an apostrophe")
+        if self.thousands == self.decimal:
+            raise InputError("data.thousands", "it is the decimal mark, too", "state two different marks")
+        if date_pattern(self.date_format) is None:
+            raise InputError("data.date_format", "it is not a known way to write dates", f"use {', '.join(DATE_FORMATS[:4])} or the like")
+
+    @property
+    def without_markers(self) -> Notation:
+        return replace(self, missing_markers=frozenset())
+
+    def absent(self, text: pa.Array) -> pa.BooleanArray:
+        """Which of these trimmed texts mean missing; null where the text is null."""
+        return pc.is_in(text, pa.array(sorted({*self.missing_markers, ""}), pa.string()))
+
+    def numbers(self, text: pa.Array) -> pa.Array:
+        """float64 of trimmed texts, null for what is no number. Markers are not looked at."""
+        if not self._is_plain:
+            text = pc.if_else(pc.match_substring_regex(text, self._number_pattern), text, None)
+            for mark in _marks(self.thousands):
+                text = pc.replace_substring(text, mark, "")
+            text = pc.replace_substring(text, self.decimal, ".")
+        return pc.if_else(pc.match_substring_regex(text, f"^{_NUMBER}$"), text, None).cast(pa.float64())
+
+    @cached_property
+    def marked_numbers(self) -> list[float]:
+        """The numbers among the markers, such as -9."""
+        return self.numbers(pa.array(sorted(self.missing_markers), pa.string())).drop_null().to_pylist()
+
+    def days(self, text: pa.Array) -> NDArray[np.float64]:
+        """Days since 1970-01-01 of trimmed texts; nan for what is no date."""
+        patterns = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
+        days = np.full(len(text), np.nan)
+        for pattern in patterns:
+            parts = pc.extract_regex(text, pattern)
+            at = np.flatnonzero(pc.is_valid(parts).to_numpy(zero_copy_only=False))
+            days[at] = _days(*(pc.struct_field(parts.drop_null(), name) for name in ("year", "month", "day")))
+        return days
+
+    def days_of(self, texts: Sequence[str]) -> list[float]:
+        """The same of a list."""
+        return cast(list[float], self.days(pa.array(texts, pa.string())).tolist())
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.decimal == "." and not self.thousands
+
+    @cached_property
+    def _number_pattern(self) -> str:
+        point, marks = re.escape(self.decimal), "".join(re.escape(mark) for mark in _marks(self.thousands))
+        whole = f"([0-9]+|[0-9]{{1,3}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"
+        return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def plain_number(number: float) -> str:
+    """The shortest text that is this number; whole numbers without a fraction."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _marks(thousands: str) -> str:
+    return _GROUPED_BY.get(thousands, thousands)
+
+
+def date_pattern(written: str) -> str | None:
+    """The regular expression of a stated form; None for what is none."""
+    match = re.fullmatch(r"(yyyy|mmm|mm|dd)([./ -]?)(yyyy|mmm|mm|dd)([./ -]?)(yyyy|mmm|mm|dd)", written)
+    if match is None or match[2] != match[4] or {part[0] for part in (match[1], match[3], match[5])} != {"y", "m", "d"}:
+        return None
+    parts = _PARTS if match[2] or "mmm" in written else _PARTS | _FIXED
+    return "^" + re.escape(match[2]).join(parts[part] for part in (match[1], match[3], match[5])) + "(?:$|[T ])"
+
+
+def _days(year: pa.Array, month: pa.Array, day: pa.Array) -> NDArray[np.float64]:
+    """Days since 1970-01-01; nan where there is no such day."""
+    names = pc.index_in(pc.utf8_lower(month), pa.array(_MONTHS))
+    known = pc.if_else(pc.match_substring_regex(month, "^[0-9]+$"), month, None).cast(pa.int32())
+    years, months, days = (
+        pc.fill_null(part, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        for part in (year.cast(pa.int32()), pc.coalesce(known, pc.add(names, 1)), day.cast(pa.int32()))
+    )
+    first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
+    there = first.astype("datetime64[D]") + (days - 1)
+    exists = (years >= 1) & (months >= 1) & (months <= 12) & (days >= 1) & (there.astype("datetime64[M]") == first)
+    return np.where(exists, there.astype(np.int64).astype(np.float64), np.nan)

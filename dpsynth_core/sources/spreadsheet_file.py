@@ -1,0 +1,157 @@
+"""Workbooks of Excel and OpenDocument as record batches: one sheet, in which every row with anything in it is one record.
+
+The first row with anything in it is the header, from its first to its last name; what stands beside those columns is not looked at. A row
+that is blank in them is no record, wherever it is: nobody can tell a blank row at the end from the empty sheet below it. So what a row
+says decides whether it counts, but of itself alone: files that differ in one person's row have one record more, fewer or changed. How many
+rows count is no public number then (`registry.TableKind.skips_rows`).
+
+Every cell becomes text by its own type, as the curator states that numbers are written: the type of one cell changes no other.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import python_calamine
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.notation import plain_number
+
+MAX_CELLS = 50_000_000
+"""Of a sheet, blank ones included: about 1.5 GB of memory."""
+MAX_UNPACKED = 4 << 30
+_ROWS = 8192
+_REFERENCE = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def sheets(path: Path) -> tuple[str, ...]:
+    """The names of the sheets in order. Raises InputError."""
+    with _reading(), python_calamine.load_workbook(str(path)) as book:
+        return tuple(book.sheet_names)
+
+
+def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+    """The header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
+    return form.names or _header(_cells(path, form), form)[0]
+
+
+def batches(path: Path, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
+    """These columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
+    cells = _cells(path, form)
+    there, at = _header(cells, form)
+    places = [at + there.index(name) for name in columns]
+    records = (row for row in cells if any(_text(cell, form) for cell in row[at : at + len(there)]))
+    while chunk := list(islice(records, _ROWS)):
+        arrays = [pa.array([_text(_cell(row, place), form) for row in chunk], pa.string()).dictionary_encode() for place in places]
+        yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, ...], int]:
+    """The names of the columns and the place of the first one; of a sheet with a header, its rows up to it are taken."""
+    if form.names:
+        return form.names, 0
+    for row in cells:
+        texts = [(_text(cell, form) or "").strip() for cell in row]
+        if filled := [place for place, text in enumerate(texts) if text]:
+            return tuple(texts[filled[0] : filled[-1] + 1]), filled[0]
+    return (), 0
+
+
+def _cells(path: Path, form: TableFormat) -> Iterator[list[Any]]:
+    """The rows of the sheet, each from column A."""
+    with _reading():
+        _check_size(path)
+        with python_calamine.load_workbook(str(path)) as book:
+            if form.sheet and form.sheet not in book.sheet_names:
+                raise InputError("data.sheet", "the workbook has no sheet of this name", "check the spelling, or state none")
+            if not book.sheet_names:
+                raise InputError("data", "the workbook has no sheet", "choose another file")
+            sheet = book.get_sheet_by_name(form.sheet or book.sheet_names[0])
+        if sheet.start is None:
+            return
+        before = [""] * sheet.start[1]
+        for row in sheet.iter_rows():
+            yield before + row
+
+
+def _check_size(path: Path) -> None:
+    """CapacityError for a workbook whose sheets would fill the memory: all cells up to the last one are kept, blank ones too."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
+            raise _too_large()
+        for member in archive.namelist():
+            if re.fullmatch(r"xl/worksheets/[^/]+\.xml", member):
+                with archive.open(member) as stream:
+                    _check_references(stream)
+
+
+def _check_references(stream: Any) -> None:
+    columns, rows, rest = 1, 1, b""
+    while piece := stream.read(1 << 22):
+        found = _REFERENCE.findall(rest + piece)
+        rest = piece[-40:]
+        columns = max([columns, *(_column(letters) for letters in {letters for letters, _ in found})])
+        rows = max([rows, *(int(row) for _, row in found)])
+        if columns * rows > MAX_CELLS:
+            raise _too_large()
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _too_large() -> CapacityError:
+    return CapacityError("data", f"the workbook has more than {MAX_CELLS:,} cells, blank ones included", "save the table as CSV or Parquet")
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What goes wrong in calamine, as an InputError without its message."""
+    try:
+        yield
+    except python_calamine.PasswordError:
+        raise InputError("data", "the workbook is protected by a password", "save it without one") from None
+    except (InputError, OSError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of calamine, which is no Exception
+            raise
+        raise InputError("data", "the file is damaged or no workbook", "save it again, or save the table as CSV or Parquet") from None
+
+
+def _cell(row: Sequence[Any], place: int) -> Any:
+    return row[place] if place < len(row) else ""
+
+
+def _text(cell: Any, form: TableFormat) -> str | None:
+    """A cell as text; None for a blank one."""
+    if isinstance(cell, str):
+        return cell if cell.strip() else None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, int | float):
+        return plain_number(float(cell)).replace(".", form.decimal)
+    if isinstance(cell, datetime):
+        return cell.isoformat(" ", "seconds")
+    if isinstance(cell, date):
+        return cell.isoformat()
+    if isinstance(cell, time):
+        return cell.isoformat("seconds")
+    if isinstance(cell, timedelta):
+        minutes, seconds = divmod(int(cell.total_seconds()), 60)
+        return f"{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
+    return None

@@ -1,0 +1,269 @@
+"""Files of SPSS, Stata and SAS as record batches. Every row is one record, so nothing in it can change another.
+
+A file is written by a program, from a table: neighbours are the tables inside. ReadStat divides the file into rows by what its header
+says, and hands over each value on its own. What it would do for a whole file because of one value is done here, value by value: text is
+taken as bytes and decoded cell by cell (a byte that the encoding does not know becomes U+FFFD), and days and times are worked out from
+numbers, where one that is no day is missing. Numbers are float64 in every batch. Declared missing values are missing.
+
+Labels are what the file says of itself, not of anybody in it: `described` reads them without a record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.formats import TableFormat
+
+_SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+_BYTES = "ISO-8859-1"
+"""An encoding in which every byte is a character: what comes out is the bytes of the file."""
+_DAYS, _MOMENTS, _TIMES = "days", "moments", "times"
+_KINDS = {  # by the formats of SPSS and SAS, without width
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR"), _DAYS),
+    **dict.fromkeys(("DDMMYY", "MMDDYY", "YYMMDD", "YYMM", "MONYY", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN", "E8601DA", "B8601DA"), _DAYS),
+    **dict.fromkeys((f"{order}{sign}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for sign in "BCDNPS"), _DAYS),
+    **dict.fromkeys(("DATETIME", "YMDHMS", "DATEAMPM", "E8601DT", "B8601DT", "MDYAMPM"), _MOMENTS),
+    **dict.fromkeys(("TIME", "DTIME", "MTIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), _TIMES),
+}
+_STATA = {"%td": _DAYS, "%d": _DAYS, "%tc": _MOMENTS, "%tC": _MOMENTS}
+_FROM_1960, _FROM_1582 = -3653, -141428
+"""The first day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
+_DAY = 86_400
+_HEAD_BYTES = 600
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+"""0001-01-01 and 9999-12-31."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a file says of a column. label: "" for none. labels: of its values, which are numbers or texts, as far as they
+    are not declared to be missing. missing: whether values are
+    declared to be missing. kind: "number", "text", "date" or "time"; decimals: that its format shows, None where it does not say."""
+
+    name: str
+    kind: str
+    label: str
+    labels: Mapping[float | str, str]
+    missing: bool
+    decimals: int | None
+
+
+def encoding_of(path: Path) -> str:
+    """The encoding that the file names, or that its kind and version have. For a suggestion."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    if path_kind(head) == "stata":
+        return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
+    try:
+        meta = _reader(head)(path, metadataonly=True)[1]
+    except Exception:  # its labels are not in the encoding that it names
+        return "utf-8"
+    return str(meta.file_encoding or "utf-8")
+
+
+def path_kind(head: bytes) -> str | None:
+    """Which program's file this is, by its first bytes; None for no other."""
+    if head.startswith((b"$FL2", b"$FL3")) or b"SPSS PORT FILE" in head or b"SPSSPORT" in head:
+        return "spss"
+    if head.startswith(b"<stata_dta>") or (len(head) > 3 and 104 <= head[0] <= 115 and head[1] in (1, 2) and head[2:4] == b"\1\0"):
+        return "stata"
+    if head.startswith(b"HEADER RECORD*******LIB") or head[12:32] == _SAS7BDAT:
+        return "sas"
+    return None
+
+
+def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+    """The names of the columns. Raises InputError for a file that cannot be read."""
+    return tuple(_decoded(name, form) for name in _meta(path).column_names)
+
+
+def described(path: Path, form: TableFormat) -> tuple[Described, ...]:
+    """What the file says of its columns. No record is read. Raises InputError."""
+    meta = _meta(path)
+    return tuple(
+        Described(
+            name=_decoded(name, form),
+            kind=_kind(meta, name),
+            label=_decoded(label or "", form).strip(),
+            labels=_labels(meta, name, form),
+            missing=bool(meta.missing_ranges.get(name)) or bool(meta.missing_user_values.get(name)),
+            decimals=_decimals(str(meta.original_variable_types.get(name))),
+        )
+        for name, label in zip(meta.column_names, meta.column_labels, strict=True)
+    )
+
+
+def batches(path: Path, form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """These columns, at most `rows` rows at a time. Raises InputError for a damaged file."""
+    meta = _meta(path)
+    raw = dict(zip(names(path, form), meta.column_names, strict=True))
+    convert = {name: _converter(meta, raw[name], form) for name in columns}
+    start = 0
+    while True:
+        with _reading():
+            cells, _ = _opened(path)(
+                path,
+                usecols=[raw[name] for name in columns],
+                row_offset=start,
+                row_limit=rows,
+                output_format="dict",
+                disable_datetime_conversion=True,
+            )
+        count = len(cells[raw[columns[0]]]) if cells else 0
+        start += count
+        if count:
+            yield pa.RecordBatch.from_arrays([convert[name](cells[raw[name]]) for name in columns], names=list(columns))
+        if count < rows:
+            break
+    if meta.number_rows is not None and 0 <= meta.number_rows != start:
+        raise _damaged()
+
+
+def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
+    import pyreadstat  # takes half a second, and only these files need it
+
+    readers: dict[str | None, Callable[..., tuple[Any, Any]]] = {
+        "spss": pyreadstat.read_por if _is_portable(head) else pyreadstat.read_sav,
+        "stata": pyreadstat.read_dta,
+        "sas": pyreadstat.read_xport if head.startswith(b"HEADER") else pyreadstat.read_sas7bdat,
+    }
+    if (kind := path_kind(head)) is None:
+        raise _damaged()
+    return readers[kind]
+
+
+def _opened(path: Path) -> Callable[..., tuple[Any, Any]]:
+    """The function that reads this file, text as bytes where it can be told to."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    return _reader(head) if _is_portable(head) else partial(_reader(head), encoding=_BYTES)
+
+
+def _meta(path: Path) -> Any:
+    """What the file says of itself, declared missing values included."""
+    reader = _opened(path)
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    declared = {} if _is_portable(head) or path_kind(head) == "sas" else {"user_missing": True}
+    with _reading():
+        return reader(path, metadataonly=True, **declared)[1]
+
+
+def _is_portable(head: bytes) -> bool:
+    return path_kind(head) == "spss" and not head.startswith(b"$FL")
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What goes wrong in ReadStat, as an InputError without its message, which may quote a value."""
+    try:
+        yield
+    except (InputError, OSError, MemoryError):
+        raise
+    except Exception:
+        raise _damaged() from None
+
+
+def _damaged() -> InputError:
+    return InputError("data", "the file is damaged or not what its beginning promises", "save it again, or choose another file")
+
+
+def _decoded(text: str, form: TableFormat) -> str:
+    try:
+        return text.encode(_BYTES).decode(form.encoding, "replace")
+    except UnicodeEncodeError:  # a portable file, whose text is decoded already
+        return text
+
+
+def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
+    """Of the values that are not declared to be missing. Those of Stata and SAS, .a to .z, are letters among numbers."""
+    text = str(meta.readstat_variable_types[name]).startswith("string")
+    missing = meta.missing_ranges.get(name, ())
+    labels = {
+        value: label
+        for value, label in meta.variable_value_labels.get(name, {}).items()
+        if isinstance(value, str) == text and not any(one["lo"] <= value <= one["hi"] for one in missing)
+    }
+    return {_decoded(value, form) if isinstance(value, str) else float(value): _decoded(label, form) for value, label in labels.items()}
+
+
+def _kind(meta: Any, name: str) -> str:
+    if str(meta.readstat_variable_types[name]).startswith("string"):
+        return "text"
+    return {_DAYS: "date", _MOMENTS: "date", _TIMES: "time"}.get(_format(meta, name), "number")
+
+
+def _format(meta: Any, name: str) -> str:
+    written = str(meta.original_variable_types.get(name) or "")
+    if written.startswith("%"):
+        match = re.match(r"%-?(tc|tC|td|d)", written)
+        return _STATA.get(f"%{match[1]}", "") if match else ""
+    return _KINDS.get(re.sub(r"[0-9.]+$", "", written.upper()), "")
+
+
+def _decimals(written: str) -> int | None:
+    """Of a format such as F8.2 or %9.2f."""
+    match = re.fullmatch(r"(?:F|%-?)[0-9]+\.([0-9]+)f?", written)
+    return int(match[1]) if match and not written.endswith("g") else None
+
+
+def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], pa.Array]:
+    if _kind(meta, raw) == "text":
+        return partial(_texts, form=form)
+    in_milliseconds = form.kind == "stata"
+    first = _FROM_1582 if form.kind == "spss" else _FROM_1960
+    converters: dict[str, Callable[[list[Any]], pa.Array]] = {
+        _DAYS: partial(_days, first=first, unit=_DAY if form.kind == "spss" else 1),
+        _MOMENTS: partial(_moments, first=first, unit=1000 if in_milliseconds else 1),
+        _TIMES: _times,
+    }
+    return converters.get(_format(meta, raw), _numbers)
+
+
+def _texts(cells: list[str | None], form: TableFormat) -> pa.Array:
+    encoded = pa.array(cells, pa.string()).dictionary_encode()
+    values = [None if text is None else _decoded(text, form) for text in encoded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(values, pa.string()))
+
+
+def _floats(cells: list[Any]) -> NDArray[np.float64]:
+    return np.array(cells, dtype=np.float64)
+
+
+def _numbers(cells: list[Any]) -> pa.Array:
+    return pa.array(_floats(cells), from_pandas=True)
+
+
+def _days(cells: list[Any], first: int, unit: int) -> pa.Array:
+    days = np.floor(_floats(cells) / unit) + first
+    exists = (days >= _FIRST_DAY) & (days <= _LAST_DAY)
+    return pa.array(np.where(exists, days, 0).astype(np.int32), pa.int32(), mask=~exists).cast(pa.date32())
+
+
+def _moments(cells: list[Any], first: int, unit: int) -> pa.Array:
+    seconds = np.floor(_floats(cells) / unit) + first * _DAY
+    exists = (seconds >= _FIRST_DAY * _DAY) & (seconds < (_LAST_DAY + 1) * _DAY)
+    return pa.array(np.where(exists, seconds, 0).astype(np.int64), pa.int64(), mask=~exists).cast(pa.timestamp("s"))
+
+
+def _times(cells: list[Any]) -> pa.Array:
+    return pa.array([_clock(seconds) for seconds in _floats(cells)], pa.string()).dictionary_encode()
+
+
+def _clock(seconds: float) -> str | None:
+    """Hours, minutes and seconds; more than 24 hours for what lasts longer than a day."""
+    if not 0 <= seconds < 1e9:
+        return None
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"

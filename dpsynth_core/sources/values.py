@@ -1,0 +1,56 @@
+"""How many records have each text of a column: exact counts in bounded memory.
+
+Why not drop keys when there are too many? A cap that keeps the first so many keys, or the most frequent, lets one person's record decide
+whether another key is kept, with all of its records: the counts of neighbouring tables then differ by any number, and no proof about
+keyed counts (`privacy.thresholds`) holds. So nothing is dropped. Where a table has more distinct keys than are kept in memory, those are
+counted whose hashes end in a 0, then, in another pass over the table, those that end in a 1; and so on down. What is counted does not
+depend on how the keys were divided, only the time does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.sources.codec import dictionary, texts
+from dpsynth_core.vocabulary.keys import MISSING, key
+
+MOST_KEYS = 1_000_000
+"""Distinct keys in memory: at most about 300 MB."""
+
+
+def keyed_counts(
+    columns: Callable[[], Iterable[pa.Array]], missing_markers: AbstractSet[str], most: int = MOST_KEYS
+) -> Iterator[Mapping[str, int]]:
+    """Counts by key in parts that have no key in common; `most` keys each. columns: a new pass over the column's batches."""
+    waiting = [(1, 0)]  # modulus and rest of the hashes that are still to be counted
+    while waiting:
+        modulus, rest = waiting.pop()
+        counts: Counter[str] = Counter()
+        for column in columns():
+            for text, rows in _keyed(column, missing_markers):
+                if hash(text) % modulus == rest:
+                    counts[text] += rows
+            while len(counts) > most:
+                waiting.append((2 * modulus, rest + modulus))
+                modulus *= 2
+                counts = Counter({text: rows for text, rows in counts.items() if hash(text) % modulus == rest})
+        yield counts
+
+
+def _keyed(column: pa.Array, missing_markers: AbstractSet[str]) -> Iterator[tuple[str, int]]:
+    """The keys of a batch with their numbers of records; a key may come more than once."""
+    if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
+        yield MISSING, len(column)
+        return
+    encoded = dictionary(column)
+    names = [*texts(encoded.dictionary).to_pylist(), None]
+    rows = np.bincount(pc.fill_null(encoded.indices.cast(pa.int64()), len(names) - 1).to_numpy(zero_copy_only=False), minlength=len(names))
+    for name, number in zip(names, rows.tolist(), strict=True):
+        if number:
+            yield key(name, missing_markers), number

@@ -1,0 +1,39 @@
+"""The looks at private tables that each project has taken (`planning.looks`): added, never taken back while the project exists.
+
+They belong to the project and not to its table or draft: whoever chooses another table, or loads an older draft, has still seen what they
+have seen.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from dpsynth_core.planning.looks import Look, ordered
+from dpsynth_core.store.database import owned, reading, transaction
+from dpsynth_core.store.home import now
+
+
+def record(owner: str, project: str, look: Look) -> None:
+    """Note a look before anything of it is shown. Raises InputError if the owner has no such project, and StoreFault."""
+    if look in of(owner, project):
+        return
+    with transaction() as db:
+        owned(db, "project", owner, project)
+        add(db, project, look)
+
+
+def add(db: sqlite3.Connection, project: str, look: Look) -> None:
+    """The same inside a transaction that checked the project."""
+    db.execute("INSERT OR IGNORE INTO looks (project, look, at) VALUES (?, ?, ?)", (project, look, now()))
+
+
+def of(owner: str, project: str) -> tuple[Look, ...]:
+    """The looks of a project so far. Raises InputError if the owner has no such project."""
+    with reading() as db:
+        owned(db, "project", owner, project)
+        return taken(db, project)
+
+
+def taken(db: sqlite3.Connection, project: str) -> tuple[Look, ...]:
+    """The same as this connection sees it."""
+    return ordered(row["look"] for row in db.execute("SELECT look FROM looks WHERE project = ?", (project,)))

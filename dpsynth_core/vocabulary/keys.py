@@ -1,0 +1,31 @@
+"""Texts of a column as keys: which of them may become values of a domain when values are learnt (`privacy.thresholds`).
+
+Everything here is public, and a key follows from its cell alone: so one person's records change as many keys as they are records. Two keys
+are public, and count every record that has no key of its own: MISSING and OTHER.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Set as AbstractSet
+
+from dpsynth_core.vocabulary.attribute import OTHER_LABEL
+
+MISSING = ""
+OTHER = OTHER_LABEL
+"""A text "other" is counted here too: a domain cannot have a value of that name beside the cell."""
+PUBLIC = (MISSING, OTHER)
+
+LONGEST = 120
+"""Bytes of UTF-8. A longer text counts as OTHER. It is not cut: a part of it is no value of the table, so that no record would have it."""
+
+_UNPRINTED = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Unicode's categories of control characters, surrogates and line breaks."""
+
+
+def key(text: str | None, missing_markers: AbstractSet[str]) -> str:
+    """The key of a trimmed text."""
+    if not text or text in missing_markers:
+        return MISSING
+    usable = text == text.strip() and len(text.encode(errors="replace")) <= LONGEST
+    return text if usable and not any(unicodedata.category(c) in _UNPRINTED for c in text) else OTHER

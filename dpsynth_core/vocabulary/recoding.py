@@ -1,0 +1,75 @@
+"""In words: what becomes of values that have no cell of their own. For the curator, the codebook and whoever reads the release.
+
+By default every column has a cell for missing values and one for all that its list or bounds do not hold. A curator may say that such
+values cannot occur, that numbers beyond the bounds count in the nearest group, or that values count as those of a cell that is named, with
+a reason. A statement that turns out to be wrong changes the counts but stops no run: a run that stopped would tell of the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpsynth_core.vocabulary.attribute import Attribute
+
+_NOUNS = {"date": "date"}
+
+
+def outside_rule(attribute: Attribute) -> str:
+    """What happens to empty values and to those outside the declared ones, in a few sentences. Never an error."""
+    if attribute.most:
+        return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
+    return f"{_unlisted(attribute)} {_empty(attribute)}"
+
+
+def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
+    """One sentence for each column of which values count as others because the curator chose it, with the column's name."""
+    return tuple(
+        f"{attribute.name}: {sentence}"
+        for attribute in attributes
+        for sentence in (
+            *([_unlisted(attribute)] if attribute.nearest or attribute.other_as else []),
+            *([_empty(attribute)] if attribute.missing_as else []),
+        )
+    )
+
+
+def written(attribute: Attribute, code: int) -> str:
+    """How rows show a cell that is not called so: a value that has a label; "other" in texts; empty for missing ones, and for other ones
+    where a column holds no texts. "" for the rest."""
+    if code < attribute.values:
+        return attribute.categories[code] if attribute.labels else ""
+    return attribute.other_text if code == attribute.other_code and attribute.dtype == "string" else "empty"
+
+
+def _empty(attribute: Attribute) -> str:
+    label = attribute.cell_labels()[attribute.code_for_missing]
+    if attribute.missing_as is not None:
+        return f"Empty values count as '{label}', by the curator's choice: {_full_stop(attribute.missing_as.why)}"
+    if attribute.missing or attribute.other or attribute.kind == "coded":
+        return f"Empty values go to '{label}'."
+    return f"The curator says that none is empty; one that was would count as '{label}'."
+
+
+def _unlisted(attribute: Attribute) -> str:
+    if attribute.kind == "coded":
+        return f"Codes below 0 count as 0, above {attribute.upper} as {attribute.upper}."
+    label = attribute.cell_labels()[attribute.code_for_unlisted]
+    beyond = f"below {attribute.lower} or above {attribute.upper}"
+    unreadable = f"text that is not a {_NOUNS.get(attribute.kind, 'number')}"
+    if attribute.other_as is not None:
+        values = f"Values {beyond} and {unreadable}" if attribute.is_number else "Values not listed"
+        return f"{values} count as '{label}', by the curator's choice: {_full_stop(attribute.other_as.why)}"
+    if not attribute.is_number:
+        if attribute.other:
+            return f"Values not listed go to '{label}'."
+        return f"The curator says that all values are listed; another one would go to '{label}'."
+    if attribute.other:
+        return f"Values {beyond}, and {unreadable}, go to '{label}'."
+    text = f"{unreadable[0].upper()}{unreadable[1:]} goes to '{label}'."
+    if attribute.nearest:
+        return f"Values {beyond} count in the nearest group, by the curator's choice. {text}"
+    return f"The curator says that no value is {beyond}; one that was would count in the nearest group. {text}"
+
+
+def _full_stop(why: str) -> str:
+    return why if why.endswith((".", "!", "?")) else f"{why}."

@@ -1,0 +1,123 @@
+"""How the table's file is written, on the Data page: suggested by its beginning, stated by whoever goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
+from dpsynth_core.sources.notation import DATE_FORMATS
+from dpsynth_core.web.data import project_table
+from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell.session import Current
+
+_QUOTING_HELP = (
+    "A quoted cell ends with its line, so that one person's stray quote cannot swallow other people's lines. Cells with line breaks need a "
+    "well-formed file: it is checked, refused if it is not, and the release states the assumption."
+)
+_DECIMAL_NAMES = {".": "Point  1234.5", ",": "Comma  1234,5"}
+_THOUSANDS_NAMES = {"": "Nothing", ",": "Comma  1,234", ".": "Point  1.234", " ": "Space  1 234", "'": "Apostrophe  1'234"}
+_DATE_NAMES = {form: form for form in DATE_FORMATS}
+
+Reread = Callable[..., None]
+"""Takes what is stated now, by the names of the draft's "data"."""
+
+
+def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
+    """Everything that can be stated of this kind of file."""
+    form = TableFormat.of(data)
+    with st.expander(_summary(form), icon=":material/tune:"):
+        st.caption("Suggested by the beginning of the file. By going on you state that it is written so; none of this is published.")
+        if form.applies("sheet"):
+            _sheet(here, reread)
+        if form.applies("delimiter"):
+            left, right = st.columns(2)
+            with left:
+                _choice(here, "Fields are separated by", "delimiter", project_table.DELIMITER_NAMES, reread)
+            with right:
+                _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
+            _choice(here, "Quotes", "quoting", project_table.QUOTING_NAMES, reread, _QUOTING_HELP)
+        elif form.applies("encoding"):
+            _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
+        if form.kind in WRITTEN_AS_TEXT:
+            _values(here, reread)
+        if form.applies("names"):
+            _header(here, form, reread)
+        _missing(here, data, reread)
+
+
+def _summary(form: TableFormat) -> str:
+    if form.kind != "csv":
+        return "How this file is written"
+    separator = project_table.DELIMITER_NAMES.get(form.delimiter, "another sign").split()[0].lower()
+    marks = "".join(
+        f", {words}"
+        for words, said in (("decimal commas", form.decimal == ","), (f"dates {form.date_format}", form.date_format != DATE_FORMATS[0]))
+        if said
+    )
+    return f"Read as {separator}-separated, {project_table.ENCODING_NAMES.get(form.encoding, 'another encoding')}{marks}"
+
+
+def _values(here: Current, reread: Reread) -> None:
+    """Numbers and dates as text: what is written otherwise is missing, never another number."""
+    left, middle, right = st.columns(3)
+    with left:
+        _choice(here, "Decimal mark", "decimal", _DECIMAL_NAMES, reread)
+    with middle:
+        _choice(here, "Between thousands", "thousands", _THOUSANDS_NAMES, reread)
+    with right:
+        _choice(here, "Dates", "date_format", _DATE_NAMES, reread, "Dates such as 2023-12-31 are always understood.")
+
+
+def _sheet(here: Current, reread: Reread) -> None:
+    try:
+        sheets = project_table.sheets(here.draft)
+    except InputError as error:
+        frame.refused(error)
+        return
+    _choice(here, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
+    st.caption("Rows that are blank are no records.")
+
+
+def _header(here: Current, form: TableFormat, reread: Reread) -> None:
+    key, names_key = f"{here.project}:header", f"{here.project}:names"
+    st.session_state[key] = not form.names
+
+    def toggled() -> None:
+        count = len(document.columns(here.draft))
+        reread(names=[] if st.session_state[key] else [f"column_{number}" for number in range(1, count + 1)])
+
+    st.toggle("The first line has the names of the columns", key=key, on_change=toggled)
+    if form.names:
+        st.session_state[names_key] = "\n".join(form.names)
+        st.text_area(
+            "Names of the columns, one a line", key=names_key, on_change=lambda: reread(names=st.session_state[names_key].splitlines())
+        )
+
+
+def _missing(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
+    key = f"{here.project}:markers"
+    st.session_state.setdefault(key, data["missing_markers"])
+    st.multiselect(
+        "Written for “missing”",
+        sorted({*data["missing_markers"], *st.session_state[key]}),
+        format_func=lambda marker: marker or "(nothing)",
+        accept_new_options=True,
+        key=key,
+        on_change=lambda: reread(missing_markers=sorted(st.session_state[key])),
+        help="These texts count as a missing value in every column.",
+    )
+
+
+def _choice(here: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
+    now, key = here.draft["data"].get(name, next(iter(names))), f"{here.project}:{name}"
+    st.session_state[key] = now
+    options = list(dict.fromkeys([*names, now]))
+
+    def changed() -> None:
+        reread(**{name: st.session_state[key]})
+
+    st.selectbox(label, options, format_func=lambda o: names.get(o, o), key=key, on_change=changed, help=help)

@@ -1,0 +1,54 @@
+"""Part of the Domain page: what happens to a column's empty values, and to those that its list or bounds do not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.domain_table import COUNT_AS, NEAREST, NEVER, OWN, Row
+
+Take = Callable[[str, dict[str, Any]], None]
+"""Stores changed entries of the row of a column."""
+
+_TITLES = {"missing": "Empty values", "other": "Values outside"}
+_NAMES = {
+    "missing": {OWN: "a value of their own, “missing”", NEVER: "cannot occur", COUNT_AS: "count as …"},
+    "other": {OWN: "a value of their own, “other”", NEVER: "cannot occur", NEAREST: "the nearest group", COUNT_AS: "count as …"},
+}
+_HELP = {
+    "missing": "A value of their own costs a little accuracy. Say “cannot occur” where the questionnaire or the register rules it out.",
+    "other": "Values that are not listed, not between the bounds, or cannot be read. A value of their own costs a little accuracy.",
+}
+
+
+def treatment(project: str, row: Row, which: str, take: Take) -> None:
+    """The choice for one of the two, and what it needs. which: "missing" or "other"."""
+    column, options = row["column"], domain_table.treatments(row, which)
+    key = f"{project}:{which}:{column}"
+    st.session_state[key] = chosen = domain_table.treatment(row, which)
+    labels = domain_table.value_labels(row)
+
+    def changed() -> None:
+        take(column, domain_table.treated(which, st.session_state[key], labels[0] if labels else ""))
+
+    names = _NAMES[which]
+    st.selectbox(_TITLES[which], options, format_func=lambda o: names.get(o, o), key=key, on_change=changed, help=_HELP[which])
+    if chosen == COUNT_AS:
+        _named_cell(project, row, which, labels, take)
+
+
+def _named_cell(project: str, row: Row, which: str, labels: tuple[str, ...], take: Take) -> None:
+    column, recode = row["column"], row[f"{which}_as"]
+    label_key, why_key = f"{project}:{which}:label:{column}", f"{project}:{which}:why:{column}"
+    st.session_state[why_key] = recode["why"]
+
+    def changed() -> None:
+        take(column, domain_table.treated(which, COUNT_AS, st.session_state.get(label_key, ""), st.session_state[why_key].strip()))
+
+    if labels:
+        st.session_state[label_key] = recode["as"] if recode["as"] in labels else labels[0]
+        st.selectbox("… as those of", labels, key=label_key, on_change=changed)
+    st.text_input("Why? It is published.", key=why_key, on_change=changed, max_chars=500, placeholder="The form has no box for “none”.")

@@ -1,0 +1,386 @@
+"""A bundle of this version ends sound, whatever mechanism made it; and no brand, no sentence and no field of it can be changed unseen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
+from dpsynth_core.bundle.verify import FAILED, PARTLY, PASSED, REPLAYED, SKIPPED, SOUND, UNSOUND
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.recovery import answers_only
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand, Release
+from dpsynth_core.sources import demo
+from tests.bundle.bundles import run, spec, verified
+
+THREE = {
+    "version": 1,
+    "attributes": [
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 3},
+        {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 3},
+    ],
+}
+NOWHERE_ELSE = {"other": "nearest", "missing": False}
+BINARY = {
+    "version": 1,
+    "attributes": [
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 2, **NOWHERE_ELSE},
+        {"name": "household_size", "kind": "integer", "lower": 1, "upper": 8, "bins": 2, **NOWHERE_ELSE},
+    ],
+}
+SMALL: dict[str, dict[str, Any]] = {
+    "rap": {"rounds": 2, "relaxed_rows": 50},
+    "fem": {"rounds": 5, "records": 5},
+    "sepfem": {"rounds": 5, "records": 5},
+    "dualquery": {"rounds": 20},
+    "dqrs": {"rounds": 20},
+    "mwem": {"rounds": 3},
+    "pmwpub": {"rounds": 3, "check_share": 0.2},
+    "oraclequery": {"rounds": 5, "records": 5},
+}
+"""Settings of mechanisms that would take long with their own."""
+LEARNERS = ("learn", "oraclequery")
+UNKNOWN_TOTAL = ("aim", "mst", "independent", "residual_planner", "fem", "mwem", "mixture")
+"""Those that are run for the relation add-remove, the others for replace."""
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A public table of the same columns."""
+    path = tmp_path_factory.mktemp("public") / "twin.csv"
+    demo.simulate(rows=300, seed=8).to_csv(path, index=False)
+    return path
+
+
+@cache
+def release_of(name: str, public: Path) -> Release:
+    card = registry.get(name).card
+    fields: dict[str, Any] = {
+        "domain": BINARY if name in LEARNERS else THREE,
+        "mechanism": {"name": name, "settings": SMALL.get(name, {})},
+        "output": {"rows": 60 if card.makes_rows else None},
+        "budget": {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
+        "unit": {"relation": "add-remove" if name in UNKNOWN_TOTAL else "replace"},
+    }
+    if isinstance(registry.get(name), UsesPublic):
+        fields["public"] = {"path": str(public)}
+    return run(spec(**fields))
+
+
+def consistent(release: Release, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """The bundle of a forger who changes release.json and then writes every other file anew from it."""
+    held = pack.contents(release)
+    document = json.loads(held["release.json"])
+    change(document)
+    with suppress(Exception):  # what cannot be read again leaves the other files as they are
+        held = pack.contents(releases.from_json(document, release.codes, release.table))
+    if json.loads(held["release.json"]) != document:
+        held["release.json"] = json.dumps(document).encode()
+    held.pop(pack.MANIFEST)
+    return pack.zipped(held | {pack.MANIFEST: pack.manifest(held)})
+
+
+@pytest.mark.parametrize("name", list(registry.MECHANISMS))
+def test_a_bundle_of_this_version_is_sound_with_nothing_left_open(name: str, twin: Path) -> None:
+    bundle = pack.pack(release_of(name, twin))
+    report = verified(bundle, twin)
+    assert [(check.question, check.detail) for check in report.checks if check.verdict in (FAILED, SKIPPED)] == []
+    assert report.verdict == SOUND
+    if isinstance(registry.get(name), UsesPublic):
+        without = verified(bundle)
+        assert without.verdict == PARTLY
+        assert REPLAYED in without.unchecked
+
+
+def other(value: Any) -> Any:
+    """Something else of the same type, as near as it may be."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, float):
+        return value * (1 + 1e-6) if value else 1e-6
+    if isinstance(value, str):
+        return f"{value} x"
+    return {"x": 1} if isinstance(value, dict) else [1]
+
+
+def put(document: Any, path: tuple[Any, ...], value: Any) -> None:
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value
+
+
+def got(document: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+INPUTS = {"spec", "spec_sha256", "charges", "transcript"}
+"""What the mechanism is run again on, with the noisy tables of its answers and the seed of the rows."""
+
+
+@pytest.mark.parametrize("name", ["aim", "residual_planner", "fem", "mwem", "oraclequery", "learn", "mixture", "aim_public"])
+def test_every_part_of_a_release_comes_out_again(name: str, twin: Path) -> None:
+    """So whatever is changed, removed or added in one of them alone differs from what its answers come to."""
+    release = release_of(name, twin)
+    document = json.loads(releases.document(release))
+    ours = reproduce(unpack.read_bytes(pack.pack(release)), public=twin).made
+    again = json.loads(releases.document(ours))
+    assert {part for part in document if document[part] == again.get(part)} == document.keys()
+    assert document.keys() - FREE - INPUTS == {
+        "format", "private", "statement", "brands", "budget", "rows", "certificate", "bounds", "measurements", "history", "details",
+    }
+
+
+FORGED_PARTS = [
+    ("statement",),
+    ("brands", 0, "sentence"),
+    ("brands", 0, "code"),
+    ("private",),
+    ("format",),
+    ("spec", "budget", "epsilon"),
+    ("spec", "name"),
+    ("spec_sha256",),
+    ("budget", "epsilon"),
+    ("budget", "rho"),
+    ("budget", "rho_spent"),
+    ("charges", 0, "rho"),
+    ("rows", "count"),
+    ("rows", "policy"),
+    ("rows", "estimated_total"),
+    ("rows", "seed"),
+    ("certificate", "mean_error"),
+    ("certificate", "marginals", 0, "error"),
+    ("bounds", 0, "bound95"),
+    ("bounds", 0, "support"),
+    ("measurements", 0, "sigma"),
+    ("measurements", 0, "values", 0),
+    ("transcript", 0, "operation"),
+    ("transcript", 0, "charges"),
+    ("history", 0, "message"),
+    ("history", -1, "rho_spent"),
+    ("details", "settings"),
+]
+
+
+@pytest.mark.parametrize("path", FORGED_PARTS, ids=lambda path: ".".join(map(str, path)))
+def test_a_forger_who_writes_all_files_anew_is_seen(path: tuple[Any, ...], twin: Path) -> None:
+    release = release_of("mst", twin)
+
+    def change(document: dict[str, Any]) -> None:
+        put(document, path, other(got(document, path)))
+
+    try:
+        report = verified(consistent(release, change))
+    except InputError:  # it is refused as no bundle at all
+        return
+    assert report.verdict == UNSOUND, [(check.question, check.detail) for check in report.checks]
+
+
+UNSEEN: dict[str, Callable[[dict[str, Any]], object]] = {
+    "created": lambda document: document.update(created="2020-01-01"),
+    "ledger": lambda document: document["ledger"].update(entry=7),
+    "versions": lambda document: document["versions"].update(numpy="1.0"),
+}
+"""All that SECURITY.md says nobody can see, besides what the answers themselves were: one entry for each part of FREE."""
+
+
+def test_the_list_of_what_nobody_can_see_is_exact() -> None:
+    assert UNSEEN.keys() == FREE
+
+
+def test_who_seals_other_words_about_the_same_columns_is_not_seen(twin: Path) -> None:
+    """The name of a plan and of a file enter no computation; the digest of the bundle shows that another one was published."""
+    release = release_of("independent", twin)
+    plan = release.spec.model_copy(update={"name": "Another trial"})
+    assert verified(pack.pack(replace(release, plan=replace(release.plan, spec=plan)))).verdict == SOUND
+
+
+@pytest.mark.parametrize("part", UNSEEN)
+def test_what_nobody_can_see_is_listed(part: str, twin: Path) -> None:
+    cited = {"population": "people", "entry": 1, "hash": "x", "unit": spec().unit.model_dump(), "cap": {"epsilon": 10.0, "delta": 1e-9},
+             "earlier_caps": [], "restored": 0}
+    release = replace(release_of("independent", twin), ledger=cited)
+    assert verified(consistent(release, lambda _: None)).verdict == SOUND
+    assert verified(consistent(release, UNSEEN[part])).verdict == SOUND
+
+
+def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
+    unit = spec().unit.model_dump()
+    cited = {"population": "others", "entry": 1, "hash": "x", "unit": unit, "cap": {"epsilon": 10.0, "delta": 1e-9}, "earlier_caps": [],
+             "restored": 0}
+    assert verified(pack.pack(replace(release_of("independent", twin), ledger=cited))).verdict == UNSOUND
+
+
+# Brands
+
+
+QUOTED = {"kind": "csv", "path": "people.csv", "quoting": "standard"}
+
+
+def branded(code: str, public: Path, folder: Path) -> Release:
+    """A release with this brand."""
+    independent: dict[str, Any] = {"domain": THREE, "mechanism": {"name": "independent"}, "output": {"rows": 60}}
+    people = folder / "people.csv"
+    if not people.exists():
+        demo.simulate(rows=200, seed=9).to_csv(people, index=False)
+    made: Mapping[str, Callable[[], Release]] = {
+        "simulated": lambda: release_of("independent", public),
+        "answers-only": lambda: release_of("gaussian", public),
+        "assumed-public": lambda: release_of("aim_public", public),
+        "conditional": lambda: release_of("mixture", public),
+        "public-table": lambda: release_of("mixture", public),
+        "budget": lambda: run(spec(**independent, budget={"epsilon": 20.0, "delta": 1e-9})),
+        "domain-from-data": lambda: run(spec(**independent, domain_origin="data", domain_justification="a form that anybody can read")),
+        "assumed-well-formed": lambda: run(spec(**independent, data=QUOTED | {"path": str(people)})),
+        "not-private": lambda: run(spec(**independent | {"output": {"rows": 60, "seed": 3}})),
+        INTERRUPTED: lambda: interrupted("mst", public, 4),
+        UNCERTIFIED: lambda: uncertified(public),
+    }
+    return made[code]()
+
+
+CODES = ("simulated", "answers-only", "assumed-public", "conditional", "public-table", "budget", "domain-from-data", "assumed-well-formed",
+         "not-private", INTERRUPTED, UNCERTIFIED)
+
+
+def interrupted(name: str, public: Path, answers: int | None) -> Release:
+    """What is kept of the release if its run ended after so many answers; None: right before its rows were written."""
+    whole = release_of(name, public)
+    held = whole.transcript[:answers]
+    return answers_only(whole.plan, held, whole.charges[: sum(answer.charges for answer in held)], True)
+
+
+def uncertified(public: Path) -> Release:
+    from dpsynth_core.release.recovery import carried_out
+    from dpsynth_core.release.spool import Kept
+
+    whole = release_of("independent", public)
+    held = tuple(answer for answer in whole.transcript if answer.operation not in ("measure_errors", "measure_largest_error"))
+    paid = whole.charges[: sum(answer.charges for answer in held)]
+    return carried_out(whole.plan, Kept("", whole.spec, True, 1, held, paid), lambda _: None)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_brand_can_be_removed_or_reworded(code: str, twin: Path, tmp_path: Path) -> None:
+    """Neither by itself nor with the details that it is computed from; whether or not the public table is at hand."""
+    release = branded(code, twin, tmp_path)
+    number = next(i for i, brand in enumerate(release.brands) if brand.code.startswith(code))
+    tables = (twin, None) if release.plan.spec.public else (None,)
+    whole = [verified(pack.pack(release), public).verdict for public in tables]
+    assert whole == [UNSOUND] if code == "not-private" else whole == [SOUND, PARTLY][: len(tables)]
+
+    def without_details(document: dict[str, Any]) -> None:
+        del document["brands"][number]
+        for name in ("public_table", "best_mixture"):
+            document["details"].pop(name, None)
+
+    def reworded(document: dict[str, Any]) -> None:
+        document["brands"][number]["sentence"] += " All is well."
+
+    for change in (lambda document: document["brands"].pop(number), without_details, reworded):
+        for public in tables:
+            assert verified(consistent(release, change), public).verdict == UNSOUND
+
+
+@pytest.mark.parametrize("name", ["independent", "gaussian", "aim_public"])
+@pytest.mark.parametrize("code", [INTERRUPTED, UNCERTIFIED, "simulated", "fine"])
+def test_no_brand_can_be_added(name: str, code: str, twin: Path) -> None:
+    release = release_of(name, twin)
+    added = replace(release, brands=(*release.brands, Brand(code, "It is only a little less.")))
+    assert verified(pack.pack(added)).verdict == UNSOUND
+
+
+def test_what_a_check_said_of_the_public_table_cannot_be_embellished(twin: Path) -> None:
+    """Without the public table at hand: the kernel's answer decides."""
+    release = release_of("mixture", twin)
+    assert release.certificate is None
+    assert not release.bounds
+
+    def change(document: dict[str, Any]) -> None:
+        reading = document["details"]["best_mixture"]
+        reading["sentence"] = reading["sentence"].replace(" ", "  ", 1)
+        brand = next(brand for brand in document["brands"] if brand["code"].startswith("public-table"))
+        brand["sentence"] = reading["sentence"]
+
+    assert verified(consistent(release, change)).verdict == UNSOUND
+
+
+def test_another_public_table_is_seen(twin: Path, tmp_path: Path) -> None:
+    bundle = unpack.read_bytes(pack.pack(release_of("aim_public", twin)))
+    with pytest.raises(NeedsPublic):
+        reproduce(bundle)
+    another = tmp_path / "other.csv"
+    demo.simulate(rows=300, seed=9).to_csv(another, index=False)
+    assert replayed(bundle, another).verdict == FAILED
+    renamed = tmp_path / "renamed.csv"
+    renamed.write_bytes(twin.read_bytes())
+    assert replayed(bundle, renamed).verdict == PASSED
+
+
+# Releases of runs that ended early
+
+
+def test_the_answers_of_an_interrupted_run_are_the_first_that_its_mechanism_asks_for(twin: Path) -> None:
+    report = verified(pack.pack(interrupted("mst", twin, 4)))
+    assert report.verdict == SOUND
+    assert "are the first ones that the mechanism asks for" in {c.question: c.detail for c in report.checks}[REPLAYED]
+
+
+def test_a_reader_learns_that_more_could_be_made_of_the_answers(twin: Path) -> None:
+    report = verified(pack.pack(interrupted("mst", twin, None)))
+    assert report.verdict == SOUND
+    assert "all that the mechanism asks for" in {c.question: c.detail for c in report.checks}[REPLAYED]
+
+
+@pytest.mark.parametrize("name", ["mst", "gaussian"])
+def test_an_interrupted_run_cannot_leave_an_answer_or_a_table_out(name: str, twin: Path) -> None:
+    release = interrupted(name, twin, 5)
+    unpaid = [i for i, answer in enumerate(release.transcript) if not answer.charges]
+    first = next(i for i in range(len(release.transcript) - 1) if i not in unpaid)
+    spared = sum(answer.charges for answer in release.transcript[:first])
+    less = replace(
+        release,
+        transcript=(*release.transcript[:first], *release.transcript[first + 1 :]),
+        charges=(*release.charges[:spared], *release.charges[spared + 1 :]),
+    )
+    again = answers_only(release.plan, less.transcript, less.charges, True)
+    assert verified(pack.pack(again)).verdict == UNSOUND
+    fewer = replace(release, measurements=release.measurements[:-1])
+    assert verified(pack.pack(fewer)).verdict == UNSOUND
+
+
+def test_rows_cannot_be_withheld_in_the_name_of_an_interruption(twin: Path) -> None:
+    """The release as it was, without its rows and with the brand: bounds and certificate are about rows that nobody sees."""
+    release = release_of("mst", twin)
+    sentence = interrupted("mst", twin, None).brands[-1]
+    held = replace(release, codes=None, table=None, row_seed=None, brands=(*release.brands, sentence))
+    assert verified(pack.pack(held)).verdict == UNSOUND
+
+
+def test_an_interrupted_release_may_not_pass_for_a_whole_one(twin: Path) -> None:
+    """Of a mechanism that only answers: nothing but the brand shows that tables are missing."""
+    release = interrupted("gaussian", twin, 3)
+    passed_off = replace(release, brands=tuple(brand for brand in release.brands if brand.code != INTERRUPTED))
+    assert verified(pack.pack(passed_off)).verdict == UNSOUND
+
+
+def test_versions_of_today_are_those_that_the_numbers_depend_on() -> None:
+    assert synthesis.versions().keys() == {"dpsynth_core", "python", "processor", *synthesis.LIBRARIES}

@@ -1,0 +1,133 @@
+"""What is learnt of columns from noisy counts: rising edges whatever the noise, no more cells than allowed, a budget that adds up."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from dpsynth_core.mechanisms.discovery import categories, numbers
+from dpsynth_core.mechanisms.discovery.division import LEVELS, divided, texts
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.bins import day_number
+from dpsynth_core.vocabulary.keys import MISSING, OTHER
+
+KINDS = ("integer", "numeric", "date")
+Values = NDArray[np.float64]
+
+
+def looked_at(kind: str, values: Values, sigma: float, most: int, seed: int = 0) -> Attribute:
+    """The looks of a run, without a kernel."""
+    rng, edges, counts = np.random.default_rng(seed), numbers.grid(kind), np.zeros(0)
+    for level in range(LEVELS):
+        if level:
+            edges = numbers.divided(kind, edges, counts, sigma, most)
+        cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+        noisy = np.bincount(cells, minlength=len(edges) - 1) + rng.normal(0, sigma, len(edges) - 1)
+        edges, counts = numbers.trimmed(edges, noisy, sigma)
+    return numbers.cells("x", kind, numbers.merged(edges, counts, sigma, most - 1))
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(KINDS),
+    st.lists(st.integers(-10**6, 10**6), max_size=30),
+    st.integers(0, 2000),
+    st.floats(0.5, 1e4),
+    st.integers(4, 40),
+    st.integers(0, 9),
+)
+def test_edges_rise_and_are_few_whatever_values_and_noise(
+    kind: str, some: list[int], times: int, sigma: float, most: int, seed: int
+) -> None:
+    found = looked_at(kind, np.array(some * times, dtype=float), sigma, most, seed)
+    assert all(low < high for low, high in pairwise(found.edges))
+    assert 2 <= found.size <= most
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_grid_of_the_first_look_is_a_column_of_its_own(kind: str) -> None:
+    grid = numbers.grid(kind)
+    assert numbers.cells("x", kind, grid).size == len(grid)
+
+
+def test_ages_are_found_between_their_bounds() -> None:
+    """20,000 people from 17 to 90, noise of 30 records. Seeded."""
+    ages = np.random.default_rng(1).integers(17, 91, 20_000).astype(float)
+    found = looked_at("integer", ages, 30.0, 33)
+    assert found.lower == 17
+    assert 90 <= found.upper <= 91  # cells of two years end there
+    assert found.size >= 20
+
+
+def test_a_year_is_found_within_a_millennium() -> None:
+    years = np.random.default_rng(1).integers(1950, 2021, 5_000).astype(float)
+    found = looked_at("integer", years, 20.0, 33)
+    assert 1945 <= found.lower <= 1950
+    assert 2019 <= found.upper <= 2025  # a year has 70 people: noise hides that some were born in 2020
+
+
+def test_a_spike_and_a_long_tail_have_bins_of_their_own() -> None:
+    """Nine of ten have nothing, the others up to 100,000."""
+    rng = np.random.default_rng(1)
+    gains = np.where(rng.random(20_000) < 0.9, 0, rng.integers(1, 100_000, 20_000)).astype(float)
+    found = looked_at("integer", gains, 30.0, 33)
+    assert found.edges[:2] == (0, 1)
+    assert found.size >= 5
+    assert 90_000 <= found.upper <= 100_000
+
+
+def test_days_are_found_where_all_are_in_one_month() -> None:
+    days = np.random.default_rng(1).integers(day_number(date(2023, 3, 1)), day_number(date(2023, 3, 20)), 5_000).astype(float)
+    found = looked_at("date", days, 20.0, 33)
+    assert (found.lower, found.upper) == (date(2023, 3, 1), date(2023, 3, 19))
+
+
+def test_negative_numbers_are_numbers() -> None:
+    found = looked_at("numeric", np.random.default_rng(1).normal(-40, 10, 5_000), 20.0, 33)
+    assert -100 <= found.lower < -50
+    assert -30 < found.upper <= 0
+
+
+def test_where_noise_is_all_there_is_one_bin_is_left() -> None:
+    assert looked_at("numeric", np.zeros(3), 1000.0, 33).values == 1
+
+
+CITY = Attribute.unknown("city", "categorical", 5)
+
+
+def test_the_least_frequent_values_are_merged_by_noisy_counts() -> None:
+    found = categories.column(CITY, {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}, 5.0)
+    assert found == Attribute.categorical("city", ["b", "c", "d"], other=True, missing=True)
+    assert found.size == CITY.most
+
+
+@pytest.mark.parametrize(("noisy", "cell"), [(11, True), (10, False), (-30, False)])
+def test_empty_values_have_a_cell_if_there_are_more_than_noise(noisy: int, cell: bool) -> None:
+    assert categories.column(CITY, {MISSING: noisy, OTHER: 0, "a": 99}, 5.0).missing is cell
+
+
+def test_a_column_of_which_nothing_is_found_has_two_cells() -> None:
+    assert categories.column(CITY, {MISSING: -3, OTHER: 0}, 5.0).size == 2
+
+
+@pytest.mark.parametrize("unit", [Unit(), Unit("replace", 3)], ids=str)
+def test_portions_cost_no_more_than_the_share(unit: Unit) -> None:
+    columns = [CITY, *(Attribute.unknown(kind, kind) for kind in KINDS), Attribute.unknown("job", "categorical")]
+    portions = divided(columns, unit, 0.001, 1e-10)
+    looks = [LEVELS if portion.column.is_number else 1 for portion in portions]
+    spent = sum(n * unit.marginal_l2**2 / (2 * p.sigma**2) for n, p in zip(looks, portions, strict=True))
+    assert 0.001 * (1 - 1e-8) < spent <= 0.001
+    assert sum(portion.delta for portion in portions) <= 1e-10
+    assert texts(columns) == 2
+    assert [portion.least(unit.max_rows_per_person) is None for portion in portions] == [False, True, True, True, False]
+    for portion in portions:
+        least, shared = portion.least(unit.max_rows_per_person), portion.shared_by(unit.max_rows_per_person)
+        assert (least is None and shared is None) or (least is not None and shared is not None and least < shared)

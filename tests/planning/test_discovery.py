@@ -1,0 +1,97 @@
+"""The plan of a release that learns values: its shares, its price in words, and what does not go with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.discovery import of_column, sentences
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.conversions import rho_from
+
+COLUMNS: list[dict[str, Any]] = [
+    {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": False},
+    {"name": "city", "kind": "categorical", "discover": True, "most": 9},
+    {"name": "age", "kind": "integer", "discover": True, "most": 9},
+]
+
+
+def spec(columns: list[dict[str, Any]] = COLUMNS, **more: Any) -> Spec:
+    whole = {
+        "population": "trial",
+        "data": {"kind": "csv", "path": "people.csv"},
+        "domain": {"version": 1, "attributes": columns},
+        "workload": {"kind": "all", "k": 2},
+        "budget": {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05},
+    }
+    return Spec.from_json(whole | more)
+
+
+def test_shares_add_up_and_the_thresholds_delta_is_part_of_delta() -> None:
+    shares = Plan.of(spec()).shares
+    assert shares.mechanism + shares.certificate + shares.discovery == pytest.approx(shares.rho)
+    assert shares.discovery == pytest.approx(0.1 * shares.rho)
+    assert shares.delta == pytest.approx(1e-10)
+    alone = Plan.of(spec(mechanism={"name": "fem"})).shares
+    assert alone.rho == rho_from(1.0, 1e-9 - shares.delta)
+
+
+def test_numbers_need_no_delta() -> None:
+    assert Plan.of(spec([COLUMNS[0], COLUMNS[2]])).shares.delta == 0
+
+
+def test_where_all_is_declared_nothing_changes() -> None:
+    declared = [COLUMNS[0], {"name": "eye", "kind": "categorical", "categories": ["a", "b"]}]
+    plan, other = Plan.of(spec(declared)), spec(declared, budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.3})
+    assert plan.shares.discovery == plan.shares.delta == 0
+    assert "discovery" not in plan.spec.published()["budget"]
+    assert plan.spec.digest() == other.digest()
+    assert not list(sentences(plan))
+
+
+def test_the_share_is_sealed_with_the_plan() -> None:
+    other = spec(budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "discovery": 0.2})
+    assert spec().published()["budget"]["discovery"] == 0.1
+    assert spec().digest() != other.digest()
+    assert Plan.of(other).shares.discovery == pytest.approx(0.2 * Plan.of(other).shares.rho)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.5, 1.0])
+def test_a_share_out_of_range_is_refused(share: float) -> None:
+    with pytest.raises(InputError, match="out of range") as error:
+        Plan.of(spec(budget={"epsilon": 1.0, "delta": 1e-9, "discovery": share}))
+    assert error.value.field == "budget.discovery"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"mechanism": {"name": "oraclequery"}, "unit": {"relation": "replace"}}, "needs to know them"),
+        ({"public": {"path": "public.csv"}}, "public table"),
+        ({"data": {"kind": "standin", "standin": {}}}, "stand-in"),
+    ],
+)
+def test_what_does_not_go_with_learning_is_refused(more: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Plan.of(spec(**more))
+
+
+def test_the_price_is_said_in_numbers_of_the_plan() -> None:
+    plan = Plan.of(spec())
+    text = " ".join(sentences(plan))
+    city = plan.portions[0]
+    for number in (city.least(1), city.shared_by(1)):
+        assert f"{number:,} " in text.replace(";", " ")
+    assert "“city”" in text
+    assert "“age”" in text
+    assert "“sex”" not in text
+    assert of_column(plan, "sex") == ""
+    assert f"{city.least(1):,}" in of_column(plan, "city")
+    assert "bounds" in of_column(plan, "age")
+
+
+def test_capacity_is_judged_with_the_most_cells_that_a_column_may_have() -> None:
+    assert Plan.of(spec()).workload.cells == 2 * 9 + 2 * 9 + 9 * 9

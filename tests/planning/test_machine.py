@@ -1,0 +1,81 @@
+"""What this machine cannot hold is refused before the charge, and the message names what to change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.planning import machine
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.statement import row_policy
+
+
+def plan(mechanism: str = "independent", **output: Any) -> Plan:
+    return Plan.of(
+        Spec.from_json(
+            {
+                "population": "people",
+                "data": {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}},
+                "domain": {"a": 3, "b": 2},
+                "workload": {"kind": "all", "k": 1},
+                "budget": {"epsilon": 1.0, "delta": 1e-9},
+                "mechanism": {"name": mechanism},
+                "output": output,
+            }
+        )
+    )
+
+
+def test_rows_beyond_the_free_memory_are_refused_and_the_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
+    machine.check(plan(rows=1000))
+    with pytest.raises(CapacityError, match=r"^memory: it may need .* MB, and 1,000 MB are free here; ask for fewer rows"):
+        machine.check(plan(rows=20_000_000))
+
+
+def test_a_model_beyond_the_free_memory_is_refused_and_its_parameter_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 100.0)
+    with pytest.raises(CapacityError, match="use fewer or smaller tables, or a smaller max_size_mb, or use a machine with more memory"):
+        machine.check(plan("aim"))
+
+
+def test_a_run_of_weeks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    weeks = plan()
+    vars(weeks)["forecast"] = replace(weeks.forecast, seconds=30 * 86_400.0)
+    monkeypatch.setattr(machine, "free_mb", lambda: None)
+    with pytest.raises(CapacityError, match=r"^time: it would take about 30 days; use fewer or smaller tables"):
+        machine.check(weeks)
+
+
+def test_where_the_system_does_not_say_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: None)
+    machine.check(plan(rows=20_000_000))
+
+
+def test_this_machine_says_what_is_free() -> None:
+    assert 10 < (machine.free_mb() or 0) < 10**8
+
+
+def test_a_plan_is_checked_against_the_machine_before_anything_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "free_mb", lambda: 10.0)
+    with pytest.raises(CapacityError, match=r"^memory: "):
+        synthesis.plan(plan().spec)
+
+
+def test_a_noisy_number_of_records_writes_so_many_rows_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesis, "MAX_UNSTATED_ROWS", 100)
+    monkeypatch.setattr("dpsynth_core.release.statement.MAX_UNSTATED_ROWS", 100)
+    for given, rows in ((plan(), 100), (plan(rows=200), 200)):
+        ready = synthesis.plan(given.spec)
+        made = synthesis.synthesize(ready, synthesis.open_source(ready), synthesis.noise_for(ready.spec), lambda _: None)
+        assert made.rows == rows
+        assert made.total > 100
+        assert made.row_policy == row_policy(ready, made.total)
+    assert "the most that are written where no number is stated" in row_policy(plan(), 500.0)
+    assert json.dumps(row_policy(plan(), 50.0)) == '"the noisy estimate of the number of records"'

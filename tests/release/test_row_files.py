@@ -1,0 +1,156 @@
+"""Rows in every format, out and in again: values, types, days and labels stay; the same rows give the same bytes."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.release import row_files
+from dpsynth_core.release.row_files import FORMATS, chosen
+from dpsynth_core.sources import statistical_file
+from dpsynth_core.sources.codec import decode, encode
+from dpsynth_core.sources.files import check, column_names, open_batches
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.domains import attributes
+
+LABELLED = Domain.from_json(
+    {
+        "version": 1,
+        "attributes": [
+            {"name": "sex", "kind": "categorical", "dtype": "int64", "categories": ["1", "2"], "labels": ["männlich", "weiblich"],
+             "label": "Geschlecht der Person", "missing": True, "other": False},
+            {"name": "region", "kind": "categorical", "categories": ["n", "s"], "labels": ["north", "south"], "other": True},
+            {"name": "smokes", "kind": "categorical", "dtype": "bool", "categories": ["false", "true"], "missing": False, "other": False},
+            {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "label": "Age in years", "missing": True},
+            {"name": "pay", "kind": "numeric", "lower": 0.0, "upper": 10.0, "decimals": 2, "missing": True},
+            {"name": "born", "kind": "date", "lower": "1900-03-01", "upper": "2030-12-31", "missing": True},
+        ],
+    }
+)  # fmt: skip
+
+
+def rows(domain: Domain, count: int = 60, seed: int = 3) -> tuple[np.ndarray, pa.Table]:
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, a.size, count) for a in domain]).astype(np.int32)
+    return codes, decode(domain, codes, rng)
+
+
+def cells(table: pa.Table, domain: Domain) -> np.ndarray:
+    codes = encode(domain, table, Notation())
+    return np.column_stack([codes[name] for name in domain.names])
+
+
+def read_back(path: Path, domain: Domain) -> np.ndarray:
+    """The cells of what a file says; columns by their place, because names may have changed."""
+    form = sniff(path)
+    check(path, form)
+    table = pa.Table.from_batches(open_batches(path, form, column_names(path, form))).rename_columns(list(domain.names))
+    codes = encode(domain, table, form.notation)
+    return np.column_stack([codes[name] for name in domain.names])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
+    _, table = rows(LABELLED)
+    path = tmp_path / f"rows{FORMATS[name].ending}"
+    path.write_bytes(FORMATS[name].write(table, LABELLED))
+    assert np.array_equal(read_back(path, LABELLED), cells(table, LABELLED))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(attribute=attributes(), name=st.sampled_from([name for name in FORMATS if name != "csv"]), seed=st.integers(0, 99))
+def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attribute: Attribute, name: str, seed: int) -> None:
+    """Beside a column that is never blank, because a blank row of a workbook is none. Days before 1900 are no days in Excel."""
+    domain = Domain((Attribute.coded("place", 3), attribute)) if attribute.name != "place" else Domain((attribute,))
+    _, table = rows(domain, 20, seed)
+    assume(name != "xlsx" or attribute.kind != "date" or attribute.lower.year > 1900)
+    path = tmp_path / f"rows{FORMATS[name].ending}"
+    path.write_bytes(FORMATS[name].write(table, domain))
+    assert np.array_equal(read_back(path, domain), cells(table, domain))
+
+
+@pytest.mark.parametrize("name", ["sav", "dta", "xpt"])
+def test_labels_travel(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"rows.{name}"
+    path.write_bytes(FORMATS[name].write(rows(LABELLED)[1], LABELLED))
+    found = {column.name: column for column in statistical_file.described(path, sniff(path))}
+    assert found["sex"].label == "Geschlecht der Person"
+    assert found["age"].label == "Age in years"
+    assert found["born"].kind == "date"
+    if name != "xpt":
+        assert found["sex"].labels == {1.0: "männlich", 2.0: "weiblich"}
+        assert found["smokes"].labels == {0.0: "false", 1.0: "true"}
+    if name == "sav":
+        assert found["region"].labels == {"n": "north", "s": "south"}
+        assert found["pay"].decimals == 2
+
+
+def test_other_programs_see_the_types(tmp_path: Path) -> None:
+    _, table = rows(LABELLED)
+    (tmp_path / "a.sav").write_bytes(FORMATS["sav"].write(table, LABELLED))
+    frame, meta = pyreadstat.read_sav(str(tmp_path / "a.sav"))
+    assert meta.original_variable_types["born"] == "SDATE10"
+    assert frame["born"].dropna().tolist() == table.column("born").drop_null().to_pylist()
+    assert meta.variable_measure["sex"] == "nominal"
+    stata = pd.read_stata(io.BytesIO(FORMATS["dta"].write(table, LABELLED)))
+    assert str(stata["born"].dtype).startswith("datetime64")
+    assert set(stata["sex"].dropna()) == {"männlich", "weiblich"}
+    excel = pd.read_excel(io.BytesIO(FORMATS["xlsx"].write(table, LABELLED)), engine="calamine", sheet_name=None)
+    assert str(excel["rows"]["born"].dtype).startswith("datetime64")
+    assert excel["codebook"]["value_label"].dropna().tolist()[:2] == ["männlich", "weiblich"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_rows_give_the_same_bytes_whenever_they_are_written(name: str) -> None:
+    _, table = rows(LABELLED)
+    first = FORMATS[name].write(table, LABELLED)
+    time.sleep(1.05 if name in ("xlsx", "sav", "dta", "xpt") else 0)  # formats that tell the time tell seconds
+    assert FORMATS[name].write(table, LABELLED) == first
+
+
+def test_nothing_in_a_workbook_is_a_formula_or_a_link() -> None:
+    hostile = ["=1+1", "http://example.org", "@x", "{=A1}", "7"]
+    domain = Domain((Attribute.categorical("=A1", hostile),))
+    content = FORMATS["xlsx"].write(pa.table({"=A1": hostile}), domain)
+    book = pd.read_excel(io.BytesIO(content), engine="calamine", dtype=str)
+    assert (list(book.columns), book["=A1"].tolist()) == (["=A1"], hostile)
+    sheet = zipfile.ZipFile(io.BytesIO(content)).read("xl/worksheets/sheet1.xml")
+    assert b"<f>" not in sheet
+    assert b"hyperlink" not in sheet
+
+
+@pytest.mark.parametrize("name", ["sav", "dta", "xpt"])
+def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, name: str) -> None:
+    names = ["a b", "a_b", "A_B", "1st", "straße", "_x", "x" * 100, "x" * 100 + "y", "日本", "select", "%"]
+    domain = Domain(tuple(Attribute.coded(column, 2) for column in names))
+    codes, table = rows(domain, 5)
+    path = tmp_path / f"a.{name}"
+    path.write_bytes(FORMATS[name].write(table, domain))
+    assert np.array_equal(read_back(path, domain), codes)
+    assert statistical_file.described(path, sniff(path))[0].label == "a b"
+
+
+def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_files, "_SHEET_ROWS", 59)
+    with pytest.raises(CapacityError, match="a sheet holds"):
+        FORMATS["xlsx"].write(rows(LABELLED)[1], LABELLED)
+
+
+def test_formats_are_chosen_by_name() -> None:
+    assert chosen("csv, XLSX,csv") == ("csv", "xlsx")
+    for text in ("", "docx", "csv,,sav"):
+        with pytest.raises(InputError, match="--format"):
+            chosen(text)

@@ -1,0 +1,201 @@
+"""Files of every kind: recognised by their beginning, read to the same values, refused in one sentence when damaged."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+import xlsxwriter
+
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources import feather_file, spreadsheet_file
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.files import check, check_person_column, column_names, open_batches
+from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.sources.survey import survey
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from tests.sources.written import WRITERS
+
+DOMAIN = Domain(
+    (
+        Attribute.categorical("sex", ["f", "m", "dívčí"], missing=True),
+        Attribute.integer("age", 0, 99, missing=True),
+        Attribute.numeric("pay", 0, 10, bins=10, missing=True),
+        Attribute.day("born", "1900-01-01", "2030-12-31", missing=True),
+    )
+)
+TABLE = pa.table(
+    {
+        "sex": ["f", "m", "dívčí", "f", "m"],
+        "age": pa.array([31, 0, None, 99, 7], pa.int64()),
+        "pay": pa.array([0.5, None, 9.25, 3.0, 0.1], pa.float64()),
+        "born": pa.array(["2001-02-03", "1900-01-01", None, "2030-12-31", "1969-07-20"], pa.string()),
+    }
+)
+WANTED = {name: codes.tolist() for name, codes in encode(DOMAIN, TABLE, TableFormat().notation).items()}
+
+
+def coded(path: Path, form: TableFormat | None = None) -> dict[str, list[int]]:
+    form = form or sniff(path)
+    check(path, form)
+    table = pa.Table.from_batches(open_batches(path, form, DOMAIN.names))
+    return {name: codes.tolist() for name, codes in encode(DOMAIN, table, form.notation).items()}
+
+
+@pytest.mark.parametrize("ending", [ending for ending in WRITERS if ending != ".por"])
+def test_a_table_means_the_same_in_every_kind_of_file(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"table{ending}"
+    WRITERS[ending](TABLE, path)
+    form = sniff(path)
+    assert form.kind == kind_of(path)
+    assert column_names(path, form) == DOMAIN.names
+    assert coded(path) == WANTED
+
+
+def test_a_portable_file_is_read_with_its_names_in_capitals(tmp_path: Path) -> None:
+    WRITERS[".por"](pa.table({"sex": ["f", "m"], "age": [1.5, 2.0]}), tmp_path / "a.por")
+    form = sniff(tmp_path / "a.por")
+    assert (form.kind, column_names(tmp_path / "a.por", form)) == ("spss", ("SEX", "AGE"))
+    assert pa.Table.from_batches(open_batches(tmp_path / "a.por", form, ["AGE"])).to_pydict() == {"AGE": [1.5, 2.0]}
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".dta", ".xpt"])
+def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
+    days = [datetime.date(2001, 2, 3), datetime.date(1900, 3, 1), datetime.date(2030, 12, 31)]
+    path = tmp_path / f"a{ending}"
+    if ending == ".xlsx":
+        with xlsxwriter.Workbook(path, {"default_date_format": "dd/mm/yy"}) as book:
+            sheet = book.add_worksheet()
+            sheet.write_column(0, 0, ["born", *days])
+    else:
+        WRITERS[ending](pa.table({"born": pa.array(days, pa.date32())}), path)
+    table = pa.Table.from_batches(open_batches(path, sniff(path), ["born"]))
+    codes = encode(Domain((DOMAIN["born"],)), table, TableFormat().notation)["born"]
+    wanted = encode(Domain((DOMAIN["born"],)), pa.table({"born": pa.array(days)}), TableFormat().notation)["born"]
+    assert np.array_equal(codes, wanted)
+
+
+def test_declared_missing_values_are_missing(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"answer": [1.0, 2.0, 9.0, np.nan], "word": ["a", "x", "b", ""]})
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), missing_ranges={"answer": [{"lo": 8, "hi": 9}], "word": ["x"]})
+    table = pa.Table.from_batches(open_batches(tmp_path / "a.sav", sniff(tmp_path / "a.sav"), ["answer", "word"]))
+    assert table.to_pydict() == {"answer": [1.0, 2.0, None, None], "word": ["a", None, "b", ""]}
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".feather", ".xlsx", ".sav", ".zsav", ".dta"])
+def test_a_file_that_was_cut_off_is_refused_before_or_while_it_is_read(tmp_path: Path, ending: str) -> None:
+    whole, path = tmp_path / f"whole{ending}", tmp_path / f"cut{ending}"
+    WRITERS[ending](pa.table({"a": np.random.default_rng(0).integers(0, 10**9, 5000).astype(float)}), whole)
+    path.write_bytes(whole.read_bytes()[: int(whole.stat().st_size * 0.7)])
+
+    def read() -> None:
+        form = sniff(path)
+        check(path, form)
+        for _ in open_batches(path, form, ["a"]):
+            pass
+
+    with pytest.raises(InputError):
+        read()
+
+
+@pytest.mark.parametrize("ending", [".feather", ".xlsx", ".sav", ".dta", ".xpt"])
+def test_random_damage_ends_in_values_or_in_a_sentence(tmp_path: Path, ending: str) -> None:
+    whole, path, rng = tmp_path / f"whole{ending}", tmp_path / f"hit{ending}", np.random.default_rng(5)
+    WRITERS[ending](TABLE, whole)
+    content = np.frombuffer(whole.read_bytes(), dtype=np.uint8)
+    for _ in range(40):
+        hit = content.copy()
+        hit[rng.integers(64, len(hit), 3)] = rng.integers(0, 256, 3)
+        path.write_bytes(hit.tobytes())
+        try:
+            form = sniff(path)
+            check(path, form)
+            for _ in open_batches(path, form, column_names(path, form)[:1]):
+                pass
+        except InputError:
+            pass
+
+
+# Workbooks
+
+
+def book(path: Path, *sheets: tuple[str, dict[str, object]]) -> Path:
+    with xlsxwriter.Workbook(path) as workbook:
+        for name, cells in sheets:
+            sheet = workbook.add_worksheet(name)
+            for cell, value in cells.items():
+                sheet.write(cell, value)
+    return path
+
+
+def test_a_sheet_is_chosen_by_its_name_and_the_first_one_is_usual(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("one", {"A1": "x", "A2": 1}), ("two", {"C4": "y", "D4": "z", "C5": "v", "F5": "note", "D7": 2.5}))
+    assert spreadsheet_file.sheets(path) == ("one", "two")
+    assert column_names(path, sniff(path)) == ("x",)
+    second = TableFormat("spreadsheet", sheet="two")
+    assert pa.Table.from_batches(open_batches(path, second, ["z", "y"])).to_pydict() == {"z": [None, "2.5"], "y": ["v", None]}
+    with pytest.raises(InputError, match=r"data\.sheet: the workbook has no sheet of this name"):
+        check(path, TableFormat("spreadsheet", sheet="three"))
+
+
+def test_numbers_in_a_workbook_are_numbers_whatever_marks_its_texts_have(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": "pay", "A2": 1234.5, "A3": "1.234,5", "A4": "1234,5", "A5": 1e-7}))
+    form = TableFormat("spreadsheet", decimal=",", thousands=".")
+    table = pa.Table.from_batches(open_batches(path, form, ["pay"]))
+    pay = Domain((Attribute.numeric("pay", 0, 2000, bins=20, missing=True),))
+    assert encode(pay, table, form.notation)["pay"].tolist() == [12, 12, 12, 0]
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": "a", "A2": 1, "Z2000": "far away"}))
+    monkeypatch.setattr(spreadsheet_file, "MAX_CELLS", 26 * 2000 - 1)
+    with pytest.raises(CapacityError, match="cells, blank ones included"):
+        check(path, TableFormat("spreadsheet"))
+    monkeypatch.setattr(spreadsheet_file, "MAX_CELLS", 26 * 2000)
+    check(path, TableFormat("spreadsheet"))
+
+
+def test_names_can_be_stated_where_there_is_no_header(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": 1, "B1": "x", "B2": "y"}))
+    form = TableFormat("spreadsheet", names=("number", "letter"))
+    assert pa.Table.from_batches(open_batches(path, form, form.names)).to_pydict() == {"number": ["1", None], "letter": ["x", "y"]}
+
+
+# Other structure
+
+
+def test_lists_in_a_feather_file_cannot_tell_people_apart(tmp_path: Path) -> None:
+    WRITERS[".feather"](pa.table({"id": [[1], [2]], "a": [1, 2]}), tmp_path / "a.feather")
+    with pytest.raises(InputError, match="lists or structures"):
+        check_person_column(tmp_path / "a.feather", TableFormat("feather"), "id")
+    assert feather_file.names(tmp_path / "a.feather", TableFormat("feather")) == ("id", "a")
+
+
+def test_a_folder_of_any_one_kind_is_a_table(tmp_path: Path) -> None:
+    for number in range(3):
+        WRITERS[".dta"](TABLE.slice(number, 1), tmp_path / f"{number}.dta")
+    assert coded(tmp_path) == {name: codes[:3] for name, codes in WANTED.items()}
+    assert len(table_files(tmp_path)) == 3
+    WRITERS[".dta"](TABLE.select(["sex"]), tmp_path / "3.dta")
+    with pytest.raises(InputError, match="do not have the same columns"):
+        check(tmp_path, TableFormat("stata"))
+
+
+def test_the_survey_counts_json_lines_that_are_no_objects(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n[2]\n{"a": 3}\n')
+    found = survey(tmp_path / "a.jsonl", TableFormat("jsonl"), ["a"]).value
+    assert (found.malformed, found.blank) == (2, 1)
+
+
+def test_what_is_no_table_is_refused_with_what_can_be_read(tmp_path: Path) -> None:
+    contents = {"zip": b"PK\x03\x04abc", "JSON": b'[{"a": 1}]', "known kind": bytes(range(32)) * 9}
+    for name, (said, content) in enumerate(contents.items()):
+        (tmp_path / str(name)).write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            sniff(tmp_path / str(name))

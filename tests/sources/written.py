@@ -1,0 +1,66 @@
+"""Tables written as files of every kind by other programs than ours, for tests of reading."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.feather as feather
+import pyreadstat
+import xlsxwriter
+
+
+def _jsonl(table: pa.Table, path: Path) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+
+
+def _xlsx(table: pa.Table, path: Path) -> None:
+    with xlsxwriter.Workbook(path, {"strings_to_formulas": False, "strings_to_urls": False}) as book:
+        sheet = book.add_worksheet("table")
+        for number, row in enumerate([dict(zip(table.column_names, table.column_names, strict=True)), *table.to_pylist()]):
+            for place, name in enumerate(table.column_names):
+                value = row[name]
+                if isinstance(value, str):
+                    sheet.write_string(number, place, value)
+                elif value is not None:
+                    sheet.write(number, place, value)
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    return table.to_pandas()
+
+
+def _packed(compress: Callable[[bytes], bytes]) -> Callable[[pa.Table, Path], None]:
+    def write(table: pa.Table, path: Path) -> None:
+        pacsv.write_csv(table, path)
+        path.write_bytes(compress(path.read_bytes()))
+
+    return write
+
+
+WRITERS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    ".csv": pacsv.write_csv,
+    ".csv.gz": _packed(gzip.compress),
+    ".csv.zst": _packed(lambda text: _zstd(text)),
+    ".jsonl": _jsonl,
+    ".feather": feather.write_feather,
+    ".xlsx": _xlsx,
+    ".sav": lambda table, path: pyreadstat.write_sav(_frame(table), str(path)),
+    ".zsav": lambda table, path: pyreadstat.write_sav(_frame(table), str(path), compress=True),
+    ".por": lambda table, path: pyreadstat.write_por(_frame(table), str(path)),
+    ".dta": lambda table, path: pyreadstat.write_dta(_frame(table), str(path)),
+    ".xpt": lambda table, path: pyreadstat.write_xport(_frame(table), str(path)),
+}
+"""By the ending of the name."""
+
+
+def _zstd(text: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(text)
+    return sink.getvalue().to_pybytes()

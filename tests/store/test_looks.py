@@ -1,0 +1,96 @@
+"""What was seen stays seen: looks at a private table belong to the project and are sealed with every later plan of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.looks import LOOKS, ordered, sentence
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store import database, looks, projects, runs, sweeps
+from dpsynth_core.tradeoffs.sweep import Sweep
+
+Make = Callable[..., Spec]
+
+
+def test_a_look_is_kept_once_in_a_fixed_order(project: str) -> None:
+    for look in ("truth", "rows", "truth"):
+        looks.record("ann", project, look)
+    assert looks.of("ann", project) == ("rows", "truth")
+    assert ordered(["trials", "rows", "rows"]) == ("rows", "trials")
+
+
+def test_nobody_looks_in_another_owner_s_project(project: str) -> None:
+    with pytest.raises(InputError):
+        looks.record("bob", project, "rows")
+    with pytest.raises(InputError):
+        looks.of("bob", project)
+    assert looks.of("ann", project) == ()
+
+
+def test_a_look_survives_another_draft_and_another_table_and_goes_with_its_project(project: str) -> None:
+    looks.record("ann", project, "outside")
+    projects.save("ann", project, {"data": {"path": "another.csv"}, "looks": []})
+    assert looks.of("ann", project) == ("outside",)
+    for change in ("DELETE FROM looks", "UPDATE looks SET look = 'rows'"):
+        with pytest.raises(sqlite3.IntegrityError, match="what was seen stays seen"), database.transaction() as db:
+            db.execute(change)
+    assert looks.of("ann", project) == ("outside",)
+    projects.delete("ann", project)
+    with database.reading() as db:
+        assert looks.taken(db, project) == ()
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_plan_is_sealed_with_the_looks_before_it_and_no_later_ones(make_spec: Make, project: str) -> None:
+    before = runs.get("ann", runs.submit("ann", project, make_spec()))
+    looks.record("ann", project, "truth")
+    after = runs.get("ann", runs.submit("ann", project, make_spec()))
+    assert (before.spec["looks"], after.spec["looks"]) == ([], ["truth"])
+    assert runs.get("ann", before.id).spec["looks"] == []
+    assert before.digest != after.digest
+
+
+@pytest.mark.usefixtures("no_workers")
+@pytest.mark.parametrize("stated", [None, (), ("rows",)])
+def test_no_document_can_take_a_look_back(make_spec: Make, project: str, stated: Any) -> None:
+    looks.record("ann", project, "truth")
+    run = runs.get("ann", runs.submit("ann", project, make_spec(looks=stated if stated is None else list(stated))))
+    assert set(run.spec["looks"]) == {"truth", *(stated or ())}
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_a_look_while_a_plan_is_sealed_stops_the_run(make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = looks.of
+
+    def late(owner: str, name: str) -> Any:
+        found = seen(owner, name)
+        looks.of = seen
+        looks.record(owner, name, "truth")
+        return found
+
+    monkeypatch.setattr(looks, "of", late)
+    with pytest.raises(InputError, match="looked at in another tab"):
+        runs.submit("ann", project, make_spec())
+    assert runs.list("ann", project) == ()
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_trials_on_the_private_table_are_a_look_and_others_are_none(make_spec: Make, project: str, table: Path) -> None:
+    del table
+    grid: dict[str, Any] = {"mechanisms": ("independent",), "epsilons": (0.1,), "sizes": (3,), "repeats": 1}
+    stand_in = {"kind": "standin", "standin": {"rows": 200, "strength": 0.5, "seed": 1}}
+    sweeps.submit("ann", project, Sweep(make_spec(data=stand_in), table="standin", **grid))
+    assert looks.of("ann", project) == ()
+    sweeps.submit("ann", project, Sweep(make_spec(), table="private", **grid))
+    assert looks.of("ann", project) == ("trials",)
+
+
+def test_every_look_has_words() -> None:
+    for look, words in LOOKS.items():
+        assert words in sentence([look])
