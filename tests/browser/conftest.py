@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.patience import SECONDS
 from tests.servers import Server, serving
@@ -53,6 +53,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for the tests of a file."""
     with serving(tmp_path_factory.mktemp("server") / "home") as running:
         yield running
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What the window shows when a test fails stands in its report: on a machine that nobody can look at, it is all there is."""
+    report = yield
+    window = getattr(item, "funcargs", {}).get("page")
+    if report.when == "call" and report.failed and window is not None:
+        report.sections.append(("what the window shows", _shown(window)))
+    return report
+
+
+def _shown(page: Page) -> str:
+    try:
+        state = page.locator('[data-testid="stApp"]').first.get_attribute("data-test-script-state", timeout=1000)
+        return f"script: {state}\n{page.locator('body').inner_text(timeout=1000)}"
+    except Error as error:
+        return f"nothing: {error.message}"
 
 
 @pytest.fixture

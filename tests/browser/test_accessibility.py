@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page
@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]  # every page in both colou
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 PAGES = [step.name for step in (*steps.STEPS, *steps.ALWAYS)]
+LOOKS = 5
 VIEWS = ("Pairs", "Downloads", "About this run")
 
 
@@ -51,16 +52,21 @@ DRAWN = "() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].e
 
 def findings(page: Page) -> list[str]:
     """What axe-core calls serious or critical, in both colour schemes, with the first place of each."""
-    found = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
+    return [finding for scheme in ("light", "dark") for finding in _lasting(page, scheme)]
+
+
+def _lasting(page: Page, scheme: Literal["light", "dark"]) -> list[str]:
+    """What is still found when the page has been drawn again: while the script runs, after a change of colours say, it is drawn dimmed."""
+    page.emulate_media(color_scheme=scheme)
+    for _ in range(LOOKS):
         settled(page) if page.get_by_test_id("stApp").count() else page.wait_for_timeout(100)
         page.evaluate(AXE)
         result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        for one in result["violations"]:
-            if one["impact"] in ("serious", "critical"):
-                found.append(f"{scheme}: {one['id']} in {len(one['nodes'])} places, first {one['nodes'][0]['html'][:200]}")
-    return found
+        serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
+        if not serious:
+            return []
+        page.wait_for_timeout(1000)
+    return [f"{scheme}: {one['id']} in {len(one['nodes'])} places, first {one['nodes'][0]['html'][:200]}" for one in serious]
 
 
 @pytest.mark.parametrize("name", PAGES)
