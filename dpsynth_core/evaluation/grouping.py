@@ -34,7 +34,7 @@ class CellGroups:
 
 def is_ordered(attribute: Attribute) -> bool:
     """Whether neighbouring cells of the attribute lie next to each other in meaning."""
-    return attribute.kind != "categorical"
+    return attribute.about.ordered
 
 
 def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:

@@ -23,8 +23,8 @@ from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import column_field
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 

@@ -108,7 +108,6 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
     import pyreadstat
 
     names = _identifiers(domain.names, 60, r"[^\w.@#$]")
-    measures = {"ordinal": "ordinal", "categorical": "nominal"}
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
@@ -116,13 +115,20 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
             str(path),
             column_labels=_labels(domain, names, 255),
             variable_value_labels=_value_labels(domain, names, 120, texts=True),
-            variable_measure={name: measures.get(a.kind, "scale") for name, a in zip(names, domain, strict=True)},
+            variable_measure={name: _measure(a) for name, a in zip(names, domain, strict=True)},
             variable_format={name: form for name, a in zip(names, domain, strict=True) if (form := _spss_format(a))},
         )
 
     content = bytearray(_through_file(write, ".sav"))
     content[92:109] = b"01 Jan 8000:00:00"  # creation date and time
     return bytes(content)
+
+
+def _measure(attribute: Attribute) -> str:
+    """What SPSS calls the level of measurement."""
+    if not attribute.is_listed:
+        return "scale"
+    return "ordinal" if attribute.about.ordered else "nominal"
 
 
 def _spss_format(attribute: Attribute) -> str | None:

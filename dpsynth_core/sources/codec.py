@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.kinds.kind import Form
 
 ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
+_PLAIN = ("int64", "float64")
+"""What is released as numbers is read from columns of numbers as it is."""
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
@@ -37,7 +40,7 @@ def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, nota
     if not pa.types.is_dictionary(array.type):
         if pa.types.is_null(array.type) or pa.types.is_nested(array.type):
             return np.full(len(array), attribute.code_for_missing, dtype=np.int32)
-        if is_plain_number(array.type) and attribute.kind in ("integer", "numeric", "coded"):
+        if is_plain_number(array.type) and attribute.about.dtype in _PLAIN:
             return _codes(attribute, array, notation)
         array = dictionary(array)
     table = _codes(attribute, array.dictionary, notation)
@@ -57,19 +60,16 @@ def dictionary(array: pa.Array) -> pa.DictionaryArray:
 
 def _codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
     """Code of each of the values; no dictionary array."""
-    if attribute.kind == "coded":
-        return _plain_codes(attribute, floats(values, notation))
-    if attribute.is_number:
-        return _bin_codes(attribute, values, notation)
-    return _category_codes(attribute, values, notation)
+    return _ENCODERS[attribute.about.form](attribute, values, notation)
 
 
-def _plain_codes(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
+def _plain_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
+    numbers = floats(values, notation)
     return np.clip(np.where(np.isnan(numbers), 0.0, numbers), 0, attribute.values - 1).astype(np.int32)
 
 
 def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    numbers = day_numbers(values, notation) if attribute.kind == "date" else floats(values, notation)
+    numbers = numbers_of(attribute, values, notation)
     edges = np.asarray(attribute.edges, dtype=np.float64)
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, attribute.values - 1).astype(np.int32)
     if (elsewhere := attribute.code_for_beyond) is not None:
@@ -80,9 +80,14 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
     return codes
 
 
+def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
+    """The numbers of values in bins, as the attribute's scale counts them; nan for what is none."""
+    return day_numbers(values, notation) if attribute.dtype == "date" else floats(values, notation)
+
+
 def _above(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether numbers lie above the bounds; the last edge of whole values is one more than the upper bound."""
-    return numbers > attribute.edges[-1] if attribute.kind == "numeric" else numbers >= attribute.edges[-1]
+    return numbers >= attribute.edges[-1] if attribute.scale.whole else numbers > attribute.edges[-1]
 
 
 def _written(values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
@@ -105,6 +110,9 @@ def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) 
     absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
     return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+_ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: _plain_codes}
 
 
 def _truths(values: pa.Array, text: pa.Array) -> pa.Array:
@@ -178,29 +186,29 @@ def strays(domain: Domain, table: pa.Table) -> list[str]:
 
 
 def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
-    if not (attribute.is_number or attribute.kind == "coded"):
+    if attribute.is_listed:
         return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
     if column.null_count and attribute.size == attribute.values:
         return True
-    numbers = (column.cast(pa.int32()) if attribute.kind == "date" else column).cast(pa.float64()).drop_null().to_numpy()
-    low, high = (0, attribute.values) if attribute.kind == "coded" else (attribute.edges[0], attribute.edges[-1])
+    numbers = (column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).drop_null().to_numpy()
+    low, high = (0, attribute.values) if attribute.is_coded else (attribute.edges[0], attribute.edges[-1])
     return not bool(np.all((numbers >= low) & (numbers < high)))
 
 
 def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Array:
     kind = ARROW_TYPE[attribute.dtype]
-    if attribute.kind == "coded":
+    if attribute.is_coded:
         return pa.array(codes, kind)
-    if not attribute.is_number:
+    if attribute.is_listed:
         return _cell_values(attribute).take(pa.array(codes))
     absent = codes >= attribute.values
     bins = np.where(absent, 0, codes)
     edges = np.asarray(attribute.edges, dtype=np.float64)
     low, high = edges[bins], edges[bins + 1]
-    if attribute.kind == "numeric":
+    if not attribute.scale.whole:
         return pa.array(_uniform(low, high, attribute.decimals, rng), kind, mask=absent)
     whole = rng.integers(low.astype(np.int64), high.astype(np.int64))
-    return pa.array(whole.astype(np.int32) if attribute.kind == "date" else whole, kind, mask=absent)
+    return pa.array(whole.astype(np.int32) if attribute.dtype == "date" else whole, kind, mask=absent)
 
 
 def _cell_values(attribute: Attribute) -> pa.Array:
@@ -211,9 +219,7 @@ def _cell_values(attribute: Attribute) -> pa.Array:
     return pa.array(values, ARROW_TYPE[attribute.dtype])
 
 
-def _uniform(
-    low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
     """Uniform in [low, high), on the grid of `decimals` digits where the bin holds a point of that grid."""
     drawn = np.minimum(low + rng.random(len(low)) * (high - low), np.nextafter(high, low))
     if decimals is None:

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import lines
 from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
-from dpsynth_core.vocabulary.bins import trimmed
+from dpsynth_core.vocabulary.names import trimmed
 
 MAX_RECORD_BYTES = 64 << 20
 """Of a record over several lines."""

@@ -20,7 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import csv_file, feather_file, jsonl_file, lines, packed, parquet_file, spreadsheet_file, statistical_file
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, TableFormat, table_files
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.vocabulary.bins import column_field
+from dpsynth_core.vocabulary.names import column_field
 
 __all__ = [
     "DEFAULT_LIMIT_BYTES",
@@ -32,6 +32,7 @@ __all__ = [
     "sniff",
     "table_files",
 ]
+
 
 class Reader(Protocol):
     """How one file of a kind is read; a module. Both raise InputError, OSError and ArrowException."""

@@ -23,7 +23,8 @@ from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO, day_number, day_of
+from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
+from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
 
 SAMPLE_ROWS = 200_000
 MOST_CATEGORIES = 1_000

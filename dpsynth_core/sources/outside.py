@@ -95,14 +95,14 @@ def outside_label(attribute: Attribute) -> str:
     """What values outside count as where they have no cell of their own, else ""."""
     if attribute.other:
         return ""
-    if attribute.kind == "coded" or (attribute.is_number and attribute.code_for_beyond is None):
+    if attribute.is_coded or (attribute.is_number and attribute.code_for_beyond is None):
         return NEAREST
     return attribute.cell_labels()[attribute.code_for_unlisted]
 
 
 def _apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
     """Which values are missing, and which are outside."""
-    if attribute.kind == "coded":
+    if attribute.is_coded:
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         numbers, text = floats(plain, notation), texts(plain)
         absent = pc.or_kleene(pc.is_null(text), notation.absent(text))

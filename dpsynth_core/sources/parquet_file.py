@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.bins import column_field, trimmed
+from dpsynth_core.vocabulary.names import column_field, trimmed
 
 
 def names(paths: Sequence[Path], folder: Path | None) -> tuple[str, ...]:

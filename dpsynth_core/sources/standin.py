@@ -64,7 +64,7 @@ def check(rows: int, strength: float) -> None:
 def _shares(attribute: Attribute, skew: float, rng: np.random.Generator) -> Float:
     """How common each cell is: one hump for numbers, ranks in random order for values without an order, all of them positive."""
     values, extra = attribute.values, attribute.size - attribute.values
-    if attribute.is_number or attribute.kind == "ordinal":
+    if not attribute.is_coded and attribute.about.ordered:
         middle, place = rng.uniform(0.25, 0.75), (np.arange(values) + 0.5) / values
         weights = 0.05 + np.exp(-(((place - middle) / 0.25) ** 2) / 2)
     else:

@@ -4,7 +4,8 @@ Everything here is public. An attribute may be typed, read from a codebook or gu
 records into cells is the codec's business. Cells are numbered from 0: categories or bins first, then the cell for values outside the
 declared ones ("other"), then the cell for missing ones.
 
-`bins` defines bins and their edges, `recoding` says in words what happens to values without a cell of their own.
+`kinds` says what each kind of column is, `bins` defines bins and their edges, `recoding` says in words what happens to values without a
+cell of their own.
 """
 
 from __future__ import annotations
@@ -19,26 +20,22 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError, first_repeated, shown
 from dpsynth_core.vocabulary.bins import (
-    LARGEST_EXACT,
     MAX_CELLS,
     check_edges,
     checked_bounds,
-    column_field,
-    day_number,
-    day_of,
     default_edges,
     equal_edges,
     explicit_edges,
-    is_number,
-    is_whole,
-    parse_day,
-    trimmed,
+    is_equal,
     width_edges,
+    width_of,
 )
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, is_whole
+from dpsynth_core.vocabulary.names import column_field, trimmed
 
-KINDS = ("categorical", "ordinal", "integer", "numeric", "date", "coded")
 LABEL_DTYPES = ("string", "int64", "float64", "bool")
-LEARNABLE = ("categorical", "integer", "numeric", "date")
 FEWEST_LEARNT, DEFAULT_MOST, MOST_LEARNT = 4, 32, 10_000
 """Cells that a column may have at most when its values are learnt."""
 OTHER_LABEL = "other"
@@ -46,8 +43,6 @@ MISSING_LABEL = "missing"
 
 MAX_WHY = 500
 MAX_LABEL = 2000
-
-_FIXED_DTYPE = {"integer": "int64", "numeric": "float64", "date": "date", "coded": "int64"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ class Recode:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column, its possible values and its cells. Prefer the constructors `categorical`, `integer`, `numeric`, `day`, `coded`.
+    """A column, its possible values and its cells. Prefer the constructors: `categorical`, `integer`, `numeric`, `day`, `coded`, `binned`.
 
     categories: what the file contains, as text (categorical and ordinal).  labels: names to show instead, one per category, or none.
     dtype: type of the decoded column: "string", "int64", "float64", "bool" for categories; fixed by the kind otherwise.
@@ -103,10 +98,8 @@ class Attribute:
             raise self._error(f"its label has more than {MAX_LABEL:,} characters", "shorten it")
         if self.most:
             self._check_unknown()
-        elif self.kind in _FIXED_DTYPE:
-            self._check_number()
         else:
-            self._check_categories()
+            {Form.LISTED: self._check_categories, Form.BINNED: self._check_bins, Form.CODED: self._check_codes}[self.about.form]()
         self._check_recodes()
         if self.size > MAX_CELLS:
             raise self._error("it has too many values", f"use at most {MAX_CELLS:,} categories or bins, or drop the column")
@@ -126,13 +119,12 @@ class Attribute:
         other_as: Recode | None = None,
     ) -> Attribute:
         """A column with listed values. Text around the values is trimmed, blank ones and repeats are refused."""
-        kind = "ordinal" if ordered else "categorical"
         texts = tuple(_text(category) for category in _items(name, categories, "categories"))
         if not texts:  # only of a column whose values were learnt there may be none
             raise InputError(column_field(name), "it has no categories", "list at least one, or drop the column")
         label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
         cells: dict[str, Any] = {"other": other, "missing": missing, "missing_as": missing_as, "other_as": other_as}
-        return cls(name, kind, texts, dtype=dtype, labels=label_texts, **cells)
+        return cls(name, "ordinal" if ordered else "categorical", texts, dtype=dtype, labels=label_texts, **cells)
 
     @classmethod
     def integer(
@@ -143,7 +135,7 @@ class Attribute:
         One of: bins (a number of equal ones), width (they start at its multiples), edges (with or without the bounds).
         fields: width, and missing, other, nearest, missing_as, other_as; here and in the constructors below.
         """
-        return cls._binned(name, "integer", lower, upper, bins, edges, **fields)
+        return cls.binned(name, "integer", lower, upper, bins=bins, edges=edges, **fields)
 
     @classmethod
     def numeric(
@@ -158,7 +150,7 @@ class Attribute:
         **fields: Any,
     ) -> Attribute:
         """Real numbers in [lower, upper], by default in bins of a round width."""
-        return cls._binned(name, "numeric", lower, upper, bins, edges, decimals=decimals, **fields)
+        return cls.binned(name, "numeric", lower, upper, bins=bins, edges=edges, decimals=decimals, **fields)
 
     @classmethod
     def day(
@@ -172,8 +164,7 @@ class Attribute:
         **fields: Any,
     ) -> Attribute:
         """Dates from lower to upper (ISO text or datetime.date); edges may be dates or days since 1970-01-01. Bins as for integers."""
-        cuts = None if edges is None else [e if is_number(e) else day_number(parse_day(name, e)) for e in edges]
-        return cls._binned(name, "date", parse_day(name, lower), parse_day(name, upper), bins, cuts, **fields)
+        return cls.binned(name, "date", lower, upper, bins=bins, edges=edges, **fields)
 
     @classmethod
     def coded(cls, name: str, size: int) -> Attribute:
@@ -191,39 +182,63 @@ class Attribute:
         return cls(name, kind, most=int(most))
 
     @classmethod
-    def _binned(
+    def binned(
         cls,
         name: str,
         kind: str,
         lower: Any,
         upper: Any,
-        bins: int | None,
-        edges: Sequence[Any] | None,
+        *,
+        bins: int | None = None,
+        edges: Sequence[Any] | None = None,
         width: Any = None,
         **fields: Any,
     ) -> Attribute:
+        """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them."""
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
-        lower, upper = checked_bounds(name, kind, lower, upper)
-        if edges is not None:
-            cuts = explicit_edges(name, kind, lower, upper, edges)
+        scale = _scale(kind)
+        cuts = None if edges is None else [scale.edge(name, edge) for edge in edges]
+        lower, upper = checked_bounds(name, scale, scale.typed(name, lower), scale.typed(name, upper))
+        if cuts is not None:
+            made = explicit_edges(name, scale, lower, upper, cuts)
         elif width is not None:
-            cuts = width_edges(name, kind, lower, upper, width)
+            made = width_edges(name, scale, lower, upper, width)
         else:
-            cuts = default_edges(name, kind, lower, upper) if bins is None else equal_edges(name, kind, lower, upper, bins)
-        return cls(name, kind, lower=lower, upper=upper, edges=cuts, **fields)
+            made = default_edges(name, scale, lower, upper) if bins is None else equal_edges(name, scale, lower, upper, bins)
+        return cls(name, kind, lower=lower, upper=upper, edges=made, **fields)
+
+    @property
+    def about(self) -> Kind:
+        """What its kind is."""
+        return KINDS[self.kind]
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How its values are numbers; of columns with bins only."""
+        return _scale(self.kind)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether its values are listed."""
+        return self.about.form is Form.LISTED
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the table holds its codes already."""
+        return self.about.form is Form.CODED
 
     @property
     def is_number(self) -> bool:
-        """Whether the values have bins (integer, numeric, date); codes and categories have none."""
-        return self.kind in ("integer", "numeric", "date")
+        """Whether the values have bins, as numbers and dates do; codes and categories have none."""
+        return self.about.form is Form.BINNED
 
     @property
     def values(self) -> int:
         """Cells without "other" and missing."""
         if self.most:
             return self.most
-        if self.kind == "coded":
+        if self.is_coded:
             return int(self.upper) + 1
         return len(self.edges) - 1 if self.is_number else len(self.categories)
 
@@ -241,7 +256,7 @@ class Attribute:
 
     def unfolded(self) -> Attribute:
         """The same column with cells of their own for missing values and for those outside; codes, and what is to be learnt, have none."""
-        if self.kind == "coded" or self.most:
+        if self.is_coded or self.most:
             return self
         return replace(self, other=True, missing=True, nearest=False, missing_as=None, other_as=None)
 
@@ -270,7 +285,7 @@ class Attribute:
 
     @cached_property
     def _value_labels(self) -> tuple[str, ...]:
-        if self.most or self.kind == "coded":
+        if self.most or self.is_coded:
             return tuple(str(code) for code in range(self.values))
         if self.is_number:
             return tuple(self._bin_label(i) for i in range(self.values))
@@ -298,11 +313,19 @@ class Attribute:
 
     def _bin_label(self, index: int) -> str:
         low, high = self.edges[index], self.edges[index + 1]
-        if self.kind == "numeric":
+        if not self.scale.whole:
             digits = self._digits
             return f"[{low:.{digits}g}, {high:.{digits}g}{']' if index == self.values - 1 else ')'}"
-        first, last = (day_of(low), day_of(high - 1)) if self.kind == "date" else (low, high - 1)
-        return f"{first}" if first == last else f"{first} to {last}"
+        first, last = self.scale.text(low), self.scale.text(high - 1)
+        return first if first == last else f"{first} to {last}"
+
+    def stated_bins(self) -> dict[str, Any]:
+        """How the bins are made, as JSON: a number of equal ones, a width, or else their edges."""
+        if is_equal(self.name, self.scale, self.lower, self.upper, self.edges):
+            return {"bins": len(self.edges) - 1}
+        if (width := width_of(self.scale, self.lower, self.upper, self.edges)) is not None:
+            return {"width": width}
+        return {"edges": [self.scale.stated_edge(edge) for edge in self.edges]}
 
     def _error(self, problem: str, remedy: str) -> InputError:
         return InputError(column_field(self.name), problem, remedy)
@@ -312,25 +335,31 @@ class Attribute:
             raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
         if self._says_more():
             raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
-        object.__setattr__(self, "dtype", _FIXED_DTYPE.get(self.kind, "string"))
+        object.__setattr__(self, "dtype", self.about.dtype or "string")
 
     def _says_more(self) -> bool:
         declared = (self.categories, self.lower, self.upper, self.edges, self.labels, self.decimals)
         cells = (self.other, self.missing, self.nearest, self.missing_as, self.other_as)
         return any(value not in ((), None, False) for value in (*declared, *cells))
 
-    def _check_number(self) -> None:
-        object.__setattr__(self, "dtype", _FIXED_DTYPE[self.kind])
+    def _check_numbers(self) -> None:
+        object.__setattr__(self, "dtype", self.about.dtype)
         if self.categories or self.labels:
             raise self._error("categories and labels do not go with numbers", "remove them or make the column categorical")
-        if self.kind == "coded":
-            if self.lower != 0 or not is_whole(self.upper) or self.upper < 0 or self.edges or self.missing or self.other:
-                raise self._error("codes must run from 0 up, without bins", "declare only the number of codes")
-            return
-        lower, upper = checked_bounds(self.name, self.kind, self.lower, self.upper)
-        edges = self.edges or default_edges(self.name, self.kind, lower, upper)
-        check_edges(self.name, self.kind, lower, upper, edges)
-        if self.decimals is not None and (self.kind != "numeric" or not is_whole(self.decimals) or not 0 <= self.decimals <= 12):
+
+    def _check_codes(self) -> None:
+        self._check_numbers()
+        if self.lower != 0 or not is_whole(self.upper) or self.upper < 0 or self.edges or self.missing or self.other:
+            raise self._error("codes must run from 0 up, without bins", "declare only the number of codes")
+
+    def _check_bins(self) -> None:
+        self._check_numbers()
+        lower, upper = checked_bounds(self.name, self.scale, self.lower, self.upper)
+        edges = self.edges or default_edges(self.name, self.scale, lower, upper)
+        check_edges(self.name, self.scale, lower, upper, edges)
+        if self.decimals is not None and (
+            "decimals" not in self.about.fields or not is_whole(self.decimals) or not 0 <= self.decimals <= 12
+        ):
             raise self._error("decimals is not usable", "give 0 to 12 digits, for numeric columns only")
         for field, value in (("lower", lower), ("upper", upper), ("edges", tuple(edges))):
             object.__setattr__(self, field, value)
@@ -341,7 +370,7 @@ class Attribute:
         for recode, own_cell in ((self.missing_as, self.missing), (self.other_as, self.other)):
             if recode is None:
                 continue
-            if own_cell or self.kind == "coded":
+            if own_cell or self.is_coded:
                 raise self._error("values have a cell of their own and count as another", "choose one of the two")
             if recode.label not in self._value_labels:
                 raise self._error(f"{recode.label[:40]!r} is none of its values", "name the value that others count as by its label")
@@ -375,6 +404,13 @@ class Attribute:
                 raise self._error(f"a category is not a number of dtype {self.dtype}", "correct it, or use dtype string")
             if len(set(numbers)) < len(numbers):
                 raise self._error("two categories are the same number", "remove one of them, or use dtype string")
+
+
+def _scale(kind: str) -> Scale:
+    scale = KINDS[kind].scale
+    if scale is None:
+        raise ValueError(f"{kind} columns have no bins")
+    return scale("")
 
 
 def _unused(label: str, taken: AbstractSet[str]) -> str:

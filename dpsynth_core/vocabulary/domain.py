@@ -10,7 +10,6 @@ import csv
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,11 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
-from dpsynth_core.vocabulary.bins import column_field, day_of, is_equal, width_of
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.listed import CODED
+from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
@@ -46,15 +48,6 @@ ORIGINS = (DATA, "typed", "labels", "codebook", "public")
 """Where a domain can have come from; of a domain whose columns differ, the first that occurs. DATA: the private table itself."""
 MAX_COLUMNS = 1000
 """Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
-_FIELDS = {
-    "categorical": ("categories", "dtype", "other", "missing", "labels"),
-    "ordinal": ("categories", "dtype", "other", "missing", "labels"),
-    "integer": ("lower", "upper", "width", "bins", "edges", "other", "missing"),
-    "numeric": ("lower", "upper", "width", "bins", "edges", "other", "missing", "decimals"),
-    "date": ("lower", "upper", "width", "bins", "edges", "other", "missing"),
-    "coded": ("size",),
-}
-_NUMBERS: dict[str, Callable[..., Attribute]] = {"integer": Attribute.integer, "numeric": Attribute.numeric, "date": Attribute.day}
 
 
 @dataclass(frozen=True)
@@ -224,24 +217,16 @@ def _attribute_json(attribute: Attribute) -> dict[str, Any]:
     obj: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     if attribute.most:
         return obj | {"discover": True, "most": attribute.most}
-    if attribute.kind == "coded":
+    if attribute.is_coded:
         return obj | {"size": attribute.size}
-    if not attribute.is_number:
+    if attribute.is_listed:
         obj |= {"categories": list(attribute.categories), "dtype": attribute.dtype}
         obj |= {"labels": list(attribute.labels)} if attribute.labels else {}
         return obj | _cells_json(attribute)
-    obj |= {"lower": _bound_json(attribute.lower), "upper": _bound_json(attribute.upper)} | _bins_json(attribute) | _cells_json(attribute)
+    scale = attribute.scale
+    obj |= {"lower": scale.stated(attribute.lower), "upper": scale.stated(attribute.upper)}
+    obj |= attribute.stated_bins() | _cells_json(attribute)  # always stated: what the default is may change, a domain may not
     return obj if attribute.decimals is None else obj | {"decimals": attribute.decimals}
-
-
-def _bins_json(attribute: Attribute) -> dict[str, Any]:
-    """How the bins are made, always stated: what the default is may change, a domain may not."""
-    kind, lower, upper, edges = attribute.kind, attribute.lower, attribute.upper, attribute.edges
-    if is_equal(attribute.name, kind, lower, upper, edges):
-        return {"bins": len(edges) - 1}
-    if (width := width_of(kind, lower, upper, edges)) is not None:
-        return {"width": width}
-    return {"edges": [day_of(edge).isoformat() if kind == "date" else edge for edge in edges]}
 
 
 def _cells_json(attribute: Attribute) -> dict[str, Any]:
@@ -261,12 +246,12 @@ def _cells_from_json(name: str, kind: str, fields: Mapping[str, Any]) -> dict[st
         stated = fields.get(key, True)
         if isinstance(stated, Mapping) and set(stated) == {"as", "why"} and all(isinstance(text, str) for text in stated.values()):
             cells |= {key: False, f"{key}_as": Recode(stated["as"], stated["why"])}
-        elif key == "other" and stated == "nearest" and kind in _NUMBERS:
+        elif key == "other" and stated == "nearest" and KINDS[kind].form is Form.BINNED:
             cells |= {"other": False, "nearest": True}
         elif isinstance(stated, bool):
             cells[key] = stated
         else:
-            nearest = ' or "nearest"' if key == "other" and kind in _NUMBERS else ""
+            nearest = ' or "nearest"' if key == "other" and KINDS[kind].form is Form.BINNED else ""
             remedy = f'write true (a cell of its own), false (cannot occur){nearest} or {{"as": value, "why": reason}}'
             raise InputError(column_field(name), f"'{key}' is not true or false", remedy)
     return cells
@@ -277,7 +262,7 @@ def without_statement(obj: object) -> tuple[str, ...]:
     entries = obj.get("attributes") if isinstance(obj, Mapping) else None
     if not isinstance(entries, list):
         return ()
-    declared = [one for one in entries if isinstance(one, Mapping) and one.get("kind") != "coded" and "discover" not in one]
+    declared = [one for one in entries if isinstance(one, Mapping) and one.get("kind") != CODED.name and "discover" not in one]
     open_ones = [one for one in declared if not {"other", "missing"} <= set(one)]
     return tuple(str(one.get("name")) for one in open_ones)
 
@@ -288,27 +273,23 @@ def unstated_columns(text: str) -> tuple[str, ...]:
     return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
 
 
-def _bound_json(bound: Any) -> Any:
-    return bound.isoformat() if isinstance(bound, date) else bound
-
-
 def _attribute_from_json(obj: object) -> Attribute:
     if not isinstance(obj, Mapping):
         raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
     name, kind = obj.get("name"), obj.get("kind")
     if "to_do" in obj and isinstance(name, str):
         problem = "it is not finished: the domain was made from labels alone"
-        raise InputError(column_field(name), problem, f"{str(obj['to_do'])[:200]}; then remove its \"to_do\"")
+        raise InputError(column_field(name), problem, f'{str(obj["to_do"])[:200]}; then remove its "to_do"')
     if not isinstance(name, str) or not name.strip():
         raise InputError("domain.attributes", "a column has no name", "give every column a name")
-    if not isinstance(kind, str) or kind not in _FIELDS:
-        raise InputError(column_field(name), "kind is not known", f"use one of {', '.join(_FIELDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(column_field(name), "kind is not known", f"use one of {', '.join(KINDS)}")
     fields = {key: value for key, value in obj.items() if key not in ("name", "kind", "label")}
     if "discover" in fields:
         return _to_learn(name, kind, fields)
-    unknown = [str(key) for key in fields if key not in _FIELDS[kind]]
+    unknown = [str(key) for key in fields if key not in KINDS[kind].fields]
     if unknown:
-        raise InputError(column_field(name), f"{shown(unknown[0])} does not go with kind {kind}", f"use {', '.join(_FIELDS[kind])}")
+        raise InputError(column_field(name), f"{shown(unknown[0])} does not go with kind {kind}", f"use {', '.join(KINDS[kind].fields)}")
     for key in ("categories", "labels", "edges"):
         if not isinstance(fields.get(key, []), list):
             raise InputError(column_field(name), f"'{key}' is not a list", "give a list")
@@ -331,15 +312,15 @@ def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
 
 
 def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
-    if kind == "coded":
+    if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, fields.get("size", 0))
     if fields == _NOTHING_FOUND:
         return Attribute(name, kind, other=True, missing=True)
     fields = {key: value for key, value in fields.items() if key not in ("other", "missing")} | _cells_from_json(name, kind, fields)
-    if kind in ("categorical", "ordinal"):
+    if KINDS[kind].form is Form.LISTED:
         return Attribute.categorical(name, fields.pop("categories", ()), ordered=kind == "ordinal", **fields)
     lower, upper = fields.pop("lower", None), fields.pop("upper", None)
-    return _NUMBERS[kind](name, lower, upper, **fields)
+    return Attribute.binned(name, kind, lower, upper, **fields)
 
 
 def parse_domain(text: str) -> Domain:
@@ -395,5 +376,5 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
             bounds = parse(low), parse(high)
         except ValueError:
             continue
-        return _NUMBERS[kind](name, *bounds, other=True, missing=True)
+        return Attribute.binned(name, kind, *bounds, other=True, missing=True)
     return Attribute.day(name, low, high, other=True, missing=True)

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 from dpsynth_core.vocabulary.attribute import Attribute
 
-_NOUNS = {"date": "date"}
-
 
 def outside_rule(attribute: Attribute) -> str:
     """What happens to empty values and to those outside the declared ones, in a few sentences. Never an error."""
@@ -45,17 +43,17 @@ def _empty(attribute: Attribute) -> str:
     label = attribute.cell_labels()[attribute.code_for_missing]
     if attribute.missing_as is not None:
         return f"Empty values count as '{label}', by the curator's choice: {_full_stop(attribute.missing_as.why)}"
-    if attribute.missing or attribute.other or attribute.kind == "coded":
+    if attribute.missing or attribute.other or attribute.is_coded:
         return f"Empty values go to '{label}'."
     return f"The curator says that none is empty; one that was would count as '{label}'."
 
 
 def _unlisted(attribute: Attribute) -> str:
-    if attribute.kind == "coded":
+    if attribute.is_coded:
         return f"Codes below 0 count as 0, above {attribute.upper} as {attribute.upper}."
     label = attribute.cell_labels()[attribute.code_for_unlisted]
     beyond = f"below {attribute.lower} or above {attribute.upper}"
-    unreadable = f"text that is not a {_NOUNS.get(attribute.kind, 'number')}"
+    unreadable = f"text that is not a {attribute.scale.noun}" if attribute.is_number else ""
     if attribute.other_as is not None:
         values = f"Values {beyond} and {unreadable}" if attribute.is_number else "Values not listed"
         return f"{values} count as '{label}', by the curator's choice: {_full_stop(attribute.other_as.why)}"

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import column_field, day_number, parse_day
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.names import column_field
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -254,11 +254,16 @@ def bins_within(attribute: Attribute, text: str) -> list[int]:
     if not attribute.is_number:
         return []
     try:
-        first, last = (float(day_number(parse_day("", end))) if attribute.kind == "date" else float(end) for end in (low, high))
+        first, last = (_number(attribute, end) for end in (low, high))
     except (ValueError, InputError):
         return []
-    top = last if attribute.kind == "numeric" else last + 1
+    top = last + attribute.scale.whole
     return [i for i, (a, b) in enumerate(itertools.pairwise(attribute.edges)) if first <= a and b <= top]
+
+
+def _number(attribute: Attribute, text: str) -> float:
+    """Of an end of a range. ValueError or InputError for what is none."""
+    return float(attribute.scale.edge("", text))
 
 
 def _never(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
@@ -313,9 +318,7 @@ _READERS = {"never": _never, "if": _implication, "determines": _dependency, "cel
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
     """The JSON form the rule was written in; `from_json` reads it back to the same rule."""
     note = {"note": zeros.note} if zeros.note else {}
-    named = [
-        {name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes
-    ]
+    named = [{name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes]
     if zeros.target and len(zeros.boxes) == 1:
         premises = {name: values for name, values in named[0].items() if name != zeros.target}
         return {"if": premises, "then": {zeros.target: _others(attributes[zeros.target], named[0])}} | note
@@ -366,7 +369,7 @@ def _spans(attribute: Attribute, values: Sequence[str]) -> Sequence[str]:
     """The labels, those of neighbouring bins put together: "0 to 15" and "16 to 17" become "0 to 17"."""
     if not attribute.is_number:
         return values
-    labels, between = attribute.cell_labels(), "," if attribute.kind == "numeric" else " to "
+    labels, between = attribute.cell_labels(), " to " if attribute.scale.whole else ","
     runs: list[list[int]] = []
     for code in (labels.index(value) for value in values):
         if runs and code == runs[-1][-1] + 1 and code < attribute.values:

@@ -15,8 +15,8 @@ from dpsynth_core.mechanisms.discovery import categories, numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, divided, texts
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.bins import day_number
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
+from dpsynth_core.vocabulary.kinds.dates import day_number
 
 KINDS = ("integer", "numeric", "date")
 Values = NDArray[np.float64]
@@ -24,20 +24,21 @@ Values = NDArray[np.float64]
 
 def looked_at(kind: str, values: Values, sigma: float, most: int, seed: int = 0) -> Attribute:
     """The looks of a run, without a kernel."""
-    rng, edges, counts = np.random.default_rng(seed), numbers.grid(kind), np.zeros(0)
+    column = Attribute.unknown("x", kind)
+    rng, edges, counts = np.random.default_rng(seed), numbers.grid(column), np.zeros(0)
     for level in range(LEVELS):
         if level:
-            edges = numbers.divided(kind, edges, counts, sigma, most)
+            edges = numbers.divided(column.scale, edges, counts, sigma, most)
         cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
         noisy = np.bincount(cells, minlength=len(edges) - 1) + rng.normal(0, sigma, len(edges) - 1)
         edges, counts = numbers.trimmed(edges, noisy, sigma)
-    return numbers.cells("x", kind, numbers.merged(edges, counts, sigma, most - 1))
+    return numbers.cells(column, numbers.merged(edges, counts, sigma, most - 1))
 
 
 @settings(max_examples=60)
 @given(
     st.sampled_from(KINDS),
-    st.lists(st.integers(-10**6, 10**6), max_size=30),
+    st.lists(st.integers(-(10**6), 10**6), max_size=30),
     st.integers(0, 2000),
     st.floats(0.5, 1e4),
     st.integers(4, 40),
@@ -54,8 +55,9 @@ def test_edges_rise_and_are_few_whatever_values_and_noise(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_grid_of_the_first_look_is_a_column_of_its_own(kind: str) -> None:
-    grid = numbers.grid(kind)
-    assert numbers.cells("x", kind, grid).size == len(grid)
+    column = Attribute.unknown("x", kind)
+    grid = numbers.grid(column)
+    assert numbers.cells(column, grid).size == len(grid)
 
 
 def test_ages_are_found_between_their_bounds() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, Notation, plain_number
-from dpsynth_core.vocabulary.bins import day_number
+from dpsynth_core.vocabulary.kinds.dates import day_number
 
 MARKS = [(decimal, mark) for decimal in DECIMALS for mark in THOUSANDS if decimal != mark]
 

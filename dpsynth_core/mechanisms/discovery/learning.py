@@ -24,19 +24,19 @@ def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribu
 
 def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribute]:
     """One pass over the table for each look at all columns of numbers."""
-    edges = [numbers.grid(portion.column.kind) for portion in portions]
+    edges = [numbers.grid(portion.column) for portion in portions]
     counts: list[NDArray[np.float64]] = [np.zeros(0)] * len(portions)
     for level in range(LEVELS if portions else 0):
         if level:
             edges = [
-                numbers.divided(p.column.kind, cuts, noisy, p.sigma, p.column.most)
+                numbers.divided(p.column.scale, cuts, noisy, p.sigma, p.column.most)
                 for p, cuts, noisy in zip(portions, edges, counts, strict=True)
             ]
-        looks = [numbers.cells(p.column.name, p.column.kind, cuts) for p, cuts in zip(portions, edges, strict=True)]
+        looks = [numbers.cells(p.column, cuts) for p, cuts in zip(portions, edges, strict=True)]
         kernel.prepare_cells(looks)
         for i, (portion, look) in enumerate(zip(portions, looks, strict=True)):
             noisy = kernel.measure_cells((look.name,), look, portion.sigma)
             edges[i], counts[i] = numbers.trimmed(edges[i], noisy[:-1], portion.sigma)
     for portion, cuts, noisy in zip(portions, edges, counts, strict=True):
         bins = numbers.merged(cuts, noisy, portion.sigma, portion.column.most - 1)
-        yield numbers.cells(portion.column.name, portion.column.kind, bins)
+        yield numbers.cells(portion.column, bins)

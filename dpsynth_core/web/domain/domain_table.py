@@ -2,7 +2,7 @@
 
 A row is a dict of JSON values:
 
-    column    name in the file;  use: False drops it;  kind: one of attribute.KINDS
+    column    name in the file;  use: False drops it;  kind: one of `kinds.registry.KINDS`
     values    categories as listed; labels: names to show instead, as many, or empty;  dtype: type of the released column
     lower, upper, bins     texts; bins holds the width of each ("10", for dates also "month"), a number of equal ones ("32 bins"), the
                            edges separated by commas, or nothing for the default; for kind "coded" the number of codes
@@ -25,9 +25,13 @@ import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
-from dpsynth_core.vocabulary.attribute import Attribute, Recode, column_field, day_of
-from dpsynth_core.vocabulary.bins import CALENDAR_WIDTHS, default_edges, is_equal, width_of
+from dpsynth_core.vocabulary.attribute import Attribute, Recode
+from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
+from dpsynth_core.vocabulary.kinds.scale import Scale
+from dpsynth_core.vocabulary.names import column_field
 
 Row = dict[str, Any]
 
@@ -53,7 +57,7 @@ _IDENTIFIER = re.compile(
     r"^unnamed\b|(^|[_\W])(id|uuid|guid|key|index|ssn|iban|passport|e-?mail|phone|(sur|first|last|full)?_?name)$", re.IGNORECASE
 )
 _LEFT_OUT: Row = {"use": False, "note": "Its name looks like an identifier: use it only if it is none."}
-LISTED = ("categorical", "ordinal")
+LISTED = of_form(Form.LISTED)
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
 OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
@@ -81,9 +85,9 @@ def row_of(attribute: Attribute) -> Row:
     if attribute.most:
         raise InputError(column_field(attribute.name), "its values are to be learnt", "use the command line, or list its values here")
     row = blank([attribute.name])[0] | {"use": True, "note": ""} | {"kind": attribute.kind} | _cells_of(attribute)
-    if attribute.kind == "coded":
+    if attribute.is_coded:
         return row | {"bins": str(attribute.size)}
-    if attribute.kind in LISTED:
+    if attribute.is_listed:
         return row | {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
     return row | {
         "lower": _number_text(attribute.lower),
@@ -96,7 +100,7 @@ def row_of(attribute: Attribute) -> Row:
 def attribute(row: Mapping[str, Any]) -> Attribute:
     """What a row means. Raises InputError naming the column."""
     name, kind = row["column"], row["kind"]
-    if kind == "coded":
+    if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind in LISTED:
         if not row["values"]:
@@ -258,11 +262,8 @@ def _binned(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     lower, upper = (_bound(name, kind, str(row[end])) for end in ("lower", "upper"))
     cells = _bins(name, kind, str(row["bins"])) | _cells(row) | {"nearest": row["nearest"]}
-    if kind == "integer":
-        return Attribute.integer(name, lower, upper, **cells)
-    if kind == "date":
-        return Attribute.day(name, lower, upper, **cells)
-    return Attribute.numeric(name, lower, upper, decimals=row["decimals"], **cells)
+    decimals = {"decimals": row["decimals"]} if "decimals" in KINDS[kind].fields else {}
+    return Attribute.binned(name, kind, lower, upper, **decimals, **cells)
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,12 +311,12 @@ def value_labels(row: Row) -> tuple[str, ...]:
 
 def _bins_text(attribute: Attribute) -> str:
     """What to type for the bins of an attribute; `_bins` reads it."""
-    kind, lower, upper, edges = attribute.kind, attribute.lower, attribute.upper, attribute.edges
-    if edges == default_edges(attribute.name, kind, lower, upper):
+    scale, lower, upper, edges = attribute.scale, attribute.lower, attribute.upper, attribute.edges
+    if edges == default_edges(attribute.name, scale, lower, upper):
         return ""
-    if (width := width_of(kind, lower, upper, edges)) is not None:
+    if (width := width_of(scale, lower, upper, edges)) is not None:
         return width if isinstance(width, str) else _number_text(width)
-    if is_equal(attribute.name, kind, lower, upper, edges):
+    if is_equal(attribute.name, scale, lower, upper, edges):
         return f"{len(edges) - 1} bins"
     return ", ".join(_edge_text(attribute, edge) for edge in edges)
 
@@ -330,21 +331,26 @@ def _bins(name: str, kind: str, text: str) -> dict[str, Any]:
         return {"bins": _whole(name, entered.removesuffix("bins"), "the number of bins")}
     if len(parts) > 1:
         return {"edges": [_bound(name, kind, part) for part in parts]}
-    if (kind == "date" and not entered[0].isdigit()) or entered in CALENDAR_WIDTHS:
+    scale = _scale(kind)
+    if scale.widths and (not entered[0].isdigit() or entered in scale.widths):
         return {"width": {"week": 7, "months": "month", "quarters": "quarter", "years": "year"}.get(entered, entered)}
-    return {"width": _bound(name, "numeric" if kind == "numeric" else "integer", entered)}
+    return {"width": _bound(name, "integer" if scale.whole else kind, entered)}
 
 
 def _bound(name: str, kind: str, text: str) -> Any:
     """A bound or an edge; dates stay text, which Attribute.day reads."""
-    entered = text.strip()
-    if kind == "date":
-        return entered
+    entered, scale = text.strip(), _scale(kind)
     try:
-        return int(entered) if kind == "integer" else float(entered)
+        return scale.entered(entered)
     except ValueError:
-        wanted = "whole number" if kind == "integer" else "number"
+        wanted = f"whole {scale.noun}" if scale.whole else scale.noun
         raise InputError(column_field(name), f"“{entered[:40]}” is not a {wanted}", "correct the bounds or the bins") from None
+
+
+def _scale(kind: str) -> Scale:
+    scale = KINDS[kind].scale
+    assert scale is not None
+    return scale("")
 
 
 def _whole(name: str, text: Any, what: str) -> int:
@@ -360,7 +366,6 @@ def _number_text(bound: Any) -> str:
 
 def _edge_text(attribute: Attribute, edge: float) -> str:
     """An edge as typed: the last one of whole values names the upper bound, which it includes."""
-    if attribute.kind == "numeric":
-        return _number_text(edge)
-    whole = edge - 1 if edge == attribute.edges[-1] else edge
-    return day_of(whole).isoformat() if attribute.kind == "date" else str(int(whole))
+    scale = attribute.scale
+    last = scale.whole and edge == attribute.edges[-1]
+    return _number_text(scale.stated_edge(edge - 1 if last else edge))

@@ -15,8 +15,9 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.planning.origins import UNSTATED
-from dpsynth_core.vocabulary.attribute import KINDS, LABEL_DTYPES
+from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
 from dpsynth_core.vocabulary.domain import parse_domain
+from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.data import project_table, public_data
 from dpsynth_core.web.domain import cells_view, domain_table, fit_view, zeros_table
@@ -29,14 +30,6 @@ from dpsynth_core.web.shell.text import literal
 
 Change = Callable[[list[Row]], list[Row]]
 
-KIND_NAMES = {
-    "categorical": "Categories",
-    "ordinal": "Ordered categories",
-    "integer": "Whole number",
-    "numeric": "Number",
-    "date": "Date",
-    "coded": "Codes 0, 1, 2…",
-}
 DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "bool": "true / false"}
 CODEBOOK_HELP = (
     "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
@@ -236,7 +229,7 @@ def _columns() -> dict[str, Any]:
     return {
         "column": config.TextColumn("Column", pinned=True, width=130, disabled=True),
         "use": config.CheckboxColumn("Use", help="Columns that are not used do not appear in the release.", width=65),
-        "kind": config.SelectboxColumn("Kind", options=KINDS, format_func=KIND_NAMES.get, required=True, width=125),
+        "kind": config.SelectboxColumn("Kind", options=list(KINDS), format_func=lambda name: KINDS[name].title, required=True, width=125),
         "cells": config.NumberColumn("Cells", help="Different values that the release can tell apart.", width=60, disabled=True),
         "values": config.TextColumn("Values", help="Edit them below the table.", width=150, disabled=True),
         "lower": config.TextColumn("From", help="Lowest value that counts; smaller ones are “other”.", width=80),

@@ -120,11 +120,11 @@ def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
             "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
         )
         return rows_filter.one_of(table, name, picked)
-    if attribute.kind in ("integer", "numeric") and attribute.lower < attribute.upper:
+    if attribute.dtype in ("int64", "float64") and attribute.is_number and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         whole = (low, high) == (attribute.lower, attribute.upper)
         return table if whole else rows_filter.between(table, name, low, high)
-    if attribute.kind == "date":
+    if attribute.dtype == "date":
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         return table if (low, high) == (attribute.lower, attribute.upper) else rows_filter.between(table, name, low, high)
     st.caption("This column has too many values to pick from.")

@@ -1,0 +1,113 @@
+"""Dates, as days since 1970-01-01."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale, is_number
+from dpsynth_core.vocabulary.names import column_field
+
+CALENDAR_WIDTHS = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "10 years": 120}
+"""Widths of bins, in months."""
+_LONGEST_DAYS = {7: 7, "month": 30, "quarter": 91, "year": 365, "5 years": 1826, "10 years": 3652}
+_EPOCH = date(1970, 1, 1)
+MONDAY = 4
+"""1970-01-05, in days since 1970-01-01."""
+_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
+
+
+def day_number(day: date) -> int:
+    """Days since 1970-01-01."""
+    return (day - _EPOCH).days
+
+
+def day_of(number: float) -> date:
+    """The inverse of `day_number`."""
+    return _EPOCH + timedelta(days=int(number))
+
+
+def parse_day(name: str, value: object) -> date:
+    """A date from ISO text or a date. InputError names the column."""
+    if isinstance(value, date):
+        return date(value.year, value.month, value.day)  # a datetime is cut to its day
+    try:
+        return date.fromisoformat(str(value).strip())
+    except ValueError:
+        raise InputError(column_field(name), "a date is not written as year-month-day", "write it like 2024-12-31") from None
+
+
+def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
+    """The first days of periods of so many months, counted from January of the year 0."""
+    for count in range((lower.year * 12 + lower.month - 1) // months, (upper.year * 12 + upper.month - 1) // months + 1):
+        year, month = divmod(count * months, 12)
+        if year >= 1:
+            yield day_number(date(year, month + 1, 1))
+
+
+class Days(Scale):
+    noun = "date"
+    wanted = "dates such as 2024-12-31"
+    widths = tuple(CALENDAR_WIDTHS)
+
+    def typed(self, name: str, entered: Any) -> Any:
+        return parse_day(name, entered)
+
+    def checked(self, bound: Any) -> Any:
+        return bound if isinstance(bound, date) else None
+
+    def number(self, bound: Any) -> Any:
+        return day_number(bound)
+
+    def value(self, number: float) -> Any:
+        return day_of(number)
+
+    def stated(self, bound: Any) -> Any:
+        return bound.isoformat()
+
+    def edge(self, name: str, stated: Any) -> Any:
+        return stated if is_number(stated) else day_number(parse_day(name, stated))
+
+    def stated_edge(self, edge: float) -> Any:
+        return day_of(edge).isoformat()
+
+    def start(self, width: float) -> int:
+        return MONDAY if width == 7 else 0
+
+    def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
+        return calendar_starts(day_of(first), day_of(end - 1), CALENDAR_WIDTHS[width])
+
+    def spacing(self, width: str) -> float:
+        return 28.0 * CALENDAR_WIDTHS[width]
+
+    def default_width(self, least: float) -> Any:
+        return next((width for width, days in _LONGEST_DAYS.items() if days >= least), max(_LONGEST_DAYS, key=_LONGEST_DAYS.__getitem__))
+
+    def first_look(self) -> list[float]:
+        return [day_number(date(year, 1, 1)) for year in _YEARS]
+
+    def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
+        """Days, months, and ever more years."""
+        first, last = day_of(low), day_of(high - 1)
+        if high - low <= MOST_PARTS:
+            yield [low + i for i in range(1, int(high - low))]
+        if last.year - first.year < MOST_PARTS:
+            yield [day for day in calendar_starts(date(first.year, 1, 1), date(last.year, 12, 31), 1) if low < day < high]
+        for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
+            starts = [date(year, 1, 1) for year in range(first.year, last.year + 1) if year % years == 0]
+            yield [day for day in map(day_number, starts) if low < day < high]
+
+
+DATE = Kind(
+    "date",
+    "Date",
+    "Days, such as a date of birth, between two bounds; by week, month, quarter or year where there are many.",
+    Form.BINNED,
+    ("lower", "upper", "width", "bins", "edges", "other", "missing"),
+    dtype="date",
+    learnable=True,
+    scale=lambda _: Days(),
+)

@@ -1,0 +1,38 @@
+"""What a kind of column is. `registry` lists all kinds; whoever needs to know what a kind does asks its entry there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from dpsynth_core.vocabulary.kinds.scale import Scale
+
+
+class Form(Enum):
+    """What the cells of a column are made from."""
+
+    LISTED = "its listed values"
+    BINNED = "bins between two bounds"
+    CODED = "the codes 0, 1, 2, ... that the table holds already"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of column.
+
+    name: as domains name it.  title, help: for people; help is a sentence.
+    fields: entries of a column's JSON beside name, kind and label.  dtype: of the released column; "" where the listed values have one.
+    ordered: whether neighbouring cells are neighbours in meaning.  learnable: whether its cells can be learnt with noise.
+    scale: of bins, by the precision that the column states ("" for kinds without one): how its values are numbers.
+    """
+
+    name: str
+    title: str
+    help: str
+    form: Form
+    fields: tuple[str, ...]
+    dtype: str = ""
+    ordered: bool = True
+    learnable: bool = False
+    scale: Callable[[str], Scale] | None = None

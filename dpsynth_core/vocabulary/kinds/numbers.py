@@ -1,0 +1,85 @@
+"""Whole and decimal numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
+
+
+class _Numbers(Scale):
+    """What whole and decimal numbers share: round numbers are 1, 2 and 5 times a power of ten."""
+
+    powers: ClassVar[range]
+    """Of ten, from which learning begins."""
+    finest: ClassVar[int]
+    """The smallest power of ten that learning divides cells by."""
+
+    def exact(self, number: float) -> float:
+        return number
+
+    def first_look(self) -> list[float]:
+        positive = [float(f"{digit}e{power}") for power in self.powers for digit in (1, 2, 5)]
+        return [self.exact(edge) for edge in [-edge for edge in reversed(positive)] + [0.0] + positive]
+
+    def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
+        """Multiples of ever larger round steps."""
+        for power in range(self.finest, 16):
+            for digit in (1, 2, 5):
+                step = float(f"{digit}e{power}")
+                if (high - low) / step > MOST_PARTS:
+                    continue
+                inner = [float(f"{digit * i}e{power}") for i in range(int(low // step), int(high // step) + 2)]
+                yield [self.exact(edge) for edge in inner if low < edge < high]
+
+
+class WholeNumbers(_Numbers):
+    wanted = "whole numbers"
+    powers, finest = range(16), 0
+
+    def checked(self, bound: Any) -> Any:
+        return int(bound) if is_whole(bound) and abs(bound) < LARGEST_EXACT else None
+
+    def entered(self, text: str) -> Any:
+        return int(text)
+
+    def exact(self, number: float) -> float:
+        return int(number)
+
+
+class RealNumbers(_Numbers):
+    whole = False
+    wanted = "finite numbers"
+    powers, finest = range(-6, 16), -12
+
+    def checked(self, bound: Any) -> Any:
+        return float(bound) if is_number(bound) else None
+
+    def entered(self, text: str) -> Any:
+        return float(text)
+
+
+_BINS = ("lower", "upper", "width", "bins", "edges", "other", "missing")
+
+INTEGER = Kind(
+    "integer",
+    "Whole number",
+    "Numbers without a fraction, such as ages and counts, between two bounds.",
+    Form.BINNED,
+    _BINS,
+    dtype="int64",
+    learnable=True,
+    scale=lambda _: WholeNumbers(),
+)
+NUMERIC = Kind(
+    "numeric",
+    "Number",
+    "Numbers with a fraction, such as prices and lengths, between two bounds.",
+    Form.BINNED,
+    (*_BINS, "decimals"),
+    dtype="float64",
+    learnable=True,
+    scale=lambda _: RealNumbers(),
+)

@@ -1,0 +1,98 @@
+"""How the values of a column with bins are numbers: what a bound may be, how it is written, which widths people would choose."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+LARGEST_EXACT = 2**53
+"""Beyond it float64 no longer holds every whole number."""
+MOST_PARTS = 32
+"""Learning divides a cell into so many at most."""
+
+
+class Scale(ABC):
+    """Values of one kind as numbers.
+
+    whole: whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
+    noun: what a single value is called; wanted: what bounds have to be, in the plural.
+    widths: names of widths that bins may have beside numbers.
+    """
+
+    whole: ClassVar[bool] = True
+    noun: ClassVar[str] = "number"
+    wanted: ClassVar[str]
+    widths: Sequence[str] = ()
+
+    def typed(self, _name: str, entered: Any) -> Any:
+        """A bound from what somebody wrote into a domain. Raises InputError that names the column."""
+        return entered
+
+    @abstractmethod
+    def checked(self, bound: Any) -> Any:
+        """A bound in its type, None for what cannot be one."""
+
+    def entered(self, text: str) -> Any:
+        """What a domain would say for a bound that somebody typed. ValueError for what is none."""
+        return text
+
+    def number(self, bound: Any) -> Any:
+        """The number of a value."""
+        return bound
+
+    def value(self, number: float) -> Any:
+        """The inverse of `number`."""
+        return number
+
+    def text(self, number: float) -> str:
+        """A number as people read its value."""
+        return str(self.value(number))
+
+    def stated(self, bound: Any) -> Any:
+        """A bound as JSON."""
+        return bound
+
+    def edge(self, _name: str, stated: Any) -> Any:
+        """The number of an edge from JSON."""
+        return stated
+
+    def stated_edge(self, edge: float) -> Any:
+        """The inverse of `edge`."""
+        return edge
+
+    def start(self, _width: float) -> int:
+        """A number where bins of this many begin, before or behind others."""
+        return 0
+
+    def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
+        """Edges of bins of a width from `widths`, those between two numbers among them."""
+        yield from ()
+
+    def spacing(self, _width: str) -> float:
+        """Between the edges of bins of a named width are at least so many."""
+        return 1.0
+
+    def default_width(self, _least: float) -> Any:
+        """A width of at least so many that people would choose, where the kind has such; else None."""
+        return None
+
+    def first_look(self) -> list[float]:
+        """Edges of cells that hold whatever such a column can hold, from public knowledge alone: where learning begins."""
+        raise NotImplementedError
+
+    def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
+        """Round numbers between two edges, ever fewer: how learning divides a cell."""
+        raise NotImplementedError
+
+
+def is_number(value: Any) -> bool:
+    """A finite number. Booleans do not count as numbers."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) < 1e300  # false for infinities and nan, and never overflows
+
+
+def is_whole(value: Any) -> bool:
+    """A number without a fraction."""
+    return is_number(value) and float(value).is_integer()
