@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from dpsynth_core.web.domain import domain_table, domain_view, zeros_view
+import streamlit as st
+
+from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, grid_view, list_view, sources_view, zeros_view
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.text import names
 
 
 def main() -> None:
-    here = domain_view.prefill(frame.require("domain"))
-    rows = domain_view.rows_of(here.draft)
+    here = draft_rows.prefill(frame.require("domain"))
+    rows = draft_rows.of(here.draft)
     sentence = "What every column may contain, from public knowledge: a codebook, a questionnaire, the law."
     frame.header("domain", sentence, document.domain_zone(here.draft))
-    domain_view.sources(here)
-    domain_view.justification(here)
-    domain_view.summary(rows)
-    domain_view.editor(rows)
-    domain_view.detail(here, rows)
+    as_table = sources_view.loaders(here)
+    sources_view.justification(here)
+    if as_table:
+        list_view.summary(here, rows)
+        grid_view.editor(rows)
+    else:
+        left, right = st.columns([5, 8], gap="small")
+        with left:
+            list_view.summary(here, rows)
+            chosen = list_view.select(here, rows)
+        with right:
+            column_view.panel(here, chosen)
     zeros_view.section(here, rows)
-    unfit = domain_view.check(here, rows)
+    unfit = fit_view.section(here, rows, draft_rows.change_row, draft_rows.add_values)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row["use"] for row in rows) else "Use at least one column."
     if unfit:

@@ -492,7 +492,7 @@ def test_a_keystroke_neither_passes_nor_changes_the_zone(reason: str) -> None:
 def test_a_guessed_column_stays_guessed_when_it_is_edited_saved_and_loaded_again() -> None:
     app = upload_project(GUESSED)
     app.button(key="read_data").click().run()
-    field(app, "selectbox", "Column").set_value("sex").run()
+    field(app, "radio", "Columns").set_value("sex").run()
     field(app, "text_area", "Values").set_value("F\nM\nX\n").run()
     assert (stored()["domain_origin"], stored()["domain"]["origin"]) == ("data", "data")
     saved = json.dumps(stored()["domain"]).encode()
@@ -530,7 +530,7 @@ def test_a_public_table_fills_the_domain_without_a_brand() -> None:
 
 def test_values_are_typed_into_the_list_of_a_column() -> None:
     app = upload_project()
-    field(app, "selectbox", "Column").set_value("eye").run()
+    field(app, "radio", "Columns").set_value("eye").run()
     field(app, "text_area", "Values").set_value("blue\nbrown\tdark\n").run()
     row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "eye")
     assert (row["values"], row["labels"]) == (["blue", "brown"], ["blue", "dark"])

@@ -197,6 +197,8 @@ def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Se
     use_demo(page)
     press_continue(page, "Domain")
     expect(page.get_by_text("96 cells").first).to_be_visible()
+    page.get_by_text("As a table").click()
+    settled(page)
     type_into_cell(page, x=730, y=50, cell="7-0", text="8")  # the width of the groups of the first row
     expect(page.get_by_text("90 cells").first).to_be_visible()
     with page.expect_download() as taken:

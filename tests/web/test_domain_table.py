@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +58,22 @@ def test_a_wrong_row_names_its_column_and_the_remedy(values: dict[str, object], 
         domain_table.attribute(domain_table.blank(["stay"])[0] | values)
     assert caught.value.field == "column 'stay'"
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"values": ["x"]}, ""),
+        ({"values": []}, "values"),
+        ({"values": ["x"], "missing": False, "missing_as": {"as": "x", "why": ""}}, "cells"),
+        ({"kind": "integer", "lower": "one", "upper": "9"}, "bounds"),
+        ({"kind": "integer", "lower": "0", "upper": "9", "bins": "0, 20"}, "bins"),
+        ({"kind": "integer", "lower": "0", "upper": "9", "missing": False, "missing_as": {"as": "99", "why": "so"}}, "cells"),
+        ({"kind": "coded", "bins": "many"}, "bounds"),
+    ],
+)
+def test_what_is_wrong_stands_under_its_field(values: dict[str, object], place: str) -> None:
+    assert domain_table.place_of_problem(domain_table.blank(["stay"])[0] | values) == place
 
 
 def test_explicit_edges_are_shown_as_they_are_typed() -> None:
@@ -123,6 +141,14 @@ def test_a_pasted_list_gives_its_lines(values: list[str]) -> None:
 
 def test_labels_follow_a_tab() -> None:
     assert domain_table.read_listed("1\tone\n2\n") == {"values": ["1", "2"], "labels": ["one", "2"]}
+    assert domain_table.read_listed("1 = one\n2=two\n") == {"values": ["1", "2=two"], "labels": ["one", "2=two"]}
+
+
+def test_what_a_column_is_about_survives_the_table() -> None:
+    asked = Attribute.categorical("q1", ["1"], other=True, missing=True)
+    labelled = replace(asked, label="Sind Sie zufrieden?")
+    assert domain_table.attribute(domain_table.row_of(labelled)) == labelled
+    assert domain_table.domain_of([domain_table.row_of(labelled)]).to_json()["attributes"][0]["label"] == "Sind Sie zufrieden?"
 
 
 @pytest.mark.parametrize(

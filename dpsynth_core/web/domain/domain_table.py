@@ -10,6 +10,7 @@ A row is a dict of JSON values:
     missing_as, other_as   {"as": label, "why": reason} of the cell that they count in instead, or None
     nearest                whether numbers beyond the bounds count in the nearest bin
     decimals  digits to release, or None;  note: what to mind, in our own words
+    about     what the column is about, for people (`Attribute.label`)
     origin    where it came from, one of domain.ORIGINS, or nothing while nobody said anything about it
 
 `attribute` turns a row into a domain attribute or says in one sentence what is wrong. Plain functions; no records are seen here.
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -51,15 +53,17 @@ BLANK: Row = {
     "nearest": False,
     "decimals": None,
     "note": "",
+    "about": "",
     "origin": "",
 }
 _IDENTIFIER = re.compile(
     r"^unnamed\b|(^|[_\W])(id|uuid|guid|key|index|ssn|iban|passport|e-?mail|phone|(sur|first|last|full)?_?name)$", re.IGNORECASE
 )
 _LEFT_OUT: Row = {"use": False, "note": "Its name looks like an identifier: use it only if it is none."}
-LISTED = of_form(Form.LISTED)
+LISTED, BINNED = of_form(Form.LISTED), of_form(Form.BINNED)
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
+_EQUALS = " = "
 OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
 """What happens to empty values and to those outside: a cell of their own; they cannot occur; the nearest bin; a cell that is named."""
 
@@ -84,7 +88,7 @@ def row_of(attribute: Attribute) -> Row:
     """The row that means this attribute. InputError for one whose values are to be learnt: the wizard does not offer that yet."""
     if attribute.most:
         raise InputError(column_field(attribute.name), "its values are to be learnt", "use the command line, or list its values here")
-    row = blank([attribute.name])[0] | {"use": True, "note": ""} | {"kind": attribute.kind} | _cells_of(attribute)
+    row = blank([attribute.name])[0] | {"use": True, "note": "", "kind": attribute.kind, "about": attribute.label} | _cells_of(attribute)
     if attribute.is_coded:
         return row | {"bins": str(attribute.size)}
     if attribute.is_listed:
@@ -99,6 +103,11 @@ def row_of(attribute: Attribute) -> Row:
 
 def attribute(row: Mapping[str, Any]) -> Attribute:
     """What a row means. Raises InputError naming the column."""
+    declared = _declared(row)
+    return replace(declared, label=row["about"].strip()) if row["about"].strip() else declared
+
+
+def _declared(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
@@ -163,6 +172,20 @@ def problems(rows: Iterable[Row]) -> dict[str, InputError]:
     return errors
 
 
+def place_of_problem(row: Row) -> str:
+    """The field under which the problem of a row belongs: "values", "bounds", "bins", "cells"; "" where there is none.
+
+    Found by leaving out, one after the other, what could be wrong.
+    """
+    own_cells = row | treated("missing", OWN) | treated("other", OWN)
+    places = (("", row), ("cells", own_cells), ("bins", own_cells | {"bins": ""} if row["kind"] in BINNED else own_cells))
+    return next((place for place, simpler in places if _holds(simpler)), "values" if row["kind"] in LISTED else "bounds")
+
+
+def _holds(row: Row) -> bool:
+    return not problems([row | {"use": True}])
+
+
 def cells(row: Row) -> int | None:
     """Number of cells of a row's attribute; None while it is not complete or not used."""
     try:
@@ -182,16 +205,17 @@ def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
 
 def listed_text(row: Row) -> str:
     """The categories one per line, each with its label after a tab if it has one."""
-    labels = row["labels"] or [""] * len(row["values"])
+    labels = row["labels"] or [value if _EQUALS in value else "" for value in row["values"]]
     return "\n".join(f"{value}\t{label}" if label else value for value, label in zip(row["values"], labels, strict=True))
 
 
 def read_listed(text: str) -> dict[str, list[str]]:
-    """`values` and `labels` of a text with one category per line, optionally followed by a tab and a label. Blank lines are left out."""
-    pairs = [line.split("\t", 1) for line in text.splitlines() if line.strip()]
+    """`values` and `labels` of a text with one category per line, followed by its label, if it has one, after a tab or an equals sign.
+    Blank lines are left out."""
+    pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]
-    labels = [pair[1].strip() if len(pair) > 1 else "" for pair in pairs]
-    return {"values": values, "labels": [label or value for value, label in zip(values, labels, strict=True)] if any(labels) else []}
+    labels = [(pair[1].strip() if len(pair) > 1 else "") or value for pair, value in zip(pairs, values, strict=True)]
+    return {"values": values, "labels": labels if labels != values else []}
 
 
 def grid(rows: Sequence[Row]) -> pd.DataFrame:

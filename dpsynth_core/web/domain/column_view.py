@@ -1,0 +1,155 @@
+"""Part of the Domain page: everything about the selected column, in ordinary fields, with what is wrong under the field it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.recoding import outside_rule
+from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
+from dpsynth_core.web.shell.fields import problem as quiet_problem
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "bool": "true / false"}
+GROUPS_HELP = (
+    "The width of each group: 10 gives 0 to 9, 10 to 19, …; for dates a number of days, week, month, quarter, year, 5 years or 10 years. "
+    "Or the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty: a round width. Codes: how many."
+)
+_VALUES_HELP = (
+    "As they are written in the file. To show another name, add it after a tab or “ = ”; two columns of a spreadsheet can be pasted."
+)
+_EXAMPLES = {"integer": ("0", "120", "10"), "numeric": ("0", "250.5", "10"), "date": ("2023-01-01", "2023-12-31", "month")}
+_LINE = 23
+_SHORTEST, _LONGEST = 4, 10
+"""Lines that a list of values shows at least and at most."""
+
+
+def panel(here: Current, row: Row) -> None:
+    """All that can be said of the column."""
+    with st.container(border=True, key="column_panel"):
+        _head(here, row)
+        if not row["use"]:
+            return
+        place, error = domain_table.place_of_problem(row), domain_table.problems([row]).get(row["column"])
+        kind, other = st.columns(2, gap="small")
+        with kind:
+            _choice(here, row, "kind", "Kind", list(KINDS), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
+        with other:
+            if row["kind"] in domain_table.LISTED:
+                _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
+            elif "decimals" in KINDS[row["kind"]].fields:
+                _decimals(here, row)
+        if row["kind"] in domain_table.LISTED:
+            _values(here, row)
+            _wrong(error, place in ("values", "bounds"))
+        else:
+            _numbers(here, row, place, error)
+        if KINDS[row["kind"]].form is not Form.CODED:
+            for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
+                with column:
+                    cells_view.treatment(here.project, row, which, draft_rows.change_row)
+            _wrong(error, place == "cells")
+        if error is None:
+            _picture(row)
+        _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
+
+
+def _head(here: Current, row: Row) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
+            st.subheader(literal(row["column"], 60), anchor=False, width="content")
+            if row["use"] and (origin := ORIGIN_NAMES.get(row["origin"])):
+                st.badge(origin, color="orange" if row["origin"] == "data" else "gray")
+        key = _key(here, row, "use")
+        st.session_state[key] = row["use"]
+        st.toggle("Use it", key=key, on_change=lambda: draft_rows.change_row(row["column"], {"use": st.session_state[key]}))
+    if row["note"]:
+        st.caption(f":material/info: {literal(row['note'])}")
+    elif not row["use"]:
+        st.caption("It will not be in the release.")
+
+
+def _key(here: Current, row: Row, field: str) -> str:
+    return f"{here.project}:{field}:{row['column']}"
+
+
+def _choice(here: Current, row: Row, field: str, label: str, options: Any, names: dict[str, str], help: str | None = None) -> None:
+    key = _key(here, row, field)
+    st.session_state[key] = row[field]
+    st.selectbox(
+        label,
+        options,
+        format_func=lambda option: names.get(option, option),
+        key=key,
+        help=help,
+        on_change=lambda: draft_rows.change_row(row["column"], {field: st.session_state[key]}),
+    )
+
+
+def _text(here: Current, row: Row, field: str, label: str, **look: Any) -> None:
+    key = _key(here, row, field)
+    if st.session_state.get(key) != row[field]:
+        st.session_state[key] = row[field]
+    st.text_input(label, key=key, on_change=lambda: draft_rows.change_row(row["column"], {field: st.session_state[key].strip()}), **look)
+
+
+def _wrong(error: InputError | None, here: bool) -> None:
+    if error is not None and here:
+        quiet_problem(error)
+
+
+def _values(here: Current, row: Row) -> None:
+    key = _key(here, row, "list")
+    st.session_state[key] = domain_table.listed_text(row)
+    lines = min(max(len(row["values"]) + 1, _SHORTEST), _LONGEST)
+    st.text_area(
+        "Values, one per line",
+        key=key,
+        height=_LINE * lines + 20,
+        placeholder="f = female\nm = male",
+        on_change=lambda: draft_rows.change_row(row["column"], domain_table.read_listed(st.session_state[key])),
+        help=_VALUES_HELP,
+    )
+
+
+def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> None:
+    if KINDS[row["kind"]].form is Form.CODED:
+        _text(here, row, "bins", "How many codes", placeholder="32")
+        _wrong(error, True)
+        return
+    lower, upper, groups = st.columns(3, gap="small")
+    examples = _EXAMPLES.get(row["kind"], ("", "", ""))
+    with lower:
+        _text(here, row, "lower", "From", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
+    with upper:
+        _text(here, row, "upper", "To", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
+    with groups:
+        _text(here, row, "bins", "Groups of", placeholder=examples[2], help=GROUPS_HELP)
+    _wrong(error, place in ("bounds", "bins", "values"))
+
+
+def _decimals(here: Current, row: Row) -> None:
+    key = _key(here, row, "decimals")
+    st.session_state[key] = row["decimals"]
+    st.selectbox(
+        "Digits after the point",
+        [None, *range(13)],
+        format_func=lambda digits: "as many as a number has" if digits is None else str(digits),
+        key=key,
+        on_change=lambda: draft_rows.change_row(row["column"], {"decimals": st.session_state[key]}),
+        help="Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0.",
+    )
+
+
+def _picture(row: Row) -> None:
+    attribute = domain_table.attribute(row)
+    st.html(cells_picture.html(attribute))
+    st.caption(f":material/rule: {literal(outside_rule(attribute))}")

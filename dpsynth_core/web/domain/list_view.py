@@ -1,0 +1,89 @@
+"""Part of the Domain page: the list of all columns with the state of each, and how many are still open. One selection for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+ORIGIN_NAMES = {
+    "typed": "typed",
+    "codebook": "codebook",
+    "public": "public table",
+    "labels": "file’s labels",
+    "data": "read from the data",
+}
+_NAME_LENGTH = 40
+_CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
+
+
+def select(here: Current, rows: Sequence[Row]) -> Row:
+    """The list, and the row of the column that is selected: at first the first open one."""
+    names = [row["column"] for row in rows]
+    problems = domain_table.problems(rows)
+    key = _key(here)
+    if st.session_state.get(key) not in names:
+        st.session_state[key] = next(iter(problems), names[0])
+    with st.container(key="column_list", border=True):
+        chosen = st.radio(
+            "Columns",
+            names,
+            key=key,
+            format_func=lambda name: _line(rows[names.index(name)], name in problems),
+            captions=[_remark(row, row["column"] in problems) for row in rows],
+            label_visibility="collapsed",
+        )
+    return rows[names.index(chosen)]
+
+
+def go_to(here: Current, column: str) -> None:
+    """Select a column. For callbacks, and for what is drawn before the list."""
+    st.session_state[_key(here)] = column
+
+
+def summary(here: Current, rows: Sequence[Row]) -> None:
+    """The domain in one line; how many columns are still open is a button that goes to the next of them."""
+    names, problems = [row["column"] for row in rows], domain_table.problems(rows)
+    used = [row for row in rows if row["use"]]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_summary"):
+        st.badge(f"{len(used)} of {len(rows)} columns used", color="gray")
+        cells = sum(domain_table.cells(row) or 0 for row in used)
+        st.badge(f"{cells:,} cells", color="gray", help=_CELLS_HELP)
+        if problems:
+            at = names.index(now) if (now := st.session_state.get(_key(here))) in names else -1
+            following = next(name for name in (*names[at + 1 :], *names[: at + 1]) if name in problems)
+            st.button(
+                f"{len(problems)} still open",
+                key="next_open",
+                icon=":material/arrow_downward:",
+                type="tertiary",
+                help="Goes to the next column whose values or bounds are not complete yet.",
+                on_click=go_to,
+                args=(here, following),
+            )
+
+
+def _key(here: Current) -> str:
+    return f"{here.project}:column"
+
+
+def _line(row: Row, is_open: bool) -> str:
+    name = literal(row["column"], _NAME_LENGTH)
+    if not row["use"]:
+        return f":gray[:material/remove: {name}]"
+    return f":orange[:material/edit:] {name}" if is_open else f":green[:material/check:] {name}"
+
+
+def _remark(row: Row, is_open: bool) -> str:
+    if not row["use"]:
+        return "left out"
+    if is_open:
+        return "open"
+    size = domain_table.attribute(row).values
+    source = ORIGIN_NAMES.get(row["origin"], "")
+    return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")

@@ -1,0 +1,121 @@
+"""Parts of the Domain page: where all columns at once can come from, the reason for what was read from the data, the domain in one line."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.vocabulary.domain import parse_domain
+from dpsynth_core.web.data import project_table, public_data
+from dpsynth_core.web.domain import domain_table, draft_rows, zeros_table
+from dpsynth_core.web.shell import document, fields, frame
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+CODEBOOK_HELP = (
+    "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
+    "column,value[,label]: one line per value, or one line like 17..90 for bounds."
+)
+
+
+def loaders(here: Current) -> bool:
+    """The ways to fill all columns at once, the best first, and the download; whether to show the columns as one table."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
+            st.caption(CODEBOOK_HELP)
+            kinds = ["json", "csv", "txt", "tsv"]
+            st.file_uploader("Domain JSON or codebook CSV", type=kinds, key=draft_rows.loader_key("codebook"), on_change=_load_codebook)
+        with st.popover("From a public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
+            st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
+            if (section := here.draft.get("public")) is not None:
+                name = literal(public_data.label(section))
+                st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
+            st.file_uploader(
+                "Public table", type=["csv", "tsv", "txt", "parquet"], key=draft_rows.loader_key("public"), on_change=_load_public
+            )
+        simulated = project_table.is_simulated(here.draft)
+        with st.popover(
+            "Read it from the data", icon=":material/visibility_lock:", key=draft_rows.loader_key("load_data"), disabled=simulated
+        ):
+            st.markdown(
+                "This looks at the private records. A rare category or an extreme value can point to one person, and no noise covers it. "
+                "The release is marked, and you will have to write why it is harmless."
+            )
+            st.button("Read it all the same", key="read_data", on_click=lambda: draft_rows.load(lambda _: draft_rows.from_data(), "data"))
+        _download(here)
+        as_table = st.toggle("As a table", key=f"{here.project}:as_table", help="For experts: all columns in one grid, to paste into.")
+    frame.refused_at(draft_rows.PLACE)
+    return as_table
+
+
+def _download(here: Current) -> None:
+    ready = bool(here.draft.get("domain")) and document.domain_zone(here.draft) is not Zone.CURATOR
+    st.download_button(
+        "Download",
+        data=partial(_domain_json, here.draft) if ready else b"",
+        file_name="domain.json",
+        mime="application/json",
+        icon=":material/download:",
+        disabled=not ready,
+        on_click="ignore",
+        key="download_domain",
+        help=None if ready else "Possible once every column is complete and, if it was read from the data, justified.",
+    )
+
+
+def _domain_json(draft: document.Draft) -> bytes:
+    return json.dumps(publishable(Zoned(document.domain_zone(draft), draft["domain"]), "the domain"), indent=1).encode()
+
+
+def _load_codebook() -> None:
+    file = st.session_state.get(draft_rows.loader_key("codebook"))
+    if file is not None:
+        read = cache(lambda: parse_domain(_decoded(file.getvalue())))
+        draft_rows.load(
+            lambda rows: domain_table.with_domain(rows, read()), "codebook", lambda: zeros_table.rules_of({"domain": read().to_json()})
+        )
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("codebook", "it is not UTF-8 text", "save it as UTF-8") from None
+
+
+def _load_public() -> None:
+    file = st.session_state.get(draft_rows.loader_key("public"))
+    if file is None:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{Path(file.name).suffix.lower()}"
+        path.write_bytes(file.getvalue())
+        draft_rows.load(lambda rows: domain_table.with_guesses(rows, project_table.look_at_public(path)), "public")
+
+
+def _take_public(section: dict[str, Any]) -> None:
+    draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
+
+
+def justification(here: Current) -> None:
+    """Asked for when the domain was read from the private table."""
+    if here.draft.get("domain_origin") != "data":
+        return
+    with st.container(border=True):
+        st.markdown(
+            ":orange[:material/visibility_lock: **This domain was read from the private table.**] Everything in it will be "
+            "published with the release. Replace what only the records could tell, then write why the rest is public knowledge."
+        )
+        fields.paragraph(
+            "Why this domain gives nobody away, in a sentence",
+            "domain_justification",
+            height=80,
+            placeholder="Example: categories are those of the published questionnaire; bounds were rounded to the legal limits.",
+        )
