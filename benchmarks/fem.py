@@ -12,12 +12,11 @@ not measured again, so it can be run in slices. It looks at true counts: right f
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -26,8 +25,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from benchmarks import figures
-from benchmarks.programs import OURS, versions
+from benchmarks import figures, slices
 from benchmarks.table import RESULTS
 
 NAME = "fem"
@@ -75,16 +73,8 @@ class Point:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    record = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else {"runs": []}
-    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
-    for number in range(options.runs):
-        for point in points(options):
-            if sum(Point(*(run[name] for name in Point.__annotations__)) == point for run in record["runs"]) <= number:
-                record["runs"].append(vars(point) | measure(point))
-                print(record["runs"][-1], file=sys.stderr, flush=True)
-                write(record, place)
-    write(record, place)
-    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    asked = (asdict(point) for point in points(options))
+    slices.fill(slices.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
     return 0
 
 
@@ -116,9 +106,7 @@ def _setting(k: int, marginals: int) -> figures.Setting:
 
 
 def write(record: Mapping[str, Any], place: Path) -> None:
-    """Every run as JSON; the means as a table, with what they say about the paper's claims; a chart for each figure."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    """The means as a table, with what they say about the paper's claims; a chart for each figure."""
     frame = pd.DataFrame(record["runs"])
     text = [
         f"Adult binned as in the AIM paper, {record['cores']} cores, runs of {min(frame['began'])[:10]} to {max(frame['began'])[:10]}. "

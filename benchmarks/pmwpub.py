@@ -16,10 +16,9 @@ looks at true counts: right for a public table, and for nothing else.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import product
@@ -31,10 +30,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks import figures
+from benchmarks import figures, slices
 from benchmarks.claims import DECIDED, by_epsilon
 from benchmarks.figures import Setting
-from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms.weights.public_check import FLOOR
@@ -69,26 +67,20 @@ Codes = NDArray[np.int32]
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    file = place.with_suffix(".json")
-    record: dict[str, Any] = {"runs": [], "tables": []}
-    record |= json.loads(file.read_text("utf-8")) if file.exists() else {}
-    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
+    record = {"tables": []} | slices.opened(place)
     for table in options.tables:
         if table not in [one["table"] for one in record["tables"]]:
             record["tables"].append(judge(table))
             print(record["tables"][-1], file=sys.stderr, flush=True)
-    for number in range(options.runs):
-        for epsilon in options.epsilons:
-            points = [(name, table) for name in options.programs if name in WITH for table in options.tables]
-            for program, table in [*points, *((name, "") for name in options.programs if name in WITHOUT)]:
-                point = {"program": program, "table": table, "epsilon": epsilon}
-                if sum(point.items() <= run.items() for run in record["runs"]) <= number:
-                    record["runs"].append(point | measure(program, table, epsilon))
-                    print(record["runs"][-1], file=sys.stderr, flush=True)
-                    write(record, place)
-    write(record, place)
-    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    slices.fill(record, points(options), options.runs, lambda point: measure(**point), write, place)
     return 0
+
+
+def points(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for epsilon in options.epsilons:
+        pairs = [(name, table) for name in options.programs if name in WITH for table in options.tables]
+        for program, table in [*pairs, *((name, "") for name in options.programs if name in WITHOUT)]:
+            yield {"program": program, "table": table, "epsilon": epsilon}
 
 
 def measure(program: str, table: str, epsilon: float) -> dict[str, Any]:
@@ -146,9 +138,7 @@ def _split(whole: Setting, bias: float) -> tuple[Codes, Codes]:
 
 
 def write(record: Mapping[str, Any], place: Path) -> None:
-    """Every run as JSON; the means as tables, with what they say about the paper's claims; a chart."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    """The means as tables, with what they say about the paper's claims; a chart."""
     frame, tables = pd.DataFrame(record["runs"]), pd.DataFrame(record["tables"])
     if frame.empty:
         return

@@ -11,7 +11,6 @@ nothing else.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +24,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import figures
+from benchmarks import figures, slices
 from benchmarks.claims import DECIDED, by_epsilon
-from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.inference.relaxed.rounding import rounded
@@ -60,16 +58,8 @@ class Point:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    record = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else {"runs": []}
-    record |= {"cores": os.cpu_count(), "versions": versions(OURS)}
-    for number in range(options.runs):
-        for point in points(options):
-            if sum(all(run[name] == value for name, value in asdict(point).items()) for run in record["runs"]) <= number:
-                record["runs"].append(asdict(point) | measure(point))
-                print(record["runs"][-1], file=sys.stderr, flush=True)
-                write(record, place)
-    write(record, place)
-    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    asked = (asdict(point) for point in points(options))
+    slices.fill(slices.opened(place), asked, options.runs, lambda point: measure(Point(**point)), write, place)
     return 0
 
 
@@ -112,9 +102,7 @@ def _setting(k: int) -> figures.Setting:
 
 
 def write(record: Mapping[str, Any], place: Path) -> None:
-    """Every run as JSON; means as tables, with what they say about the paper's claims; a chart for each figure."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    """Means as tables, with what they say about the paper's claims; a chart for each figure."""
     frame = pd.DataFrame(record["runs"])
     if frame.empty:
         return
