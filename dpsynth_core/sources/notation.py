@@ -106,11 +106,6 @@ class Notation:
         return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def plain_number(number: float) -> str:
-    """The shortest text that is this number; whole numbers without a fraction."""
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-
-
 def _marks(thousands: str) -> str:
     return _GROUPED_BY.get(thousands, thousands)
 

@@ -24,7 +24,7 @@ import python_calamine
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.notation import plain_number
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
 
 MAX_CELLS = 50_000_000
 """Of a sheet, blank ones included: about 1.5 GB of memory."""

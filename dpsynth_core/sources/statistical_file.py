@@ -11,9 +11,8 @@ Labels are what the file says of itself, not of anybody in it: `described` reads
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.vocabulary.declared import Declared
 
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
@@ -43,20 +43,6 @@ _DAY = 86_400
 _HEAD_BYTES = 600
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """0001-01-01 and 9999-12-31."""
-
-
-@dataclass(frozen=True)
-class Described:
-    """What a file says of a column. label: "" for none. labels: of its values, which are numbers or texts, as far as they
-    are not declared to be missing. missing: whether values are
-    declared to be missing. kind: "number", "text", "date" or "time"; decimals: that its format shows, None where it does not say."""
-
-    name: str
-    kind: str
-    label: str
-    labels: Mapping[float | str, str]
-    missing: bool
-    decimals: int | None
 
 
 def encoding_of(path: Path) -> str:
@@ -88,11 +74,11 @@ def names(path: Path, form: TableFormat) -> tuple[str, ...]:
     return tuple(_decoded(name, form) for name in _meta(path).column_names)
 
 
-def described(path: Path, form: TableFormat) -> tuple[Described, ...]:
+def described(path: Path, form: TableFormat) -> tuple[Declared, ...]:
     """What the file says of its columns. No record is read. Raises InputError."""
     meta = _meta(path)
     return tuple(
-        Described(
+        Declared(
             name=_decoded(name, form),
             kind=_kind(meta, name),
             label=_decoded(label or "", form).strip(),

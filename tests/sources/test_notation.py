@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, Notation, plain_number
+from dpsynth_core.sources.notation import DATE_FORMATS, DECIMALS, THOUSANDS, Notation
 from dpsynth_core.vocabulary.kinds.dates import day_number
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
 
 MARKS = [(decimal, mark) for decimal in DECIMALS for mark in THOUSANDS if decimal != mark]
 

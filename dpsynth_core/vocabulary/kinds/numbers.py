@@ -83,3 +83,8 @@ NUMERIC = Kind(
     learnable=True,
     scale=lambda _: RealNumbers(),
 )
+
+
+def plain_number(number: float) -> str:
+    """The shortest text that is this number; whole numbers without a fraction."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

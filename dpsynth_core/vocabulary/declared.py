@@ -1,0 +1,65 @@
+"""What a file or a codebook says of a column, and the JSON of the domain that follows from it.
+
+What is not said, such as bounds, stays open: every open column says so under "to_do", and the JSON is refused as a domain until that is
+settled by somebody who knows the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
+
+_BOUNDS = "give the smallest and the largest value that can occur"
+_VALUES = "list the values that can occur, or drop the column"
+_UNKNOWN = "say what it holds (categorical, integer, numeric or date) and which values can occur, or drop the column"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column. kind: "number", "integer", "text", "date", "time" or "bool"; "" where nothing says.
+
+    label: "" for none. labels: of its values, which are numbers or texts, as far as they are not declared to be missing.
+    missing: whether values are declared to be missing. decimals: that its format shows, None where it does not say.
+    """
+
+    name: str
+    kind: str = ""
+    label: str = ""
+    labels: Mapping[float | str, str] = field(default_factory=dict)
+    missing: bool = False
+    decimals: int | None = None
+
+
+def domain_json(columns: Iterable[Declared]) -> dict[str, Any]:
+    """The JSON of a domain with these columns in this order."""
+    return {"version": 1, "attributes": [_entry(column) for column in columns]}
+
+
+def _entry(column: Declared) -> dict[str, Any]:
+    label = {"label": column.label} if column.label else {}
+    cells = {"other": True, "missing": True}
+    if column.kind == "bool":
+        return {"name": column.name, "kind": "categorical", "dtype": "bool", "categories": ["false", "true"]} | cells | label
+    if column.labels:
+        return {"name": column.name, **_labelled(column), **cells, **label}
+    if column.kind in ("integer", "number", "date"):
+        whole = column.kind == "integer" or (column.kind == "number" and column.decimals == 0)
+        kind = "date" if column.kind == "date" else "integer" if whole else "numeric"
+        decimals = {"decimals": column.decimals} if kind == "numeric" and column.decimals else {}
+        bounds = {"lower": None, "upper": None}
+        return {"name": column.name, "kind": kind, **bounds, "missing": True, **decimals, **label, "to_do": _BOUNDS}
+    to_do = _VALUES if column.kind in ("text", "time") else _UNKNOWN
+    return {"name": column.name, "kind": "categorical", "categories": [], **cells, **label, "to_do": to_do}
+
+
+def _labelled(column: Declared) -> dict[str, Any]:
+    """Values in their order; equal labels are told apart by the values."""
+    values = [value.strip() if isinstance(value, str) else plain_number(value) for value in column.labels]
+    labels = [label.strip() or value for label, value in zip(column.labels.values(), values, strict=True)]
+    labels = [f"{label} ({value})" if labels.count(label) > 1 else label for label, value in zip(labels, values, strict=True)]
+    numbers = [value for value in column.labels if isinstance(value, float)]
+    dtype = "string" if not numbers else "int64" if all(value.is_integer() for value in numbers) else "float64"
+    return {"kind": "categorical", "dtype": dtype, "categories": values, "labels": labels}
