@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.options import add_command
 from dpsynth_core.cli.table_options import FILES, add_table_options, stated_format
@@ -17,16 +17,25 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    parser = add_command(commands, "domain", _domain, "write a domain from a file's labels and types; no record is read")
-    parser.add_argument("data", metavar="FILE", type=Path, help=FILES)
+    about = "write a domain from what a file or a codebook says of its columns; no record is read"
+    parser = add_command(commands, "domain", _domain, about)
+    parser.add_argument("data", metavar="FILE", type=Path, help=f"{FILES}; or a DDI codebook (.xml)")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     add_table_options(parser)
 
 
-def _domain(options: argparse.Namespace) -> None:
+def _declared(options: argparse.Namespace) -> dict[str, Any]:
+    from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.sources.labels import declared_domain
+    from dpsynth_core.vocabulary import ddi
 
-    made = declared_domain(options.data, stated_format(options))
+    if options.data.suffix.lower() == ".xml":
+        return ddi.declared_domain(read_document(options.data, "data"))
+    return declared_domain(options.data, stated_format(options))
+
+
+def _domain(options: argparse.Namespace) -> None:
+    made = _declared(options)
     try:
         with options.out.open("x", encoding="utf-8") as stream:
             stream.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")

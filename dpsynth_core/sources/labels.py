@@ -15,19 +15,22 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import feather_file, files, parquet_file, statistical_file
 from dpsynth_core.sources.formats import TableFormat, table_files
 from dpsynth_core.vocabulary.declared import Declared, domain_json
+from dpsynth_core.vocabulary.domain import LABELS
+
+_LABELLED = ("spss", "stata", "sas")
 
 
 def declared_domain(path: Path, form: TableFormat) -> dict[str, Any]:
     """The JSON of a domain with all columns in file order. Raises InputError."""
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
-    return domain_json(_columns(path, form))
+    return domain_json(_columns(path, form), LABELS if form.kind in _LABELLED else "")
 
 
 def _columns(path: Path, form: TableFormat) -> list[Declared]:
     first = table_files(path)[0]
     with files.reading():
-        if form.kind in ("spss", "stata", "sas"):
+        if form.kind in _LABELLED:
             return list(statistical_file.described(first, form))
         if form.kind == "parquet":
             schema = parquet_file.schema(table_files(path), path if path.is_dir() else None)

@@ -6,6 +6,7 @@ settled by somebody who knows the table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ class Declared:
 
     label: "" for none. labels: of its values, which are numbers or texts, as far as they are not declared to be missing.
     missing: whether values are declared to be missing. decimals: that its format shows, None where it does not say.
+    ordered: whether the labelled values have an order. bounds: of a number, both of them valid.
     """
 
     name: str
@@ -31,11 +33,15 @@ class Declared:
     labels: Mapping[float | str, str] = field(default_factory=dict)
     missing: bool = False
     decimals: int | None = None
+    ordered: bool = False
+    bounds: tuple[float, float] | None = None
 
 
-def domain_json(columns: Iterable[Declared]) -> dict[str, Any]:
-    """The JSON of a domain with these columns in this order."""
-    return {"version": 1, "attributes": [_entry(column) for column in columns]}
+def domain_json(columns: Iterable[Declared], origin: str = "") -> dict[str, Any]:
+    """The JSON of a domain with these columns in this order. origin: of what is said; left out where somebody has to add something."""
+    entries = [_entry(column) for column in columns]
+    complete = not any("to_do" in entry for entry in entries)
+    return {"version": 1, "attributes": entries} | ({"origin": origin} if origin and complete else {})
 
 
 def _entry(column: Declared) -> dict[str, Any]:
@@ -49,10 +55,17 @@ def _entry(column: Declared) -> dict[str, Any]:
         whole = column.kind == "integer" or (column.kind == "number" and column.decimals == 0)
         kind = "date" if column.kind == "date" else "integer" if whole else "numeric"
         decimals = {"decimals": column.decimals} if kind == "numeric" and column.decimals else {}
-        bounds = {"lower": None, "upper": None}
-        return {"name": column.name, "kind": kind, **bounds, "missing": True, **decimals, **label, "to_do": _BOUNDS}
+        fields = {"name": column.name, "kind": kind, **_bounds(column, whole), "missing": True, **decimals, **label}
+        return fields if column.bounds else fields | {"to_do": _BOUNDS}
     to_do = _VALUES if column.kind in ("text", "time") else _UNKNOWN
     return {"name": column.name, "kind": "categorical", "categories": [], **cells, **label, "to_do": to_do}
+
+
+def _bounds(column: Declared, whole: bool) -> dict[str, float | None]:
+    if column.bounds is None:
+        return {"lower": None, "upper": None}
+    lower, upper = column.bounds
+    return {"lower": math.ceil(lower), "upper": math.floor(upper)} if whole else {"lower": lower, "upper": upper}
 
 
 def _labelled(column: Declared) -> dict[str, Any]:
@@ -62,4 +75,4 @@ def _labelled(column: Declared) -> dict[str, Any]:
     labels = [f"{label} ({value})" if labels.count(label) > 1 else label for label, value in zip(labels, values, strict=True)]
     numbers = [value for value in column.labels if isinstance(value, float)]
     dtype = "string" if not numbers else "int64" if all(value.is_integer() for value in numbers) else "float64"
-    return {"kind": "categorical", "dtype": dtype, "categories": values, "labels": labels}
+    return {"kind": "ordinal" if column.ordered else "categorical", "dtype": dtype, "categories": values, "labels": labels}

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
+from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.listed import CODED
@@ -44,7 +45,8 @@ VERSION = 1
 _NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing": True}
 """What is written of a column whose values were learnt when there were none that enough people share."""
 DATA = "data"
-ORIGINS = (DATA, "typed", "labels", "codebook", "public")
+LABELS = "labels"
+ORIGINS = (DATA, "typed", LABELS, "codebook", "public")
 """Where a domain can have come from; of a domain whose columns differ, the first that occurs. DATA: the private table itself."""
 MAX_COLUMNS = 1000
 """Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
@@ -324,12 +326,14 @@ def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
 
 
 def parse_domain(text: str) -> Domain:
-    """A domain from the text of a file: JSON (either form) or a codebook CSV with a header column,value[,label]."""
+    """A domain from the text of a file: JSON (either form), a codebook CSV with a header column,value[,label], or a DDI codebook."""
     body = text.lstrip("\ufeff \t\r\n")
     if not body:
-        raise InputError("domain", "the file is empty", "give a domain JSON or a codebook CSV")
+        raise InputError("domain", "the file is empty", "give a domain JSON or a codebook (CSV or DDI)")
     if body[0] in "{[":
         return Domain.from_json(parse_json(body, "domain"))
+    if ddi.is_xml(body):
+        return Domain.from_json(ddi.declared_domain(body))
     delimiter = max(",;\t", key=body.splitlines()[0].count)
     rows = csv.DictReader(body.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
     try:
