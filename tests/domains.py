@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from hypothesis import strategies as st
 
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 NAMES = ("age", "income>50K", "a.b", "x[0]", "<script>", "ä ö", "=1+1", "'quoted'")
 
@@ -60,12 +61,26 @@ def day_attributes(draw: st.DrawFn, name: str = "d") -> Attribute:
     return Attribute.day(name, first, last, **draw(number_cells()))
 
 
+@st.composite
+def time_attributes(draw: st.DrawFn, name: str = "t") -> Attribute:
+    """Timestamps, times of day and durations of every precision, of the years that files of all programs hold."""
+    kind, precision = draw(st.sampled_from(["timestamp", "time", "duration"])), draw(st.sampled_from(list(MICROSECONDS)))
+    values = {
+        "timestamp": st.datetimes(datetime(1901, 1, 1), datetime(2200, 1, 1)),
+        "time": st.times(),
+        "duration": st.timedeltas(timedelta(days=-400), timedelta(days=400)),
+    }[kind]
+    first, last = sorted(draw(st.tuples(values, values)))
+    bins = draw(st.sampled_from([{}, {"width": "hour"} if kind == "time" else {"width": "day"}]))
+    return Attribute.binned(name, kind, first, last, precision=precision, **bins, **draw(number_cells()))
+
+
 def coded_attributes(name: str = "k") -> st.SearchStrategy[Attribute]:
     return st.integers(1, 40).map(lambda size: Attribute.coded(name, size))
 
 
 def attributes(name: str = "x") -> st.SearchStrategy[Attribute]:
-    kinds = (categorical_attributes, integer_attributes, numeric_attributes, day_attributes, coded_attributes)
+    kinds = (categorical_attributes, integer_attributes, numeric_attributes, day_attributes, time_attributes, coded_attributes)
     return st.one_of([kind(name) for kind in kinds])
 
 

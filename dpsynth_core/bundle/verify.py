@@ -37,6 +37,7 @@ from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Larg
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total, known_total
+from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.weights import public_check
@@ -50,7 +51,7 @@ from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
 from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, interrupted_brand, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import check_paid, replaying
-from dpsynth_core.sources.codec import ARROW_TYPE, encode, strays
+from dpsynth_core.sources.codec import arrow_type, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.marginals import row_marginals
@@ -211,11 +212,12 @@ class _Opened:
         content = self.bundle.files.get(releases.ROWS_CSV)
         if content is None:
             return None
-        kinds = {a.name: ARROW_TYPE[a.dtype] for a in self.release.domain}
+        kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.release.domain}
         options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
         try:
-            return pcsv.read_csv(io.BytesIO(content), parse_options=pcsv.ParseOptions(newlines_in_values=True), convert_options=options)
-        except pa.ArrowException:
+            table = pcsv.read_csv(io.BytesIO(content), parse_options=pcsv.ParseOptions(newlines_in_values=True), convert_options=options)
+            return typed(self.release.domain, table)
+        except (pa.ArrowException, ValueError):
             raise _Wrong("synthetic.csv is no table of these columns") from None
 
     @cached_property

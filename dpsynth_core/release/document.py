@@ -25,6 +25,7 @@ from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.documents import FORMULA, inert
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -134,8 +135,15 @@ def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:
     That changes values, so it is off where programs read the file.
     """
     out = io.BytesIO()
-    pcsv.write_csv(_without_formulas(table) if for_spreadsheets else table, out)
+    readable = with_readable_times(table)
+    pcsv.write_csv(_without_formulas(readable) if for_spreadsheets else readable, out)
     return out.getvalue()
+
+
+def with_readable_times(table: pa.Table) -> pa.Table:
+    """The table with timestamps, times and durations as text."""
+    columns = [readable(column.combine_chunks()) if holds_times(column.type) else column for column in table.columns]
+    return pa.table(columns, names=table.column_names)
 
 
 def parquet_bytes(table: pa.Table) -> bytes:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,27 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import feather
 
+from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
-from dpsynth_core.release.document import csv_bytes, parquet_bytes
+from dpsynth_core.release.document import csv_bytes, parquet_bytes, with_readable_times
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 _THEN = datetime(1980, 1, 1)
 _SHEET_ROWS = 1_048_575
 _SHEET_COLUMNS = 16_384
 _YES_NO = {0: "false", 1: "true"}
+_EXCEL_FORMATS = {"date": "yyyy-mm-dd", "timestamp": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss", "duration": "[h]:mm:ss"}
+_STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
+
+
+@dataclass(frozen=True)
+class _Program:
+    """How a statistical program holds times: as a column of what, and by dtype under which format of which width."""
+
+    time: Callable[[Micros, Attribute], pd.Series]
+    times: Mapping[str, tuple[str, int]]
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ def _feather(table: pa.Table, _: Domain) -> bytes:
 
 def _jsonl(table: pa.Table, _: Domain) -> bytes:
     out = io.StringIO()
-    for batch in table.to_batches(10_000):
+    for batch in with_readable_times(table).to_batches(10_000):
         for row in batch.to_pylist():
             out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
     return out.getvalue().encode()
@@ -77,21 +89,34 @@ def _xlsx(table: pa.Table, domain: Domain) -> bytes:
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(out, options) as book:
         book.set_properties({"created": _THEN})
-        day = book.add_format({"num_format": "yyyy-mm-dd"})
         sheet = book.add_worksheet("rows")
         writers = {"string": sheet.write_string, "bool": sheet.write_boolean}
+        shown = {dtype: book.add_format({"num_format": form}) for dtype, form in _EXCEL_FORMATS.items()}
+        writers |= {dtype: _excel_time(sheet, form) for dtype, form in shown.items()}
         for place, attribute in enumerate(domain):
             sheet.write_string(0, place, attribute.name[:32_767])
-            if attribute.dtype == "date":
-                sheet.set_column(place, place, 11, day)
+            if attribute.dtype in shown:
+                sheet.set_column(place, place, 20 if attribute.dtype == "timestamp" else 11, shown[attribute.dtype])
         for place, attribute in enumerate(domain):
             write = writers.get(attribute.dtype, sheet.write_number)
             for row, value in enumerate(table.column(attribute.name).to_pylist(), start=1):
                 if value is not None:
-                    sheet.write_datetime(row, place, value, day) if attribute.dtype == "date" else write(row, place, value)
+                    write(row, place, value)
         if any(attribute.label or attribute.labels for attribute in domain):
             _add_codebook(book.add_worksheet("codebook"), domain)
     return out.getvalue()
+
+
+def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
+    """Writes days and times; as text what lasts less than nothing, which a workbook has no number for."""
+
+    def write(row: int, place: int, value: Any) -> None:
+        if isinstance(value, timedelta) and value < timedelta(0):
+            sheet.write_string(row, place, clock_text(value // timedelta(microseconds=1)))
+        else:
+            sheet.write_datetime(row, place, value, form)
+
+    return write
 
 
 def _add_codebook(sheet: Any, domain: Domain) -> None:
@@ -111,7 +136,7 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
-            _frame(table, domain, names),
+            _frame(table, domain, names, _SPSS),
             str(path),
             column_labels=_labels(domain, names, 255),
             variable_value_labels=_value_labels(domain, names, 120, texts=True),
@@ -136,22 +161,30 @@ def _spss_format(attribute: Attribute) -> str | None:
         return "F12.0"
     if attribute.dtype == "float64":
         return f"F16.{4 if attribute.decimals is None else attribute.decimals}"
-    return "SDATE10" if attribute.dtype == "date" else None
+    return "SDATE10" if attribute.dtype == "date" else _time_format(attribute, _SPSS)
+
+
+def _time_format(attribute: Attribute, program: _Program) -> str | None:
+    """How the program shows a column of times, with a fraction of seconds where the precision is that fine."""
+    if (form := program.times.get(attribute.dtype)) is None:
+        return None
+    name, width = form
+    return f"{name}{width + 4}.3" if MICROSECONDS[attribute.precision] < MICROSECONDS["second"] else f"{name}{width}"
 
 
 def _dta(table: pa.Table, domain: Domain) -> bytes:
     names = _identifiers(domain.names, 32, r"\W")
-    frame, out = _frame(table, domain, names), io.BytesIO()
-    days = [name for name, a in zip(names, domain, strict=True) if a.dtype == "date"]
-    for name in days:
+    frame, out = _frame(table, domain, names, _STATA), io.BytesIO()
+    moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in zip(names, domain, strict=True) if a.dtype in _STATA_DATES}
+    for name in moments:
         frame[name] = pd.to_datetime(frame[name])
     frame.to_stata(
         out,
         version=118,
         write_index=False,
         time_stamp=_THEN,
-        convert_dates=dict.fromkeys(days, "td"),
-        variable_labels=_labels(domain, names, 80),
+        convert_dates=moments,
+        variable_labels=_counted_in(domain, names) | _labels(domain, names, 80),
         value_labels=_value_labels(domain, names, 32_000, texts=False),
     )
     return out.getvalue()
@@ -163,13 +196,17 @@ def _xpt(table: pa.Table, domain: Domain) -> bytes:
     names = _identifiers(domain.names, 32, r"[^A-Za-z0-9_]")
 
     def write(path: Path) -> None:
-        frame = _frame(table, domain, names)
-        days = {name: "YYMMDD10." for name, a in zip(names, domain, strict=True) if a.dtype == "date"}
-        pyreadstat.write_xport(frame, str(path), column_labels=_labels(domain, names, 255), variable_format=days)
+        frame = _frame(table, domain, names, _SAS)
+        shown = {name: form for name, a in zip(names, domain, strict=True) if (form := _sas_format(a))}
+        pyreadstat.write_xport(frame, str(path), column_labels=_labels(domain, names, 255), variable_format=shown)
 
     content = _through_file(write, ".xpt")
     head = re.sub(rb"[0-9]{2}[A-Z]{3}[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{2}", b"01JAN80:00:00:00", content[:640])
     return head + content[640:]
+
+
+def _sas_format(attribute: Attribute) -> str | None:
+    return "YYMMDD10." if attribute.dtype == "date" else _time_format(attribute, _SAS)
 
 
 def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
@@ -180,12 +217,14 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
         return path.read_bytes()
 
 
-def _frame(table: pa.Table, domain: Domain, names: Sequence[str]) -> pd.DataFrame:
+def _frame(table: pa.Table, domain: Domain, names: Sequence[str], program: _Program) -> pd.DataFrame:
     """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
-    return pd.DataFrame({name: _column(table.column(a.name), a) for name, a in zip(names, domain, strict=True)})
+    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in zip(names, domain, strict=True)})
 
 
-def _column(column: pa.ChunkedArray, attribute: Attribute) -> pd.Series:
+def _column(column: pa.ChunkedArray, attribute: Attribute, program: _Program) -> pd.Series:
+    if holds_times(column.type):
+        return program.time(micros(column.combine_chunks()), attribute)
     if attribute.dtype == "string":
         return pd.Series(["" if text is None else text.replace("\0", " ") for text in column.to_pylist()], dtype=object)
     if attribute.dtype == "date":
@@ -201,6 +240,29 @@ def _is_small(attribute: Attribute) -> bool:
     largest = max((abs(float(c)) for c in attribute.categories if c not in _YES_NO.values()), default=1.0)
     bounds = [] if attribute.edges == () else [abs(attribute.edges[0]), abs(attribute.edges[-1])]
     return max(largest, *bounds, 0.0) < 2_000_000_000
+
+
+def _seconds(since: int) -> Callable[[Micros, Attribute], pd.Series]:
+    """Times as seconds; timestamps since the first day of a program, so many days after 1970-01-01."""
+
+    def series(counts: Micros, attribute: Attribute) -> pd.Series:
+        first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0
+        return pd.Series(np.where(counts == NO_TIME, np.nan, (counts - first) / 1e6))
+
+    return series
+
+
+def _stata_time(counts: Micros, attribute: Attribute) -> pd.Series:
+    """Timestamps; times of day as those of the first day of Stata; durations as counts of their precision."""
+    if attribute.dtype == "duration":
+        return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))
+    moments = counts + (FROM_1960 * DAY_MICROS if attribute.dtype == "time" else 0)
+    return pd.Series(np.where(counts == NO_TIME, np.datetime64("NaT", "us"), moments.astype("datetime64[us]")))
+
+
+def _counted_in(domain: Domain, names: Sequence[str]) -> dict[str, str]:
+    """What numbers count that are durations."""
+    return {name: f"{a.name}, in {a.precision}s"[:80] for name, a in zip(names, domain, strict=True) if a.dtype == "duration"}
 
 
 def _labels(domain: Domain, names: Sequence[str], most: int) -> dict[str, Any]:
@@ -242,6 +304,9 @@ def _identifiers(names: Sequence[str], most: int, wrong: str) -> list[str]:
     return made
 
 
+_SPSS = _Program(_seconds(FROM_1582), {"timestamp": ("DATETIME", 20), "time": ("TIME", 8), "duration": ("DTIME", 15)})
+_SAS = _Program(_seconds(FROM_1960), {"timestamp": ("DATETIME", 20), "time": ("TOD", 8), "duration": ("TIME", 12)})
+_STATA = _Program(_stata_time, {})
 FORMATS: Mapping[str, RowFormat] = {
     "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda table, _: csv_bytes(table)),
     "parquet": RowFormat(

@@ -34,7 +34,16 @@ _CONTEXT = {
     "data": {"@id": "cr:data", "@type": "@json"},
     **{name: f"cr:{name}" for name in _OF_CROISSANT},
 }
-_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean", "date": "sc:Date"}
+_TYPES = {
+    "string": "sc:Text",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+    "date": "sc:Date",
+    "timestamp": "sc:DateTime",
+    "time": "sc:Time",
+    "duration": "sc:Text",
+}
 _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 

@@ -15,14 +15,38 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
+from dpsynth_core.sources import times
+from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
-ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
+_ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 _PLAIN = ("int64", "float64")
 """What is released as numbers is read from columns of numbers as it is."""
+
+
+def arrow_type(attribute: Attribute) -> pa.DataType:
+    """Of the attribute's column in rows."""
+    return times.arrow_type(attribute.dtype, attribute.precision) if attribute.dtype in times.READERS else _ARROW_TYPE[attribute.dtype]
+
+
+def typed(domain: Domain, table: pa.Table) -> pa.Table:
+    """The table with the domain's types where its times are text, if it has the domain's columns. ValueError for a text that is no time."""
+    if table.column_names != list(domain.names):
+        return table
+    for place, attribute in enumerate(domain):
+        if attribute.dtype in times.READERS:
+            text = table.column(attribute.name).combine_chunks()
+            counts = times.READERS[attribute.dtype](text, Notation(frozenset()), 1)
+            absent = counts == NO_TIME
+            if absent.sum() != text.null_count:
+                raise ValueError("a text is no time")
+            table = table.set_column(place, attribute.name, array(np.where(absent, 0, counts), arrow_type(attribute), absent))
+    return table
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
@@ -82,7 +106,13 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
     """The numbers of values in bins, as the attribute's scale counts them; nan for what is none."""
-    return day_numbers(values, notation) if attribute.dtype == "date" else floats(values, notation)
+    if attribute.dtype == "date":
+        return day_numbers(values, notation)
+    if attribute.dtype not in times.READERS:
+        return floats(values, notation)
+    unit = MICROSECONDS[attribute.precision]
+    counts = times.READERS[attribute.dtype](values, notation, unit)
+    return np.where(counts == NO_TIME, np.nan, counts // unit)
 
 
 def _above(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -120,19 +150,6 @@ def _truths(values: pa.Array, text: pa.Array) -> pa.Array:
     if not is_plain_number(values.type):
         return pc.utf8_lower(text)
     return pc.if_else(pc.equal(text, "1"), "true", pc.if_else(pc.equal(text, "0"), "false", text))
-
-
-def texts(values: pa.Array) -> pa.Array:
-    """Trimmed text of each value, null where it is null or not a number (nan)."""
-    if pa.types.is_floating(values.type):
-        values = pc.if_else(pc.is_nan(values), None, values)
-    if _is_binary(values.type):
-        return pa.array([None if v is None else v.decode("utf-8", "replace").strip() for v in values.to_pylist()], pa.string())
-    try:
-        text = values.cast(pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        text = pa.array([None if v is None else str(v) for v in values.to_pylist()], pa.string())
-    return pc.utf8_trim_whitespace(text)
 
 
 def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
@@ -177,7 +194,7 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
     columns = [_decode_column(attribute, codes[:, i], rng) for i, attribute in enumerate(domain)]
-    return pa.table(columns, schema=pa.schema([(a.name, ARROW_TYPE[a.dtype]) for a in domain]))
+    return pa.table(columns, schema=pa.schema([(a.name, arrow_type(a)) for a in domain]))
 
 
 def strays(domain: Domain, table: pa.Table) -> list[str]:
@@ -190,13 +207,22 @@ def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
         return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
     if column.null_count and attribute.size == attribute.values:
         return True
-    numbers = (column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).drop_null().to_numpy()
+    numbers = _plain_numbers(attribute, column.drop_null())
     low, high = (0, attribute.values) if attribute.is_coded else (attribute.edges[0], attribute.edges[-1])
     return not bool(np.all((numbers >= low) & (numbers < high)))
 
 
+def _plain_numbers(attribute: Attribute, column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """The number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
+    if attribute.dtype in times.READERS:
+        unit = MICROSECONDS[attribute.precision]
+        counts = micros(column.combine_chunks())
+        return np.where(counts % unit == 0, counts // unit, np.nan)
+    return np.asarray((column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).to_numpy())
+
+
 def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Array:
-    kind = ARROW_TYPE[attribute.dtype]
+    kind = arrow_type(attribute)
     if attribute.is_coded:
         return pa.array(codes, kind)
     if attribute.is_listed:
@@ -208,6 +234,8 @@ def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.rando
     if not attribute.scale.whole:
         return pa.array(_uniform(low, high, attribute.decimals, rng), kind, mask=absent)
     whole = rng.integers(low.astype(np.int64), high.astype(np.int64))
+    if attribute.dtype in times.READERS:
+        return array(whole * MICROSECONDS[attribute.precision], kind, absent)
     return pa.array(whole.astype(np.int32) if attribute.dtype == "date" else whole, kind, mask=absent)
 
 
@@ -216,7 +244,7 @@ def _cell_values(attribute: Attribute) -> pa.Array:
     typed: dict[str, Callable[[str], Any]] = {"string": str, "int64": lambda c: int(float(c)), "float64": float, "bool": "true".__eq__}
     values = [typed[attribute.dtype](category) for category in attribute.categories]
     values += [attribute.other_text if attribute.dtype == "string" else None] * attribute.other + [None] * attribute.missing
-    return pa.array(values, ARROW_TYPE[attribute.dtype])
+    return pa.array(values, _ARROW_TYPE[attribute.dtype])
 
 
 def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -227,13 +255,3 @@ def _uniform(low: NDArray[np.float64], high: NDArray[np.float64], decimals: int 
     scale = 10.0**decimals
     below, above = (np.round(rounding(drawn * scale) / scale, decimals) for rounding in (np.floor, np.ceil))
     return np.where(below >= low, below, np.where(above < high, above, drawn))
-
-
-def is_plain_number(kind: pa.DataType) -> bool:
-    """Whether the values of this Arrow type are numbers."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
-    return any(test(kind) for test in tests)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.sources.codec import is_plain_number, texts
+from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import Notation
 
 MOST_DISTINCT = 50_000

@@ -17,14 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
-from dpsynth_core.sources.codec import day_numbers, floats, texts
+from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.sources.times import READERS
+from dpsynth_core.vocabulary.attribute import Attribute, scale_of
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
 from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
+from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000
 MOST_CATEGORIES = 1_000
@@ -37,6 +41,7 @@ LONG_TEXT, MANY_WORDS, FREE_TEXT = 25, 5, 0.2
 OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 """Every column has cells for values outside and for missing ones: that there are none is for the curator to say."""
 
+_OF_TYPE = {"time": pa.types.is_time, "duration": pa.types.is_duration, "timestamp": pa.types.is_timestamp}
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
 
@@ -76,6 +81,8 @@ def _guess(summary: Summary, notation: Notation) -> Guess:
         return Guess(summary.name, None, ("It has no values that can be used.",), "Leave it out.", drop=True)
     if pa.types.is_boolean(summary.values.type):
         return _categories(summary, ["false", "true"], "bool", "It holds yes or no values.")
+    if (guess := _times(summary, notation)) is not None:
+        return guess
     if pa.types.is_temporal(summary.values.type) or summary.is_text:
         days = day_numbers(summary.values, notation)
         if np.isfinite(days).mean() > 0.95:
@@ -126,6 +133,32 @@ def _dates(summary: Summary, days: NDArray[np.float64]) -> Guess:
     return Guess(summary.name, attribute, ("Its values are dates.",), "Replace the bounds by dates that are known without the data.")
 
 
+def _times(summary: Summary, notation: Notation) -> Guess | None:
+    """Of a column whose values are nearly all timestamps, times of day or durations; None for any other, and for days at midnight."""
+    values, is_time = summary.values, holds_times(summary.values.type)
+    if not is_time:
+        if not summary.is_text:
+            return None
+        values = pc.if_else(pc.match_substring(texts(values), ":"), texts(values), None)  # nothing else in a number or a date is one
+    for kind in ("time", "duration", "timestamp"):
+        if is_time and not _OF_TYPE[kind](values.type):
+            continue
+        counts = READERS[kind](values, notation, 1)
+        there = counts[counts != NO_TIME]
+        has_day = kind == "time" and not is_time and (READERS["timestamp"](values, notation, 1) != NO_TIME).any()
+        if len(there) > 0.95 * len(counts) and not has_day and (kind != "timestamp" or (there % DAY_MICROS).any()):
+            return _timed(summary.name, kind, there)
+    return None
+
+
+def _timed(name: str, kind: str, micros: Micros) -> Guess:
+    precision = next(precision for precision, unit in MICROSECONDS.items() if not (micros % unit).any())
+    scale = scale_of(name, kind, precision)
+    lower, upper = (scale.value(int(end) // MICROSECONDS[precision]) for end in (micros.min(), micros.max()))
+    attribute = Attribute.binned(name, kind, lower, upper, precision=precision, **OWN_CELLS)
+    return Guess(name, attribute, (f"It holds values of the kind “{attribute.about.title}”.",), _TIMES_ADVICE)
+
+
 def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> Guess:
     whole = bool((numbers == np.floor(numbers)).all())
     lower, upper = float(numbers.min()), float(numbers.max())
@@ -145,6 +178,7 @@ def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.
     return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
 
 
+_TIMES_ADVICE = "Replace the bounds by times that are known without the data."
 _ZERO_REASON = "Many values are zero, so zero has a bin of its own."
 _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
 

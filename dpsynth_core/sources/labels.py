@@ -48,4 +48,5 @@ def _kind(kind: pa.DataType) -> str:
         return "integer"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
-    return "date" if pa.types.is_date(kind) or pa.types.is_timestamp(kind) else "text"
+    tests = {"date": pa.types.is_date, "timestamp": pa.types.is_timestamp, "time": pa.types.is_time, "duration": pa.types.is_duration}
+    return next((name for name, test in tests.items() if test(kind)), "text")

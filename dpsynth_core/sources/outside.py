@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import files
-from dpsynth_core.sources.codec import encode_column, floats, texts
+from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.sources.codec import texts
+from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.formats import TableFormat
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 import python_calamine
 
+from dpsynth_core.foundation.arrow_times import clock_text
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
@@ -146,12 +147,16 @@ def _text(cell: Any, form: TableFormat) -> str | None:
     if isinstance(cell, int | float):
         return plain_number(float(cell)).replace(".", form.decimal)
     if isinstance(cell, datetime):
-        return cell.isoformat(" ", "seconds")
+        return cell.isoformat(" ", _spec(cell))
     if isinstance(cell, date):
         return cell.isoformat()
     if isinstance(cell, time):
-        return cell.isoformat("seconds")
+        return cell.isoformat(_spec(cell))
     if isinstance(cell, timedelta):
-        minutes, seconds = divmod(int(cell.total_seconds()), 60)
-        return f"{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
+        return clock_text(round(cell / timedelta(milliseconds=1)) * 1000)
     return None
+
+
+def _spec(cell: datetime | time) -> str:
+    """Of `isoformat`: seconds, and milliseconds where a workbook has some."""
+    return "milliseconds" if cell.microsecond else "seconds"

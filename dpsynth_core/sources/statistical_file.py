@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.declared import Declared
@@ -28,17 +29,16 @@ from dpsynth_core.vocabulary.declared import Declared
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _BYTES = "ISO-8859-1"
 """An encoding in which every byte is a character: what comes out is the bytes of the file."""
-_DAYS, _MOMENTS, _TIMES = "days", "moments", "times"
+_DAYS, _MOMENTS, _TIMES, _LASTING = "days", "moments", "times", "lasting"
 _KINDS = {  # by the formats of SPSS and SAS, without width
     **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR"), _DAYS),
     **dict.fromkeys(("DDMMYY", "MMDDYY", "YYMMDD", "YYMM", "MONYY", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN", "E8601DA", "B8601DA"), _DAYS),
     **dict.fromkeys((f"{order}{sign}" for order in ("DDMMYY", "MMDDYY", "YYMMDD") for sign in "BCDNPS"), _DAYS),
     **dict.fromkeys(("DATETIME", "YMDHMS", "DATEAMPM", "E8601DT", "B8601DT", "MDYAMPM"), _MOMENTS),
-    **dict.fromkeys(("TIME", "DTIME", "MTIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), _TIMES),
+    **dict.fromkeys(("TIME", "HHMM", "TOD", "TIMEAMPM", "E8601TM"), _TIMES),
+    **dict.fromkeys(("DTIME", "MTIME"), _LASTING),
 }
 _STATA = {"%td": _DAYS, "%d": _DAYS, "%tc": _MOMENTS, "%tC": _MOMENTS}
-_FROM_1960, _FROM_1582 = -3653, -141428
-"""The first day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
 _DAY = 86_400
 _HEAD_BYTES = 600
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
@@ -187,7 +187,7 @@ def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
 def _kind(meta: Any, name: str) -> str:
     if str(meta.readstat_variable_types[name]).startswith("string"):
         return "text"
-    return {_DAYS: "date", _MOMENTS: "date", _TIMES: "time"}.get(_format(meta, name), "number")
+    return {_DAYS: "date", _MOMENTS: "timestamp", _TIMES: "time", _LASTING: "duration"}.get(_format(meta, name), "number")
 
 
 def _format(meta: Any, name: str) -> str:
@@ -208,11 +208,12 @@ def _converter(meta: Any, raw: str, form: TableFormat) -> Callable[[list[Any]], 
     if _kind(meta, raw) == "text":
         return partial(_texts, form=form)
     in_milliseconds = form.kind == "stata"
-    first = _FROM_1582 if form.kind == "spss" else _FROM_1960
+    first = FROM_1582 if form.kind == "spss" else FROM_1960
     converters: dict[str, Callable[[list[Any]], pa.Array]] = {
         _DAYS: partial(_days, first=first, unit=_DAY if form.kind == "spss" else 1),
         _MOMENTS: partial(_moments, first=first, unit=1000 if in_milliseconds else 1),
         _TIMES: _times,
+        _LASTING: _times,
     }
     return converters.get(_format(meta, raw), _numbers)
 
@@ -238,9 +239,9 @@ def _days(cells: list[Any], first: int, unit: int) -> pa.Array:
 
 
 def _moments(cells: list[Any], first: int, unit: int) -> pa.Array:
-    seconds = np.floor(_floats(cells) / unit) + first * _DAY
-    exists = (seconds >= _FIRST_DAY * _DAY) & (seconds < (_LAST_DAY + 1) * _DAY)
-    return pa.array(np.where(exists, seconds, 0).astype(np.int64), pa.int64(), mask=~exists).cast(pa.timestamp("s"))
+    milliseconds = np.round(_floats(cells) / unit * 1000) + first * _DAY * 1000
+    exists = (milliseconds >= _FIRST_DAY * _DAY * 1000) & (milliseconds < (_LAST_DAY + 1) * _DAY * 1000)
+    return pa.array(np.where(exists, milliseconds, 0).astype(np.int64), pa.int64(), mask=~exists).cast(pa.timestamp("ms"))
 
 
 def _times(cells: list[Any]) -> pa.Array:
@@ -248,8 +249,5 @@ def _times(cells: list[Any]) -> pa.Array:
 
 
 def _clock(seconds: float) -> str | None:
-    """Hours, minutes and seconds; more than 24 hours for what lasts longer than a day."""
-    if not 0 <= seconds < 1e9:
-        return None
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
+    """Hours, minutes and seconds, to the millisecond; more than 24 hours for what lasts longer than a day."""
+    return clock_text(round(seconds * 1000) * 1000) if -1e9 < seconds < 1e9 else None

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsynth_core.sources.codec import dictionary, texts
+from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.codec import dictionary
 from dpsynth_core.vocabulary.keys import MISSING, key
 
 MOST_KEYS = 1_000_000

@@ -40,6 +40,7 @@ FEWEST_LEARNT, DEFAULT_MOST, MOST_LEARNT = 4, 32, 10_000
 """Cells that a column may have at most when its values are learnt."""
 OTHER_LABEL = "other"
 MISSING_LABEL = "missing"
+DEFAULT_PRECISION = "second"
 
 MAX_WHY = 500
 MAX_LABEL = 2000
@@ -65,6 +66,7 @@ class Attribute:
     missing, other: whether missing values, and values outside the declared ones, have a cell; without one the curator says that they
     cannot occur, or names the cell that they count in: missing_as, other_as.  nearest: numbers only; values beyond the bounds count in the
     nearest bin, as the curator chose.
+    precision: of timestamps, times and durations; what their values are written to: "minute", say. "second" unless stated.
     most: above 0 where nobody says what the values are: they are to be learnt with noise, and become this many cells at most. Until then
     the column has no other fields, and counts as one of so many cells.
     Raises InputError when the declaration contradicts itself.
@@ -86,6 +88,7 @@ class Attribute:
     other_as: Recode | None = None
     label: str = ""
     most: int = 0
+    precision: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not trimmed(self.name):
@@ -96,6 +99,7 @@ class Attribute:
             raise self._error("kind is not known", f"use one of {', '.join(KINDS)}")
         if len(self.label) > MAX_LABEL:
             raise self._error(f"its label has more than {MAX_LABEL:,} characters", "shorten it")
+        object.__setattr__(self, "precision", _precision(self.name, self.about, self.precision))
         if self.most:
             self._check_unknown()
         else:
@@ -174,12 +178,12 @@ class Attribute:
         return cls(name, "coded", lower=0, upper=int(size) - 1)
 
     @classmethod
-    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST) -> Attribute:
+    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "") -> Attribute:
         """A column whose values are to be learnt."""
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
-        return cls(name, kind, most=int(most))
+        return cls(name, kind, most=int(most), precision=precision)
 
     @classmethod
     def binned(
@@ -197,9 +201,9 @@ class Attribute:
         """A column of any kind with bins, from what a domain says: bounds and edges as its kind writes them."""
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
-        scale = _scale(kind)
+        scale = scale_of(name, kind, fields.get("precision", ""))
         cuts = None if edges is None else [scale.edge(name, edge) for edge in edges]
-        lower, upper = checked_bounds(name, scale, scale.typed(name, lower), scale.typed(name, upper))
+        lower, upper = checked_bounds(name, scale, scale.typed(name, lower), scale.typed_upper(name, upper))
         if cuts is not None:
             made = explicit_edges(name, scale, lower, upper, cuts)
         elif width is not None:
@@ -216,7 +220,7 @@ class Attribute:
     @cached_property
     def scale(self) -> Scale:
         """How its values are numbers; of columns with bins only."""
-        return _scale(self.kind)
+        return scale_of(self.name, self.kind, self.precision)
 
     @property
     def is_listed(self) -> bool:
@@ -406,11 +410,21 @@ class Attribute:
                 raise self._error("two categories are the same number", "remove one of them, or use dtype string")
 
 
-def _scale(kind: str) -> Scale:
-    scale = KINDS[kind].scale
-    if scale is None:
+def scale_of(name: str, kind: str, precision: str) -> Scale:
+    """How the values of a kind with bins are numbers. InputError for a precision that the kind does not have."""
+    about = KINDS[kind]
+    if about.scale is None:
         raise ValueError(f"{kind} columns have no bins")
-    return scale("")
+    return about.scale(_precision(name, about, precision))
+
+
+def _precision(name: str, kind: Kind, stated: Any) -> str:
+    """The stated one, or else "second" for kinds that have one. InputError for one that the kind does not have."""
+    precision = stated or (DEFAULT_PRECISION if kind.precisions else "")
+    if precision not in (kind.precisions or ("",)):
+        remedy = f"use one of {', '.join(kind.precisions)}" if kind.precisions else "leave it out"
+        raise InputError(column_field(name), "its precision is not known", remedy)
+    return str(precision)
 
 
 def _unused(label: str, taken: AbstractSet[str]) -> str:

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from dpsynth_core.vocabulary.kinds.registry import KINDS
 
 _BOUNDS = "give the smallest and the largest value that can occur"
 _VALUES = "list the values that can occur, or drop the column"
-_UNKNOWN = "say what it holds (categorical, integer, numeric or date) and which values can occur, or drop the column"
+_UNKNOWN = f"say what it holds ({', '.join(KINDS)}) and which values can occur, or drop the column"
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A column. kind: "number", "integer", "text", "date", "time" or "bool"; "" where nothing says.
+    """A column. kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" where nothing says.
 
     label: "" for none. labels: of its values, which are numbers or texts, as far as they are not declared to be missing.
     missing: whether values are declared to be missing. decimals: that its format shows, None where it does not say.
@@ -51,13 +52,16 @@ def _entry(column: Declared) -> dict[str, Any]:
         return {"name": column.name, "kind": "categorical", "dtype": "bool", "categories": ["false", "true"]} | cells | label
     if column.labels:
         return {"name": column.name, **_labelled(column), **cells, **label}
-    if column.kind in ("integer", "number", "date"):
+    if column.kind == "time":  # every time of day is known
+        day = {"lower": "00:00:00", "upper": "23:59:59", "precision": "second", "width": "hour"}
+        return {"name": column.name, "kind": "time"} | day | cells | label
+    if column.kind in ("integer", "number", "date", "timestamp", "duration"):
         whole = column.kind == "integer" or (column.kind == "number" and column.decimals == 0)
-        kind = "date" if column.kind == "date" else "integer" if whole else "numeric"
+        kind = "integer" if whole else "numeric" if column.kind == "number" else column.kind
         decimals = {"decimals": column.decimals} if kind == "numeric" and column.decimals else {}
         fields = {"name": column.name, "kind": kind, **_bounds(column, whole), "missing": True, **decimals, **label}
         return fields if column.bounds else fields | {"to_do": _BOUNDS}
-    to_do = _VALUES if column.kind in ("text", "time") else _UNKNOWN
+    to_do = _VALUES if column.kind == "text" else _UNKNOWN
     return {"name": column.name, "kind": "categorical", "categories": [], **cells, **label, "to_do": to_do}
 
 

@@ -217,8 +217,9 @@ def _label_json(attribute: Attribute) -> dict[str, str]:
 
 def _attribute_json(attribute: Attribute) -> dict[str, Any]:
     obj: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
+    precision = {"precision": attribute.precision} if attribute.precision else {}
     if attribute.most:
-        return obj | {"discover": True, "most": attribute.most}
+        return obj | {"discover": True, "most": attribute.most} | precision
     if attribute.is_coded:
         return obj | {"size": attribute.size}
     if attribute.is_listed:
@@ -227,7 +228,7 @@ def _attribute_json(attribute: Attribute) -> dict[str, Any]:
         return obj | _cells_json(attribute)
     scale = attribute.scale
     obj |= {"lower": scale.stated(attribute.lower), "upper": scale.stated(attribute.upper)}
-    obj |= attribute.stated_bins() | _cells_json(attribute)  # always stated: what the default is may change, a domain may not
+    obj |= precision | attribute.stated_bins() | _cells_json(attribute)  # always stated: what the default is may change, a domain may not
     return obj if attribute.decimals is None else obj | {"decimals": attribute.decimals}
 
 
@@ -307,10 +308,11 @@ def _labelled(attribute: Attribute, obj: Mapping[str, Any]) -> Attribute:
 def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
     if fields["discover"] is not True:
         raise InputError(column_field(name), "'discover' is not true", "write true, or leave it out and list the values")
-    more = [str(key) for key in fields if key not in ("discover", "most")]
+    allowed = {"discover", "most", "precision"} & {"discover", "most", *KINDS[kind].fields}
+    more = [str(key) for key in fields if key not in allowed]
     if more:
         raise InputError(column_field(name), f"{shown(more[0])} does not go with 'discover'", "leave one of them out")
-    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST))
+    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""))
 
 
 def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:

@@ -8,6 +8,7 @@ a reason. A statement that turns out to be wrong changes the counts but stops no
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from dpsynth_core.vocabulary.attribute import Attribute
 
@@ -52,7 +53,7 @@ def _unlisted(attribute: Attribute) -> str:
     if attribute.is_coded:
         return f"Codes below 0 count as 0, above {attribute.upper} as {attribute.upper}."
     label = attribute.cell_labels()[attribute.code_for_unlisted]
-    beyond = f"below {attribute.lower} or above {attribute.upper}"
+    beyond = f"below {_bound(attribute, attribute.lower)} or above {_bound(attribute, attribute.upper)}"
     unreadable = f"text that is not a {attribute.scale.noun}" if attribute.is_number else ""
     if attribute.other_as is not None:
         values = f"Values {beyond} and {unreadable}" if attribute.is_number else "Values not listed"
@@ -67,6 +68,10 @@ def _unlisted(attribute: Attribute) -> str:
     if attribute.nearest:
         return f"Values {beyond} count in the nearest group, by the curator's choice. {text}"
     return f"The curator says that no value is {beyond}; one that was would count in the nearest group. {text}"
+
+
+def _bound(attribute: Attribute, bound: Any) -> str:
+    return attribute.scale.text(attribute.scale.number(bound)) if attribute.is_number else ""
 
 
 def _full_stop(why: str) -> str:

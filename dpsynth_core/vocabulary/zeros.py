@@ -253,17 +253,13 @@ def bins_within(attribute: Attribute, text: str) -> list[int]:
     low, high = (part.strip() for part in text.split("..", 1))
     if not attribute.is_number:
         return []
+    scale = attribute.scale
     try:
-        first, last = (_number(attribute, end) for end in (low, high))
+        first, last = float(scale.number(scale.typed("", low))), float(scale.number(scale.typed_upper("", high)))
     except (ValueError, InputError):
         return []
-    top = last + attribute.scale.whole
+    top = last + scale.whole
     return [i for i, (a, b) in enumerate(itertools.pairwise(attribute.edges)) if first <= a and b <= top]
-
-
-def _number(attribute: Attribute, text: str) -> float:
-    """Of an end of a range. ValueError or InputError for what is none."""
-    return float(attribute.scale.edge("", text))
 
 
 def _never(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:

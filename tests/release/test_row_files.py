@@ -77,6 +77,7 @@ def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attri
     domain = Domain((Attribute.coded("place", 3), attribute)) if attribute.name != "place" else Domain((attribute,))
     _, table = rows(domain, 20, seed)
     assume(name != "xlsx" or attribute.kind != "date" or attribute.lower.year > 1900)
+    assume(attribute.precision != "microsecond" or name in ("parquet", "feather", "jsonl"))  # the others know milliseconds
     path = tmp_path / f"rows{FORMATS[name].ending}"
     path.write_bytes(FORMATS[name].write(table, domain))
     assert np.array_equal(read_back(path, domain), cells(table, domain))

@@ -34,7 +34,7 @@ def cells(column: Attribute, edges: Edges) -> Attribute:
     """The column with these cells and one for empty values; numbers beyond the edges count in the first and the last."""
     scale = column.scale
     lower, upper = scale.value(edges[0]), scale.value(edges[-1] - scale.whole)
-    return Attribute.binned(column.name, column.kind, lower, upper, edges=edges, missing=True, nearest=True)
+    return Attribute.binned(column.name, column.kind, lower, upper, edges=edges, precision=column.precision, missing=True, nearest=True)
 
 
 def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:

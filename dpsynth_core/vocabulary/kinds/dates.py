@@ -17,7 +17,7 @@ _LONGEST_DAYS = {7: 7, "month": 30, "quarter": 91, "year": 365, "5 years": 1826,
 _EPOCH = date(1970, 1, 1)
 MONDAY = 4
 """1970-01-05, in days since 1970-01-01."""
-_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
+FIRST_LOOK_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
 
 
 def day_number(day: date) -> int:
@@ -87,7 +87,7 @@ class Days(Scale):
         return next((width for width, days in _LONGEST_DAYS.items() if days >= least), max(_LONGEST_DAYS, key=_LONGEST_DAYS.__getitem__))
 
     def first_look(self) -> list[float]:
-        return [day_number(date(year, 1, 1)) for year in _YEARS]
+        return [day_number(date(year, 1, 1)) for year in FIRST_LOOK_YEARS]
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Days, months, and ever more years."""

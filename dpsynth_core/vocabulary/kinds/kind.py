@@ -25,6 +25,7 @@ class Kind:
     fields: entries of a column's JSON beside name, kind and label.  dtype: of the released column; "" where the listed values have one.
     ordered: whether neighbouring cells are neighbours in meaning.  learnable: whether its cells can be learnt with noise.
     scale: of bins, by the precision that the column states ("" for kinds without one): how its values are numbers.
+    precisions: that the column's values can be written to, from coarse to fine.
     """
 
     name: str
@@ -36,3 +37,4 @@ class Kind:
     ordered: bool = True
     learnable: bool = False
     scale: Callable[[str], Scale] | None = None
+    precisions: tuple[str, ...] = ()

@@ -29,6 +29,10 @@ class Scale(ABC):
         """A bound from what somebody wrote into a domain. Raises InputError that names the column."""
         return entered
 
+    def typed_upper(self, name: str, entered: Any) -> Any:
+        """The same of an upper bound, for kinds in which a coarse one means its end."""
+        return self.typed(name, entered)
+
     @abstractmethod
     def checked(self, bound: Any) -> Any:
         """A bound in its type, None for what cannot be one."""

@@ -9,7 +9,8 @@ A row is a dict of JSON values:
     missing, other         whether empty values, and those outside, have a cell of their own (yes, unless the curator says otherwise)
     missing_as, other_as   {"as": label, "why": reason} of the cell that they count in instead, or None
     nearest                whether numbers beyond the bounds count in the nearest bin
-    decimals  digits to release, or None;  note: what to mind, in our own words
+    decimals  digits to release, or None;  options: what else its kind has, as domains write it, such as the precision of times
+    note      what to mind, in our own words
     about     what the column is about, for people (`Attribute.label`)
     origin    where it came from, one of domain.ORIGINS, or nothing while nobody said anything about it
 
@@ -27,7 +28,7 @@ import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
-from dpsynth_core.vocabulary.attribute import Attribute, Recode
+from dpsynth_core.vocabulary.attribute import Attribute, Recode, scale_of
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
@@ -52,6 +53,7 @@ BLANK: Row = {
     "other_as": None,
     "nearest": False,
     "decimals": None,
+    "options": {},
     "note": "",
     "about": "",
     "origin": "",
@@ -94,10 +96,11 @@ def row_of(attribute: Attribute) -> Row:
     if attribute.is_listed:
         return row | {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
     return row | {
-        "lower": _number_text(attribute.lower),
-        "upper": _number_text(attribute.upper),
+        "lower": _number_text(attribute.scale.stated(attribute.lower)),
+        "upper": _number_text(attribute.scale.stated(attribute.upper)),
         "bins": _bins_text(attribute),
         "decimals": attribute.decimals,
+        "options": {"precision": attribute.precision} if attribute.precision else {},
     }
 
 
@@ -284,8 +287,10 @@ def _remark(row: Row, problem: InputError | None) -> str:
 
 def _binned(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
-    lower, upper = (_bound(name, kind, str(row[end])) for end in ("lower", "upper"))
-    cells = _bins(name, kind, str(row["bins"])) | _cells(row) | {"nearest": row["nearest"]}
+    options = {key: value for key, value in row["options"].items() if key in KINDS[kind].fields}
+    scale = scale_of(name, kind, options.get("precision", ""))
+    lower, upper = (_bound(name, scale, str(row[end])) for end in ("lower", "upper"))
+    cells = options | _bins(name, scale, str(row["bins"])) | _cells(row) | {"nearest": row["nearest"]}
     decimals = {"decimals": row["decimals"]} if "decimals" in KINDS[kind].fields else {}
     return Attribute.binned(name, kind, lower, upper, **decimals, **cells)
 
@@ -345,7 +350,7 @@ def _bins_text(attribute: Attribute) -> str:
     return ", ".join(_edge_text(attribute, edge) for edge in edges)
 
 
-def _bins(name: str, kind: str, text: str) -> dict[str, Any]:
+def _bins(name: str, scale: Scale, text: str) -> dict[str, Any]:
     """Bins as arguments."""
     entered = text.strip().lower()
     parts = [part.strip() for part in entered.split(",") if part.strip()]
@@ -354,27 +359,28 @@ def _bins(name: str, kind: str, text: str) -> dict[str, Any]:
     if entered.endswith("bins"):
         return {"bins": _whole(name, entered.removesuffix("bins"), "the number of bins")}
     if len(parts) > 1:
-        return {"edges": [_bound(name, kind, part) for part in parts]}
-    scale = _scale(kind)
+        return {"edges": [_bound(name, scale, part) for part in parts]}
     if scale.widths and (not entered[0].isdigit() or entered in scale.widths):
-        return {"width": {"week": 7, "months": "month", "quarters": "quarter", "years": "year"}.get(entered, entered)}
-    return {"width": _bound(name, "integer" if scale.whole else kind, entered)}
+        return {"width": _named_width(scale, entered)}
+    return {"width": _whole(name, entered, "the width of its bins") if scale.whole else _bound(name, scale, entered)}
 
 
-def _bound(name: str, kind: str, text: str) -> Any:
+def _named_width(scale: Scale, entered: str) -> Any:
+    """A width as people say it: "hours" are hours, and a week of dates is seven days."""
+    single = entered.removesuffix("s")
+    if single in scale.widths and entered not in scale.widths:
+        return single
+    return 7 if entered in ("week", "weeks") and entered not in scale.widths else entered
+
+
+def _bound(name: str, scale: Scale, text: str) -> Any:
     """A bound or an edge; dates stay text, which Attribute.day reads."""
-    entered, scale = text.strip(), _scale(kind)
+    entered = text.strip()
     try:
         return scale.entered(entered)
     except ValueError:
         wanted = f"whole {scale.noun}" if scale.whole else scale.noun
         raise InputError(column_field(name), f"“{entered[:40]}” is not a {wanted}", "correct the bounds or the bins") from None
-
-
-def _scale(kind: str) -> Scale:
-    scale = KINDS[kind].scale
-    assert scale is not None
-    return scale("")
 
 
 def _whole(name: str, text: Any, what: str) -> int:

@@ -124,7 +124,7 @@ def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         whole = (low, high) == (attribute.lower, attribute.upper)
         return table if whole else rows_filter.between(table, name, low, high)
-    if attribute.dtype == "date":
+    if attribute.dtype in ("date", "timestamp", "time") and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         return table if (low, high) == (attribute.lower, attribute.upper) else rows_filter.between(table, name, low, high)
     st.caption("This column has too many values to pick from.")

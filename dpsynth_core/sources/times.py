@@ -1,0 +1,73 @@
+"""Timestamps, times of day and durations from columns of any type, as microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, micros
+from dpsynth_core.sources.arrays import is_plain_number, texts
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
+
+
+def arrow_type(dtype: str, precision: str) -> pa.DataType:
+    """Milliseconds as far as the precision is no finer: every format keeps those."""
+    fine = MICROSECONDS[precision] < MICROSECONDS["millisecond"]
+    types = {
+        "timestamp": (pa.timestamp("ms"), pa.timestamp("us")),
+        "time": (pa.time32("ms"), pa.time64("us")),
+        "duration": (pa.duration("ms"), pa.duration("us")),
+    }
+    return types[dtype][fine]
+
+
+def _moments(values: pa.Array, notation: Notation, _unit: int) -> Micros:
+    if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
+        return micros(values)
+    return _none(values) if _is_no_text(values.type) else _unmarked(texts(values), notation, notation.moments)
+
+
+def _times_of_day(values: pa.Array, notation: Notation, _unit: int) -> Micros:
+    if pa.types.is_time(values.type):
+        return micros(values)
+    if pa.types.is_duration(values.type):
+        lasting = micros(values)
+        return np.where((lasting >= 0) & (lasting < DAY_MICROS), lasting, NO_TIME)
+    if pa.types.is_timestamp(values.type):
+        moments = micros(values)
+        return np.where(moments == NO_TIME, NO_TIME, moments % DAY_MICROS)
+    return _none(values) if _is_no_text(values.type) else _unmarked(texts(values), notation, notation.clocks)
+
+
+def _durations(values: pa.Array, notation: Notation, unit: int) -> Micros:
+    if pa.types.is_duration(values.type) or pa.types.is_time(values.type):
+        return micros(values)
+    if pa.types.is_temporal(values.type) or pa.types.is_boolean(values.type):
+        return _none(values)
+    return _unmarked(texts(values), notation, lambda text: notation.durations(text, unit))
+
+
+READERS: Mapping[str, Callable[[pa.Array, Notation, int], Micros]] = {
+    "timestamp": _moments,
+    "time": _times_of_day,
+    "duration": _durations,
+}
+"""By the type of the released column: the microseconds of values of any type, `NO_TIME` for what is none. The last argument is how many
+microseconds a plain number counts."""
+
+
+def _unmarked(text: pa.Array, notation: Notation, read: Callable[[pa.Array], Micros]) -> Micros:
+    """What is not a missing marker, read."""
+    return read(pc.if_else(pc.fill_null(notation.absent(text), True), None, text))
+
+
+def _is_no_text(kind: pa.DataType) -> bool:
+    return is_plain_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+
+
+def _none(values: pa.Array) -> Micros:
+    return np.full(len(values), NO_TIME)

@@ -1,0 +1,307 @@
+"""Timestamps, times of day and durations, as counts of their precision: of minutes, say, where a column is written to the minute.
+
+Timestamps count from 1970-01-01 00:00 and have no time zone: the clock is read as it is written. Times of day count from midnight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK_YEARS, MONDAY, calendar_starts, day_number, day_of
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
+from dpsynth_core.vocabulary.names import column_field
+
+MICROSECONDS: Mapping[str, int] = {
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+    "millisecond": 1000,
+    "microsecond": 1,
+}
+"""In each precision."""
+DAY = 86_400_000_000
+"""In microseconds."""
+_WIDTHS = {
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "5 minutes": 300_000_000,
+    "15 minutes": 900_000_000,
+    "30 minutes": 1_800_000_000,
+    "hour": 3_600_000_000,
+    "3 hours": 10_800_000_000,
+    "6 hours": 21_600_000_000,
+    "12 hours": 43_200_000_000,
+    "day": DAY,
+    "week": 7 * DAY,
+}
+"""Widths of bins that are always as long, in microseconds."""
+_STEPS = (
+    *(digit * 10**power for power in range(6) for digit in (1, 2, 5)),
+    *(count * 1_000_000 for count in (1, 2, 5, 10, 15, 30)),
+    *(count * 60_000_000 for count in (1, 2, 5, 10, 15, 30)),
+    *(count * 3_600_000_000 for count in (1, 2, 3, 6, 12)),
+    *(digit * 10**power * DAY for power in range(5) for digit in (1, 2, 5)),
+)
+"""Round lengths of time, rising, in microseconds."""
+_EPOCH = datetime(1970, 1, 1)
+_CLOCK = re.compile(r"(-?)([0-9]{1,7}):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]{1,6}))?)?")
+
+
+@dataclass(frozen=True)
+class _Clock(Scale):
+    """What the three share. unit: microseconds of the precision."""
+
+    unit: int
+    example: ClassVar[str]
+    longest: ClassVar[int]
+    """Of the named widths, in microseconds."""
+
+    @property
+    def widths(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(name for name, length in _WIDTHS.items() if length <= self.longest and length % self.unit == 0)
+
+    def typed(self, name: str, entered: Any) -> Any:
+        bound = self.read(entered)
+        if bound is None:
+            raise InputError(column_field(name), f"a {self.noun} cannot be read", f"write it like {self.example}")
+        return bound
+
+    def read(self, entered: Any) -> Any:
+        """A value from its own type or from text; None for what is none."""
+        raise NotImplementedError
+
+    def checked(self, bound: Any) -> Any:
+        """Cut to the precision."""
+        value = self.read(bound)
+        if value is None:
+            return None
+        number = self.number(value)
+        return self.value(number) if abs(number) < LARGEST_EXACT else None
+
+    def stated(self, bound: Any) -> Any:
+        return self.text(self.number(bound))
+
+    def edge(self, name: str, stated: Any) -> Any:
+        return stated if is_number(stated) else self.number(self.typed(name, stated))
+
+    def stated_edge(self, edge: float) -> Any:
+        return self.text(edge)
+
+    def clock(self, micros: int) -> str:
+        """Hours, minutes and what the precision has of the rest."""
+        hours, rest = divmod(abs(micros), 3_600_000_000)
+        minutes, rest = divmod(rest, 60_000_000)
+        sign = "-" if micros < 0 else ""
+        return f"{sign}{hours:02d}:{minutes:02d}{self.seconds(rest)}"
+
+    def seconds(self, micros: int) -> str:
+        """":ss.f" as far as the precision has them."""
+        if self.unit >= MICROSECONDS["minute"]:
+            return ""
+        digits = {1_000_000: 0, 1000: 3, 1: 6}[self.unit]
+        fraction = f".{micros % 1_000_000:06d}"[: digits + 1] if digits else ""
+        return f":{micros // 1_000_000:02d}{fraction}"
+
+    def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
+        step = _WIDTHS[width] // self.unit
+        start = MONDAY * DAY // self.unit if width == "week" else 0
+        return iter(range((int(first) - start) // step * step + start, int(end) + 1, step))
+
+    def spacing(self, width: str) -> float:
+        return _WIDTHS[width] / self.unit
+
+    def default_width(self, least: float) -> Any:
+        return next((width for width in self.widths if self.spacing(width) >= least), None)
+
+    def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
+        """Multiples of ever longer round lengths of time."""
+        for length in _STEPS:
+            step = length // self.unit
+            if length % self.unit or (high - low) / step > MOST_PARTS:
+                continue
+            yield [cut for cut in range(int(low) // step * step, int(high) + 1, step) if low < cut < high]
+
+
+@dataclass(frozen=True)
+class Moments(_Clock):
+    noun = "timestamp"
+    wanted = "timestamps such as 2024-12-31 13:45"
+    example = "2024-12-31 13:45"
+    longest = 7 * DAY
+
+    @property
+    def widths(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*super().widths, *CALENDAR_WIDTHS)
+
+    def read(self, entered: Any) -> Any:
+        if isinstance(entered, datetime):
+            return entered.replace(tzinfo=None)
+        if isinstance(entered, date):
+            return datetime(entered.year, entered.month, entered.day)
+        try:
+            return datetime.fromisoformat(str(entered).strip()).replace(tzinfo=None)
+        except ValueError:
+            return None
+
+    def typed_upper(self, name: str, entered: Any) -> Any:
+        """A day alone lasts until its end."""
+        bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
+        return bound + timedelta(days=1) - timedelta(microseconds=self.unit) if is_day else bound
+
+    def number(self, bound: Any) -> Any:
+        return (bound - _EPOCH) // timedelta(microseconds=self.unit)
+
+    def value(self, number: float) -> Any:
+        return _EPOCH + timedelta(microseconds=int(number) * self.unit)
+
+    def text(self, number: float) -> str:
+        days, rest = divmod(int(number) * self.unit, DAY)
+        return f"{day_of(days)} {self.clock(rest)}"
+
+    def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
+        if width not in CALENDAR_WIDTHS:
+            return super().named_cuts(width, first, end)
+        days = calendar_starts(self.value(first).date(), self.value(end - 1).date(), CALENDAR_WIDTHS[width])
+        return (day * DAY // self.unit for day in days)
+
+    def spacing(self, width: str) -> float:
+        return 28 * DAY * CALENDAR_WIDTHS[width] / self.unit if width in CALENDAR_WIDTHS else super().spacing(width)
+
+    def default_width(self, least: float) -> Any:
+        return super().default_width(least) or "10 years"
+
+    def first_look(self) -> list[float]:
+        numbers = (day_number(date(year, 1, 1)) * DAY // self.unit for year in FIRST_LOOK_YEARS)
+        return [number for number in numbers if abs(number) < LARGEST_EXACT]
+
+    def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
+        """Round times and days, then months, then ever more years."""
+        for cuts in super().round_cuts(low, high):
+            if len(cuts) < 2 or cuts[1] - cuts[0] <= DAY // self.unit:
+                yield cuts
+        first, last = self.value(low), self.value(high - 1)
+        if last.year - first.year < MOST_PARTS:
+            yield [cut for cut in self.named_cuts("month", low, high) if low < cut < high]
+        for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
+            starts = [day_number(date(year, 1, 1)) for year in range(first.year, last.year + 1) if year % years == 0]
+            yield [cut for cut in (day * DAY // self.unit for day in starts) if low < cut < high]
+
+
+@dataclass(frozen=True)
+class TimesOfDay(_Clock):
+    noun = "time of day"
+    wanted = "times of day such as 13:45"
+    example = "13:45"
+    longest = 43_200_000_000
+
+    def read(self, entered: Any) -> Any:
+        if isinstance(entered, time):
+            return entered.replace(tzinfo=None)
+        micros = clock_micros(str(entered))
+        return (_EPOCH + timedelta(microseconds=micros)).time() if micros is not None and 0 <= micros < DAY else None
+
+    def edge(self, name: str, stated: Any) -> Any:
+        return DAY // self.unit if stated in ("24:00", "24:00:00") else super().edge(name, stated)
+
+    def number(self, bound: Any) -> Any:
+        return (datetime.combine(_EPOCH, bound) - _EPOCH) // timedelta(microseconds=self.unit)
+
+    def value(self, number: float) -> Any:
+        return (_EPOCH + timedelta(microseconds=int(number) * self.unit)).time()
+
+    def text(self, number: float) -> str:
+        return self.clock(int(number) * self.unit)
+
+    def first_look(self) -> list[float]:
+        return [hour * MICROSECONDS["hour"] // self.unit for hour in range(25)]
+
+
+@dataclass(frozen=True)
+class Durations(_Clock):
+    noun = "duration"
+    wanted = "durations such as 26:30:00"
+    example = "26:30:00, for hours, minutes and seconds"
+    longest = 7 * DAY
+
+    def read(self, entered: Any) -> Any:
+        if isinstance(entered, timedelta):
+            return entered
+        if is_whole(entered):
+            return timedelta(microseconds=int(entered) * self.unit) if abs(entered * self.unit) < LARGEST_EXACT else None
+        micros = clock_micros(str(entered))
+        return None if micros is None else timedelta(microseconds=micros)
+
+    def number(self, bound: Any) -> Any:
+        return bound // timedelta(microseconds=self.unit)
+
+    def value(self, number: float) -> Any:
+        return timedelta(microseconds=int(number) * self.unit)
+
+    def text(self, number: float) -> str:
+        return self.clock(int(number) * self.unit)
+
+    def seconds(self, micros: int) -> str:
+        """With seconds at every precision: nobody takes "01:30:00" for a minute and a half."""
+        return super().seconds(micros) or ":00"
+
+    def first_look(self) -> list[float]:
+        positive = [length // self.unit for length in _STEPS if length % self.unit == 0]
+        return [*(-number for number in reversed(positive)), 0, *positive]
+
+
+def clock_micros(text: str) -> int | None:
+    """Microseconds of hh:mm, hh:mm:ss or hh:mm:ss.f, of any number of hours; None for what is none."""
+    if (match := _CLOCK.fullmatch(text.strip())) is None:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in match.group(2, 3, 4))
+    micros = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + int((match[5] or "0").ljust(6, "0"))
+    return -micros if match[1] else micros
+
+
+def _at(scale: type[_Clock], precision: str) -> Scale:
+    return scale(MICROSECONDS[precision])
+
+
+_FIELDS = ("lower", "upper", "precision", "width", "bins", "edges", "other", "missing")
+_PRECISIONS = tuple(MICROSECONDS)
+
+TIMESTAMP = Kind(
+    "timestamp",
+    "Date and time",
+    "A day with a time, such as an admission, between two bounds; by hours, days, months where there are many.",
+    Form.BINNED,
+    _FIELDS,
+    dtype="timestamp",
+    learnable=True,
+    scale=partial(_at, Moments),
+    precisions=_PRECISIONS,
+)
+TIME = Kind(
+    "time",
+    "Time of day",
+    "A time without a day, such as the hour of an accident, between two bounds.",
+    Form.BINNED,
+    _FIELDS,
+    dtype="time",
+    learnable=True,
+    scale=partial(_at, TimesOfDay),
+    precisions=_PRECISIONS,
+)
+DURATION = Kind(
+    "duration",
+    "Duration",
+    "How long something lasts, such as 26:30:00, between two bounds. Plain numbers in the table count its precision: minutes, say.",
+    Form.BINNED,
+    _FIELDS,
+    dtype="duration",
+    learnable=True,
+    scale=partial(_at, Durations),
+    precisions=_PRECISIONS,
+)

@@ -1,0 +1,185 @@
+"""Timestamps, times of day and durations: as texts, as Arrow types, in words, as cells; a clock counts as it is written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta, timezone
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.sources.codec import arrow_type, decode, encode_column, strays, typed
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.guess import propose
+from dpsynth_core.sources.labels import _kind
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.outside import outside
+from dpsynth_core.vocabulary.declared import Declared, domain_json
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.recoding import outside_rule
+from dpsynth_core.web.domain import domain_table
+
+ADMITTED = Attribute.binned("a", "timestamp", "2024-01-01", "2024-01-02", precision="minute", width="hour", missing=True, other=True)
+HOUR = Attribute.binned("t", "time", "00:00", "23:59", precision="minute", width="hour", missing=True, other=True)
+STAY = Attribute.binned("s", "duration", "00:00:00", "47:59:00", precision="minute", width="hour", missing=True, other=True)
+GERMAN = Notation(date_format="dd.mm.yyyy", missing_markers=frozenset({"", "9999-12-31 00:00", "-9"}))
+
+
+def labels(attribute: Attribute, values: list[object], kind: pa.DataType | None = None) -> list[str]:
+    codes = encode_column(attribute, pa.array(values, kind), GERMAN)
+    return [attribute.cell_labels()[code] for code in codes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-01-01 13:45", "01.01.2024 13:45:59,999", "2024-01-01T13:45:00.5+02:00", "1.1.2024 1:45 PM", "2024-01-01T13:45Z"],
+)
+def test_timestamps_are_read_as_the_clock_shows_them(text: str) -> None:
+    assert labels(ADMITTED, [text]) == ["2024-01-01 13:00 to 2024-01-01 13:59"]
+
+
+@pytest.mark.parametrize(("text", "cell"), [("2024-01-01 25:00", "other"), ("2024-01-03", "other"), ("soon", "other"), (None, "missing"),
+                                            ("2024-01-02", "2024-01-02 00:00 to 2024-01-02 00:59"), ("9999-12-31 00:00", "missing"),
+                                            ("", "missing"), ("31.02.2024 10:00", "other")])  # fmt: skip
+def test_what_is_no_timestamp_has_a_cell_of_its_own(text: str | None, cell: str) -> None:
+    assert labels(ADMITTED, [text], pa.string()) == [cell]
+
+
+def test_a_timestamp_with_a_zone_counts_by_its_own_clock() -> None:
+    noon = datetime(2024, 1, 1, 12, 0, tzinfo=UTC)
+    there = pa.array([noon], pa.timestamp("ns", "America/New_York"))
+    assert labels(ADMITTED, there.to_pylist(), there.type) == ["2024-01-01 07:00 to 2024-01-01 07:59"]
+    assert Attribute.binned("a", "timestamp", noon.astimezone(timezone(timedelta(hours=1))), "2024-01-02").lower == datetime(2024, 1, 1, 13)
+
+
+@pytest.mark.parametrize("value", [time(13, 45, 59), "13:45", "1:45pm", "2024-01-01 13:45", datetime(1899, 12, 31, 13, 45),
+                                   timedelta(hours=13, minutes=45)])  # fmt: skip
+def test_times_of_day_are_read_whatever_day_is_before_them(value: object) -> None:
+    assert labels(HOUR, [value]) == ["13:00 to 13:59"]
+    assert labels(HOUR, ["24:00", "13h", None]) == ["other", "other", "missing"]
+
+
+@pytest.mark.parametrize("value", ["26:30", "26:30:59", timedelta(hours=26, minutes=30), "1590", 1590, 1590.4])
+def test_durations_are_read_as_clock_or_as_numbers_of_their_precision(value: object) -> None:
+    assert labels(STAY, [value]) == ["26:00:00 to 26:59:00"]
+    assert labels(STAY, [-9, -9.0, -8][:1]) == ["missing"]
+    assert labels(STAY, ["-1:00", "48:00", "x"]) == ["other"] * 3
+
+
+def test_bounds_follow_the_precision_and_a_day_alone_lasts_until_its_end() -> None:
+    assert (ADMITTED.lower, ADMITTED.upper) == (datetime(2024, 1, 1), datetime(2024, 1, 2, 23, 59))
+    assert ADMITTED.values == 48
+    assert HOUR.upper == time(23, 59)
+    assert "below 2024-01-01 00:00 or above 2024-01-02 23:59, and text that is not a timestamp" in outside_rule(ADMITTED)
+
+
+@pytest.mark.parametrize("attribute", [ADMITTED, HOUR, STAY])
+@pytest.mark.parametrize("precision", ["hour", "minute", "second", "millisecond", "microsecond"])
+def test_values_from_a_bin_follow_the_precision_and_the_csv_reads_back(attribute: Attribute, precision: str) -> None:
+    scale = attribute.scale
+    fine = Attribute.binned("x", attribute.kind, scale.stated(attribute.lower), scale.stated(attribute.upper), precision=precision, bins=3)
+    domain = Domain((fine,))
+    table = decode(domain, np.tile([[0], [1], [2]], (20, 1)).astype(np.int32), np.random.default_rng(1))
+    assert table.column(0).type == arrow_type(fine)
+    assert not strays(domain, table)
+    lines = csv_bytes(table).decode().splitlines()[1:]
+    read = typed(domain, pa.table({"x": [line.strip('"') for line in lines]}))
+    assert read.equals(table)
+    off_grid = table.column(0).to_pylist()[0]
+    if precision in ("hour", "minute") and not isinstance(off_grid, time):
+        wrong = pa.table({"x": pa.array([off_grid + timedelta(seconds=1)], arrow_type(fine))})
+        assert strays(domain, wrong) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "lower", "upper", "width", "starts"),
+    [
+        ("timestamp", "2024-01-31 22:30", "2024-03-02", "month", ["2024-01-31 22:30", "2024-02-01 00:00", "2024-03-01 00:00"]),
+        ("timestamp", "2024-01-01 00:10", "2024-01-01 01:00", "30 minutes", ["2024-01-01 00:10", "2024-01-01 00:30", "2024-01-01 01:00"]),
+        ("timestamp", "2024-01-03", "2024-01-09", "week", ["2024-01-03 00:00", "2024-01-08 00:00"]),
+        ("time", "06:00", "20:59", "6 hours", ["06:00", "12:00", "18:00"]),
+        ("duration", "-01:00:00", "01:59:00", "hour", ["-01:00:00", "00:00:00", "01:00:00"]),
+    ],
+)
+def test_bins_have_round_widths(kind: str, lower: str, upper: str, width: str, starts: list[str]) -> None:
+    attribute = Attribute.binned("x", kind, lower, upper, width=width, precision="minute")
+    assert [attribute.scale.stated_edge(edge) for edge in attribute.edges[:-1]] == starts
+    stated = Domain((attribute,)).to_json()
+    assert Domain.from_json(stated) == Domain((attribute,))
+
+
+def test_many_values_get_bins_that_people_would_choose() -> None:
+    year = Attribute.binned("x", "timestamp", "2024-01-01", "2024-12-31", precision="minute")
+    assert year.stated_bins() == {"width": "month"}
+    assert Attribute.binned("x", "time", "00:00", "23:59", precision="minute").stated_bins()["bins"] == 24
+    assert Attribute.binned("x", "time", "00:00", "23:00", precision="hour").values == 24
+
+
+@pytest.mark.parametrize(
+    ("kind", "lower", "upper", "fields", "message"),
+    [
+        ("timestamp", "soon", "2024-01-01", {}, "a timestamp cannot be read"),
+        ("time", "10:00", "24:00", {}, "a time of day cannot be read"),
+        ("time", "10:00", "09:00", {}, "is below"),
+        ("duration", "x", "10:00", {}, "a duration cannot be read"),
+        ("time", "10:00", "11:00", {"precision": "day"}, "its precision is not known"),
+        ("integer", 0, 1, {"precision": "hour"}, "its precision is not known"),
+        ("timestamp", "1500-01-01", "2024-01-01", {"precision": "microsecond"}, "are not both timestamps"),
+        ("time", "10:00", "11:00", {"width": "month"}, "the width is not known"),
+        ("timestamp", "1900-01-01", "2024-01-01", {"width": "minute"}, "too many bins"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_column(kind: str, lower: object, upper: object, fields: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=rf"column 'x': .*{message}"):
+        Attribute.binned("x", kind, lower, upper, **fields)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "lower", "precision"),
+    [
+        (["2024-01-01 10:30", "2024-02-01 11:00"], "timestamp", "2024-01-01 10:30", "minute"),
+        (["01.01.2024 10:30:05", "02.01.2024 11:00:00"], "timestamp", "2024-01-01 10:30:05", "second"),
+        ([datetime(2024, 1, 1, 5), datetime(2024, 1, 2, 6)], "timestamp", "2024-01-01 05:00", "hour"),
+        (["10:30", "23:15"], "time", "10:30", "minute"),
+        ([time(10, 30), time(11, 0)], "time", "10:30", "minute"),
+        (["10:30", "36:15"], "duration", "10:30:00", "minute"),
+        ([timedelta(seconds=1), timedelta(hours=30)], "duration", "00:00:01", "second"),
+        (["2024-01-01 00:00", "2024-02-01 00:00"], "date", "2024-01-01", ""),
+        ([datetime(2024, 1, 1), datetime(2024, 1, 2)], "date", "2024-01-01", ""),
+        (["a:30", "b:15"], "categorical", None, ""),
+    ],
+)
+def test_a_guess_knows_times_from_days(values: list[object], kind: str, lower: str | None, precision: str) -> None:
+    table = pa.table({"x": pa.array(values * 30)}).to_pandas()
+    guess = propose(table, TableFormat(date_format="dd.mm.yyyy")).value[0]
+    assert guess.attribute is not None
+    assert (guess.attribute.kind, guess.attribute.precision) == (kind, precision)
+    assert lower is None or guess.attribute.scale.stated(guess.attribute.lower) == lower
+
+
+def test_what_a_file_declares_is_the_kind() -> None:
+    kinds = {"m": pa.timestamp("ns"), "t": pa.time64("us"), "s": pa.duration("s"), "d": pa.date64()}
+    assert [_kind(kind) for kind in kinds.values()] == ["timestamp", "time", "duration", "date"]
+    hour, moment = domain_json([Declared("t", "time", "Hour"), Declared("m", "timestamp")])["attributes"]
+    assert Domain.from_json({"version": 1, "attributes": [hour]})["t"].values == 24
+    assert (moment["kind"], "to_do" in moment) == ("timestamp", True)
+
+
+def test_the_fit_check_counts_what_is_no_time() -> None:
+    column = pa.array(["2024-01-01 10:00", "later", None, "2025-01-01"])
+    assert outside(ADMITTED, column, GERMAN) == 2
+
+
+@pytest.mark.parametrize("attribute", [ADMITTED, HOUR, STAY])
+def test_the_domain_page_keeps_every_field(attribute: Attribute) -> None:
+    assert domain_table.attribute(domain_table.row_of(attribute)) == attribute
+
+
+def test_the_domain_page_reads_widths_as_people_say_them() -> None:
+    row = domain_table.row_of(ADMITTED) | {"lower": "2024-01-01 00:00", "upper": "2024-01-14 23:59"}
+    widths = {"hours": 336, "12 hours": 28, "days": 14, "week": 2, "weeks": 2, "1440": 14, "4 bins": 4}
+    assert {text: domain_table.attribute(row | {"bins": text}).values for text in widths} == widths
+    with pytest.raises(InputError, match="column 'a': the width is not known"):
+        domain_table.attribute(row | {"bins": "fortnight"})
