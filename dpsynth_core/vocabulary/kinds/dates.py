@@ -110,4 +110,5 @@ DATE = Kind(
     dtype="date",
     learnable=True,
     scale=lambda _: Days(),
+    examples=("2023-01-01", "2023-12-31", "month"),
 )

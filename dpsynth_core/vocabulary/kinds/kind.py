@@ -18,6 +18,18 @@ class Form(Enum):
 
 
 @dataclass(frozen=True)
+class Option:
+    """Something that a column of the kind says beside bounds, bins and values. field: in its JSON. title, help, example: for people.
+    choices: of which one is chosen, the usual one first; none for something that is typed."""
+
+    field: str
+    title: str
+    help: str
+    example: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of column.
 
@@ -26,6 +38,7 @@ class Kind:
     ordered: whether neighbouring cells are neighbours in meaning.  learnable: whether its cells can be learnt with noise.
     scale: of bins, by the precision that the column states ("" for kinds without one): how its values are numbers.
     precisions: that the column's values can be written to, from coarse to fine.
+    examples: of a lower bound, an upper one and a width, as people type them.  options: what else a column of the kind says.
     """
 
     name: str
@@ -38,3 +51,5 @@ class Kind:
     learnable: bool = False
     scale: Callable[[str], Scale] | None = None
     precisions: tuple[str, ...] = ()
+    examples: tuple[str, str, str] = ("", "", "")
+    options: tuple[Option, ...] = ()

@@ -72,6 +72,7 @@ INTEGER = Kind(
     dtype="int64",
     learnable=True,
     scale=lambda _: WholeNumbers(),
+    examples=("0", "120", "10"),
 )
 NUMERIC = Kind(
     "numeric",
@@ -82,6 +83,7 @@ NUMERIC = Kind(
     dtype="float64",
     learnable=True,
     scale=lambda _: RealNumbers(),
+    examples=("0", "250.5", "10"),
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK_YEARS, MONDAY, calendar_starts, day_number, day_of
-from dpsynth_core.vocabulary.kinds.kind import Form, Kind
+from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
 
@@ -271,6 +271,12 @@ def _at(scale: type[_Clock], precision: str) -> Scale:
 
 _FIELDS = ("lower", "upper", "precision", "width", "bins", "edges", "other", "missing")
 _PRECISIONS = tuple(MICROSECONDS)
+_WRITTEN_TO = Option(
+    "precision",
+    "Written to the",
+    "What the values of the rows are written to; finer parts of the table's values are cut off.",
+    choices=("second", "minute", "hour", "millisecond", "microsecond"),
+)
 
 TIMESTAMP = Kind(
     "timestamp",
@@ -282,6 +288,8 @@ TIMESTAMP = Kind(
     learnable=True,
     scale=partial(_at, Moments),
     precisions=_PRECISIONS,
+    examples=("2023-01-01 00:00", "2023-12-31 23:59", "6 hours"),
+    options=(_WRITTEN_TO,),
 )
 TIME = Kind(
     "time",
@@ -293,6 +301,8 @@ TIME = Kind(
     learnable=True,
     scale=partial(_at, TimesOfDay),
     precisions=_PRECISIONS,
+    examples=("00:00", "23:59", "hour"),
+    options=(_WRITTEN_TO,),
 )
 DURATION = Kind(
     "duration",
@@ -304,4 +314,6 @@ DURATION = Kind(
     learnable=True,
     scale=partial(_at, Durations),
     precisions=_PRECISIONS,
+    examples=("00:00:00", "72:00:00", "30 minutes"),
+    options=(_WRITTEN_TO,),
 )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
-from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.kind import Form, Option
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows
@@ -26,7 +26,6 @@ GROUPS_HELP = (
 _VALUES_HELP = (
     "As they are written in the file. To show another name, add it after a tab or “ = ”; two columns of a spreadsheet can be pasted."
 )
-_EXAMPLES = {"integer": ("0", "120", "10"), "numeric": ("0", "250.5", "10"), "date": ("2023-01-01", "2023-12-31", "month")}
 _LINE = 23
 _SHORTEST, _LONGEST = 4, 10
 """Lines that a list of values shows at least and at most."""
@@ -47,6 +46,8 @@ def panel(here: Current, row: Row) -> None:
                 _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
             elif "decimals" in KINDS[row["kind"]].fields:
                 _decimals(here, row)
+            for option in KINDS[row["kind"]].options:
+                _option(here, row, option)
         if row["kind"] in domain_table.LISTED:
             _values(here, row)
             _wrong(error, place in ("values", "bounds"))
@@ -126,7 +127,7 @@ def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> N
         _wrong(error, True)
         return
     lower, upper, groups = st.columns(3, gap="small")
-    examples = _EXAMPLES.get(row["kind"], ("", "", ""))
+    examples = KINDS[row["kind"]].examples
     with lower:
         _text(here, row, "lower", "From", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
     with upper:
@@ -147,6 +148,21 @@ def _decimals(here: Current, row: Row) -> None:
         on_change=lambda: draft_rows.change_row(row["column"], {"decimals": st.session_state[key]}),
         help="Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0.",
     )
+
+
+def _option(here: Current, row: Row, option: Option) -> None:
+    """What the kind has beside bounds, groups and values."""
+    key = _key(here, row, option.field)
+    stated = str(row["options"].get(option.field, ""))
+
+    def change() -> None:
+        draft_rows.change_row(row["column"], {"options": row["options"] | {option.field: st.session_state[key].strip()}})
+
+    st.session_state[key] = stated or (option.choices[0] if option.choices else "")
+    if option.choices:
+        st.selectbox(option.title, option.choices, key=key, help=option.help, on_change=change)
+    else:
+        st.text_input(option.title, key=key, help=option.help, placeholder=option.example, on_change=change)
 
 
 def _picture(row: Row) -> None:
