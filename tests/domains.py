@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from hypothesis import strategies as st
 
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 NAMES = ("age", "income>50K", "a.b", "x[0]", "<script>", "ä ö", "=1+1", "'quoted'")
@@ -75,12 +76,24 @@ def time_attributes(draw: st.DrawFn, name: str = "t") -> Attribute:
     return Attribute.binned(name, kind, first, last, precision=precision, **bins, **draw(number_cells()))
 
 
+@st.composite
+def hierarchical_attributes(draw: st.DrawFn, name: str = "h") -> Attribute:
+    level = draw(st.integers(1, 4))
+    code = st.text("ABN0179", min_size=level, max_size=level)
+    groups = draw(st.lists(code, min_size=1, max_size=6, unique=True))
+    cells = {"missing": draw(st.booleans()), "other": draw(st.booleans())}
+    if draw(st.booleans()):
+        return Attribute.hierarchical(name, Hierarchy(level=level), groups, **cells)
+    return Attribute.hierarchical(name, Hierarchy(groups=tuple((group, f"group {group}") for group in groups)), **cells)
+
+
 def coded_attributes(name: str = "k") -> st.SearchStrategy[Attribute]:
     return st.integers(1, 40).map(lambda size: Attribute.coded(name, size))
 
 
 def attributes(name: str = "x") -> st.SearchStrategy[Attribute]:
-    kinds = (categorical_attributes, integer_attributes, numeric_attributes, day_attributes, time_attributes, coded_attributes)
+    numbers = (integer_attributes, numeric_attributes, day_attributes, time_attributes)
+    kinds = (categorical_attributes, hierarchical_attributes, *numbers, coded_attributes)
     return st.one_of([kind(name) for kind in kinds])
 
 

@@ -80,7 +80,7 @@ class ArrowSource:
                 interrupts.check()
                 yield batch.column(name)
 
-        return keyed_counts(columns, self._form.missing_markers)
+        return keyed_counts(columns, self._form.missing_markers, hierarchy=self._domain[name].hierarchy)
 
     def _batches(self, columns: Clique) -> Iterator[pa.RecordBatch]:
         """Batches with at least these columns, without the rows beyond a person's limit."""

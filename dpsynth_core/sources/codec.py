@@ -131,15 +131,25 @@ def _written(values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
 
 def _category_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
     text = texts(values)
-    if attribute.dtype in ("int64", "float64"):
+    absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
+    if attribute.hierarchy is not None:
+        places = _group_places(attribute, text, absent)
+    elif attribute.dtype in ("int64", "float64"):
         categories = pa.array([float(c) for c in attribute.categories], pa.float64())
         places = pc.index_in(pa.array(floats(values, notation.without_markers), from_pandas=True), categories, skip_nulls=True)
     else:
         wanted = _truths(values, text) if attribute.dtype == "bool" else text
         places = pc.index_in(wanted, pa.array(attribute.categories, pa.string()), skip_nulls=True)
-    absent = pc.or_kleene(pc.is_null(text), notation.absent(text))
     elsewhere = pc.if_else(absent, attribute.code_for_missing, attribute.code_for_unlisted)
     return pc.coalesce(places.cast(pa.int64()), elsewhere).to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def _group_places(attribute: Attribute, text: pa.Array, absent: pa.Array) -> pa.Array:
+    """The place of each code's group among the categories, null for none. A missing marker is none, but where it is a group itself."""
+    assert attribute.hierarchy is not None
+    place = {category: code for code, category in enumerate(attribute.categories)}
+    codes = zip(text.to_pylist(), absent.to_pylist(), strict=True)
+    return pa.array([place.get(code if gone else attribute.hierarchy.group(code)) for code, gone in codes], pa.int64())
 
 
 _ENCODERS = {Form.LISTED: _category_codes, Form.BINNED: _bin_codes, Form.CODED: _plain_codes}

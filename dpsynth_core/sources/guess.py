@@ -28,6 +28,7 @@ from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.attribute import Attribute, scale_of
 from dpsynth_core.vocabulary.bins import DEFAULT_BINS, ONE_BIN_PER_VALUE_UP_TO
 from dpsynth_core.vocabulary.kinds.dates import day_number, day_of
+from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 SAMPLE_ROWS = 200_000
@@ -43,6 +44,7 @@ OWN_CELLS: dict[str, Any] = {"other": True, "missing": True}
 
 _OF_TYPE = {"time": pa.types.is_time, "duration": pa.types.is_duration, "timestamp": pa.types.is_timestamp}
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+$")
+_CODE = re.compile(r"[A-Z]{0,3}[0-9][0-9A-Z]{0,6}([.-][0-9A-Z]{1,4}){0,2}$")
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|key|uuid|guid|nr|no|number|index|row)$", re.IGNORECASE)
 
 
@@ -108,6 +110,8 @@ def _text(summary: Summary) -> Guess:
     if sum(bool(_DECIMAL_COMMA.match(category)) for category in categories) > 0.95 * len(categories):
         reasons = ("Its numbers have a comma where a point is expected.",)
         return Guess(summary.name, None, reasons, "State on the Data page that the decimal mark is a comma, or leave it out.", drop=True)
+    if not own and summary.complete and len(categories) > MANY_CATEGORIES and (guess := _code_groups(summary.name, categories)) is not None:
+        return guess
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
         reason = "Almost every row has a text of its own." if own else "It has too many different texts."
         return Guess(summary.name, None, (reason,), "Leave it out: names, addresses and ids point at people.", drop=True)
@@ -116,6 +120,19 @@ def _text(summary: Summary) -> Guess:
         advice = "Texts that people wrote point at them; use it only if a codebook lists them."
         return replace(guess, reasons=("It holds long texts.",), advice=advice, drop=True)
     return guess
+
+
+def _code_groups(name: str, texts: Sequence[str]) -> Guess | None:
+    """Of many texts that look like codes of a classification: the finest level with few groups."""
+    if sum(bool(_CODE.match(text)) for text in texts) < 0.95 * len(texts):
+        return None
+    for level in range(4, 0, -1):
+        how = Hierarchy(level=level)
+        groups = sorted({how.group(text) for text in texts if _CODE.match(text)})
+        if len(groups) <= MANY_CATEGORIES:
+            reasons = (f"It holds many codes; here they count by their first {level} characters.",)
+            return Guess(name, Attribute.hierarchical(name, how, groups, **OWN_CELLS), reasons, "Choose the level that you need.")
+    return None
 
 
 def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason: str) -> Guess:

@@ -19,22 +19,27 @@ import pyarrow.compute as pc
 
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import dictionary
-from dpsynth_core.vocabulary.keys import MISSING, key
+from dpsynth_core.vocabulary.keys import MISSING, PUBLIC, key
+from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 
 MOST_KEYS = 1_000_000
 """Distinct keys in memory: at most about 300 MB."""
 
 
 def keyed_counts(
-    columns: Callable[[], Iterable[pa.Array]], missing_markers: AbstractSet[str], most: int = MOST_KEYS
+    columns: Callable[[], Iterable[pa.Array]],
+    missing_markers: AbstractSet[str],
+    most: int = MOST_KEYS,
+    hierarchy: Hierarchy | None = None,
 ) -> Iterator[Mapping[str, int]]:
-    """Counts by key in parts that have no key in common; `most` keys each. columns: a new pass over the column's batches."""
+    """Counts by key in parts that have no key in common; `most` keys each. columns: a new pass over the column's batches.
+    hierarchy: of a column of codes in groups; a group then is a key."""
     waiting = [(1, 0)]  # modulus and rest of the hashes that are still to be counted
     while waiting:
         modulus, rest = waiting.pop()
         counts: Counter[str] = Counter()
         for column in columns():
-            for text, rows in _keyed(column, missing_markers):
+            for text, rows in _keyed(column, missing_markers, hierarchy):
                 if hash(text) % modulus == rest:
                     counts[text] += rows
             while len(counts) > most:
@@ -44,7 +49,7 @@ def keyed_counts(
         yield counts
 
 
-def _keyed(column: pa.Array, missing_markers: AbstractSet[str]) -> Iterator[tuple[str, int]]:
+def _keyed(column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> Iterator[tuple[str, int]]:
     """The keys of a batch with their numbers of records; a key may come more than once."""
     if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
         yield MISSING, len(column)
@@ -54,4 +59,9 @@ def _keyed(column: pa.Array, missing_markers: AbstractSet[str]) -> Iterator[tupl
     rows = np.bincount(pc.fill_null(encoded.indices.cast(pa.int64()), len(names) - 1).to_numpy(zero_copy_only=False), minlength=len(names))
     for name, number in zip(names, rows.tolist(), strict=True):
         if number:
-            yield key(name, missing_markers), number
+            yield _key(name, missing_markers, hierarchy), number
+
+
+def _key(text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
+    found = key(text, missing_markers)
+    return found if hierarchy is None or found in PUBLIC else key(hierarchy.group(found), frozenset())

@@ -30,6 +30,7 @@ from dpsynth_core.vocabulary.bins import (
     width_edges,
     width_of,
 )
+from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, Scale, is_whole
@@ -67,6 +68,7 @@ class Attribute:
     cannot occur, or names the cell that they count in: missing_as, other_as.  nearest: numbers only; values beyond the bounds count in the
     nearest bin, as the curator chose.
     precision: of timestamps, times and durations; what their values are written to: "minute", say. "second" unless stated.
+    hierarchy: of codes in groups; how the codes of the file become the categories.
     most: above 0 where nobody says what the values are: they are to be learnt with noise, and become this many cells at most. Until then
     the column has no other fields, and counts as one of so many cells.
     Raises InputError when the declaration contradicts itself.
@@ -89,6 +91,7 @@ class Attribute:
     label: str = ""
     most: int = 0
     precision: str = ""
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not trimmed(self.name):
@@ -129,6 +132,17 @@ class Attribute:
         label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
         cells: dict[str, Any] = {"other": other, "missing": missing, "missing_as": missing_as, "other_as": other_as}
         return cls(name, "ordinal" if ordered else "categorical", texts, dtype=dtype, labels=label_texts, **cells)
+
+    @classmethod
+    def hierarchical(
+        cls, name: str, hierarchy: Hierarchy, categories: Iterable[str] = (), *, labels: Iterable[str] = (), **cells: Any
+    ) -> Attribute:
+        """Codes in groups; the groups are listed, or follow from the hierarchy's table. cells: missing, other, missing_as, other_as."""
+        texts = tuple(_text(category) for category in _items(name, categories, "categories")) or hierarchy.names
+        if not texts:
+            raise InputError(column_field(name), "it has no groups", "list the beginnings of codes that can occur, or drop the column")
+        label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
+        return cls(name, "hierarchical", texts, labels=label_texts, hierarchy=hierarchy, **cells)
 
     @classmethod
     def integer(
@@ -178,12 +192,14 @@ class Attribute:
         return cls(name, "coded", lower=0, upper=int(size) - 1)
 
     @classmethod
-    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "") -> Attribute:
+    def unknown(
+        cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None
+    ) -> Attribute:
         """A column whose values are to be learnt."""
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
-        return cls(name, kind, most=int(most), precision=precision)
+        return cls(name, kind, most=int(most), precision=precision, hierarchy=hierarchy)
 
     @classmethod
     def binned(
@@ -339,6 +355,8 @@ class Attribute:
             raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
         if self._says_more():
             raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
+        if self.kind == HIERARCHICAL.name and (self.hierarchy is None or self.hierarchy.groups):
+            raise self._error("groups are learnt at a level", 'state "level": how many characters count')
         object.__setattr__(self, "dtype", self.about.dtype or "string")
 
     def _says_more(self) -> bool:
@@ -397,6 +415,17 @@ class Attribute:
         if len(set(self.labels)) < len(self.labels):
             raise self._error("two categories have the same label", "give each its own label, or none")
         self._check_typed_categories()
+        self._check_groups()
+
+    def _check_groups(self) -> None:
+        if (self.hierarchy is not None) != (self.kind == HIERARCHICAL.name):
+            raise self._error("a level or groups go with codes in groups alone", "choose that kind, or leave them out")
+        if self.hierarchy is None:
+            return
+        if self.dtype != "string":
+            raise self._error("its groups are texts", "release them as text")
+        if (strange := next((one for one in self.categories if self.hierarchy.group(one) != one), None)) is not None:
+            raise self._error(f"no code counts as {shown(strange)}", "list the groups as the level or the table makes them")
 
     def _check_typed_categories(self) -> None:
         if self.dtype == "bool" and not set(self.categories) <= {"false", "true"}:

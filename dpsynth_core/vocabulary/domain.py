@@ -21,6 +21,7 @@ from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
+from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.listed import CODED
 from dpsynth_core.vocabulary.kinds.registry import KINDS
@@ -218,18 +219,27 @@ def _label_json(attribute: Attribute) -> dict[str, str]:
 def _attribute_json(attribute: Attribute) -> dict[str, Any]:
     obj: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind}
     precision = {"precision": attribute.precision} if attribute.precision else {}
+    grouping = {} if attribute.hierarchy is None else hierarchy_json(attribute.hierarchy)
     if attribute.most:
-        return obj | {"discover": True, "most": attribute.most} | precision
+        return obj | {"discover": True, "most": attribute.most} | precision | grouping
     if attribute.is_coded:
         return obj | {"size": attribute.size}
     if attribute.is_listed:
-        obj |= {"categories": list(attribute.categories), "dtype": attribute.dtype}
+        table = "groups" in grouping and attribute.hierarchy is not None and attribute.hierarchy.names == attribute.categories
+        obj |= grouping | ({} if table else {"categories": list(attribute.categories)})
+        obj |= {"dtype": attribute.dtype} if "dtype" in attribute.about.fields else {}
         obj |= {"labels": list(attribute.labels)} if attribute.labels else {}
         return obj | _cells_json(attribute)
     scale = attribute.scale
     obj |= {"lower": scale.stated(attribute.lower), "upper": scale.stated(attribute.upper)}
     obj |= precision | attribute.stated_bins() | _cells_json(attribute)  # always stated: what the default is may change, a domain may not
     return obj if attribute.decimals is None else obj | {"decimals": attribute.decimals}
+
+
+def hierarchy_json(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Level or groups, and digits if they are stated."""
+    stated = {"level": hierarchy.level, "groups": dict(hierarchy.groups), "digits": hierarchy.digits}
+    return {key: value for key, value in stated.items() if value}
 
 
 def _cells_json(attribute: Attribute) -> dict[str, Any]:
@@ -308,11 +318,12 @@ def _labelled(attribute: Attribute, obj: Mapping[str, Any]) -> Attribute:
 def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
     if fields["discover"] is not True:
         raise InputError(column_field(name), "'discover' is not true", "write true, or leave it out and list the values")
-    allowed = {"discover", "most", "precision"} & {"discover", "most", *KINDS[kind].fields}
+    allowed = {"discover", "most", "precision", "level", "digits"} & {"discover", "most", *KINDS[kind].fields}
     more = [str(key) for key in fields if key not in allowed]
     if more:
         raise InputError(column_field(name), f"{shown(more[0])} does not go with 'discover'", "leave one of them out")
-    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""))
+    grouped = hierarchy(name, fields.get("level"), digits=fields.get("digits")) if kind == HIERARCHICAL.name else None
+    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""), grouped)
 
 
 def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
@@ -320,11 +331,23 @@ def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
         return Attribute.coded(name, fields.get("size", 0))
     if fields == _NOTHING_FOUND:
         return Attribute(name, kind, other=True, missing=True)
+    if kind == HIERARCHICAL.name and not fields.get("categories", True) and fields.get("other") is fields.get("missing") is True:
+        return Attribute(name, kind, other=True, missing=True, hierarchy=_hierarchy(name, fields))
     fields = {key: value for key, value in fields.items() if key not in ("other", "missing")} | _cells_from_json(name, kind, fields)
+    if kind == HIERARCHICAL.name:
+        return Attribute.hierarchical(name, _hierarchy(name, fields), **_without(fields, "level", "groups", "digits"))
     if KINDS[kind].form is Form.LISTED:
         return Attribute.categorical(name, fields.pop("categories", ()), ordered=kind == "ordinal", **fields)
     lower, upper = fields.pop("lower", None), fields.pop("upper", None)
     return Attribute.binned(name, kind, lower, upper, **fields)
+
+
+def _hierarchy(name: str, fields: Mapping[str, Any]) -> Hierarchy:
+    return hierarchy(name, fields.get("level"), fields.get("groups"), fields.get("digits"))
+
+
+def _without(fields: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in keys}
 
 
 def parse_domain(text: str) -> Domain:

@@ -17,7 +17,8 @@ def outside_rule(attribute: Attribute) -> str:
     """What happens to empty values and to those outside the declared ones, in a few sentences. Never an error."""
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
-    return f"{_unlisted(attribute)} {_empty(attribute)}"
+    groups = "" if attribute.hierarchy is None else f"{attribute.hierarchy.in_words()} "
+    return f"{groups}{_unlisted(attribute)} {_empty(attribute)}"
 
 
 def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:

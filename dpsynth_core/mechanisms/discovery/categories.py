@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, PUBLIC
@@ -17,4 +18,4 @@ def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attrib
     """
     found = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
     missing = noisy[MISSING] > 2 * sigma or not found
-    return Attribute(unknown.name, unknown.kind, tuple(sorted(found)), other=True, missing=missing)
+    return replace(unknown, most=0, categories=tuple(sorted(found)), other=True, missing=missing)

@@ -20,13 +20,14 @@ class Form(Enum):
 @dataclass(frozen=True)
 class Option:
     """Something that a column of the kind says beside bounds, bins and values. field: in its JSON. title, help, example: for people.
-    choices: of which one is chosen, the usual one first; none for something that is typed."""
+    choices: of which one is chosen, the usual one first; none for something that is typed.  lines: whether that has several lines."""
 
     field: str
     title: str
     help: str
     example: str = ""
     choices: tuple[str, ...] = ()
+    lines: bool = False
 
 
 @dataclass(frozen=True)

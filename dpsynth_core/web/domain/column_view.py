@@ -42,7 +42,7 @@ def panel(here: Current, row: Row) -> None:
         with kind:
             _choice(here, row, "kind", "Kind", list(KINDS), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
         with other:
-            if row["kind"] in domain_table.LISTED:
+            if "dtype" in KINDS[row["kind"]].fields:
                 _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
             elif "decimals" in KINDS[row["kind"]].fields:
                 _decimals(here, row)
@@ -162,7 +162,8 @@ def _option(here: Current, row: Row, option: Option) -> None:
     if option.choices:
         st.selectbox(option.title, option.choices, key=key, help=option.help, on_change=change)
     else:
-        st.text_input(option.title, key=key, help=option.help, placeholder=option.example, on_change=change)
+        typed = st.text_area if option.lines else st.text_input
+        typed(option.title, key=key, help=option.help, placeholder=option.example, on_change=change)
 
 
 def _picture(row: Row) -> None:

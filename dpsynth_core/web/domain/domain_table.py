@@ -31,6 +31,7 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.vocabulary.attribute import Attribute, Recode, scale_of
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
+from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
 from dpsynth_core.vocabulary.kinds.scale import Scale
@@ -94,7 +95,8 @@ def row_of(attribute: Attribute) -> Row:
     if attribute.is_coded:
         return row | {"bins": str(attribute.size)}
     if attribute.is_listed:
-        return row | {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
+        listed = {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
+        return row | listed | ({} if attribute.hierarchy is None else {"options": _typed_options(attribute.hierarchy)})
     return row | {
         "lower": _number_text(attribute.scale.stated(attribute.lower)),
         "upper": _number_text(attribute.scale.stated(attribute.upper)),
@@ -114,6 +116,9 @@ def _declared(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
+    if kind == HIERARCHICAL.name:
+        options = {key: row["options"].get(key) for key in ("level", "groups", "digits")}
+        return Attribute.hierarchical(name, hierarchy(name, **options), row["values"], labels=row["labels"], **_cells(row))
     if kind in LISTED:
         if not row["values"]:
             raise InputError(column_field(name), "its values are not listed yet", "list them below, or choose another kind")
@@ -128,6 +133,13 @@ def _declared(row: Mapping[str, Any]) -> Attribute:
     if not str(row["lower"]).strip() or not str(row["upper"]).strip():
         raise InputError(column_field(name), "its bounds are not set yet", "give the lowest and the highest value that count")
     return _binned(row)
+
+
+def _typed_options(hierarchy: Hierarchy) -> dict[str, str]:
+    """As people type them; `hierarchy` reads them back."""
+    groups = "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in hierarchy.groups)
+    stated = {"level": hierarchy.level, "groups": groups, "digits": hierarchy.digits}
+    return {key: str(value) for key, value in stated.items() if value}
 
 
 def domain_of(rows: Iterable[Row]) -> Domain:
