@@ -23,6 +23,13 @@ def test_a_deep_link_into_a_fresh_server_goes_through_the_router(page: Page, sta
     expect(page.get_by_role("heading", level=1)).to_have_text("Data")
 
 
+def test_the_first_step_has_an_address_of_its_own_too(page: Page, server: Server) -> None:
+    opened(page, server, "/data")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Data")
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebarNavLink").filter(has_text="Data")).to_have_count(1)
+
+
 def test_a_page_file_served_on_its_own_refuses(page: Page, start_server: Callable[..., Server]) -> None:
     page.goto(start_server(script="pages/ledger.py").url)
     expect(page.get_by_text("This page can only be opened through the wizard.")).to_be_visible()

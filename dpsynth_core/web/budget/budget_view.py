@@ -198,7 +198,8 @@ def account(here: Current, shares: Shares) -> InputError | None:
     spent = ledger.spent(name, counted)
     has_account = name in ledger.populations()
     cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if has_account else document.cap(here.draft)
-    left_over = (spent.remaining_rho if has_account else spent.accountant.rho_from(cap_epsilon, cap_delta)) - rho
+    cap_rho = spent.accountant.rho_from(cap_epsilon, cap_delta)
+    left_over = (spent.remaining_rho if has_account else cap_rho) - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."
@@ -209,7 +210,10 @@ def account(here: Current, shares: Shares) -> InputError | None:
         remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
         why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
         after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
-        st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}.")
+        st.caption(
+            f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}. "
+            f"Losses add up in ρ, not in ε: in ρ this release is {rho / cap_rho:.1%} of the limit."
+        )
         if error is None and left_over < 0:
             error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
         if error is not None:

@@ -133,11 +133,12 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
         return
     number = st.column_config.NumberColumn
+    columns = ["marginal", "limit", "error", "support", "independent", "gaussian", "residuals", "sample", "bound", "cells", "sigma"]
     st.dataframe(
         table.value,
         hide_index=True,
         height=380,
-        column_order=["marginal", "limit", "error", "support", "independent", "gaussian", "residuals", "sample", "bound", "cells", "sigma"],
+        column_order=[name for name in columns if table.value[name].notna().any()],
         column_config={
             "marginal": st.column_config.TextColumn("Table", width="medium"),
             "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),

@@ -47,6 +47,8 @@ _ZONE_LOOK = {
     ),
 }
 _PAGES = "_pages"
+_ROOT = "start"
+"""Streamlit serves the first page at the root alone, whatever its path is called, and lets no other page have that path."""
 
 
 def run() -> None:
@@ -85,6 +87,7 @@ def _route() -> None:
     sections: dict[str, list[st.Page]] = {}
     for step in (*STEPS, *ALWAYS):
         sections.setdefault(step.section, []).append(pages[step.name])
+    sections[STEPS[0].section].append(st.Page(_to_the_first, url_path=STEPS[0].name, title=STEPS[0].title, visibility="hidden"))
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     st.query_params[session.PARAMETER] = here.project
     st.session_state[_PAGES] = pages
@@ -92,6 +95,11 @@ def _route() -> None:
         sidebar.show(here, pages["mechanism"])
     with session.routing():
         chosen.run()
+
+
+def _to_the_first() -> None:
+    """The first step has the address of the wizard itself; its own name leads there."""
+    go(STEPS[0].name)
 
 
 def require(name: str) -> Current:
@@ -192,7 +200,7 @@ def _page(step: Step, state: State) -> st.Page:
         f"pages/{step.name}.py",
         title=number + step.title,
         icon=icon,
-        url_path=step.name,
+        url_path=_ROOT if step is STEPS[0] else step.name,
         default=step is STEPS[0],
         help=step.help + hint.get(state, ""),
     )
