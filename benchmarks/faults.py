@@ -3,8 +3,8 @@
 First table: each case charges people of its own for one release and hurts the process while it works: a signal or `kill -9` at a random
 moment, a disk that takes no more bytes (a limit on the size of files, so that no rights are needed), a folder that is replaced. Then it
 looks at three things. Undercharged: an answer of the kernel is on disk, and the ledger has no charge. Lost: there are answers, and neither
-a complete release nor one that `recover` makes. Wrong: another exit code than 0, 1, 2 or 130 (-9 for a kill), a traceback, or exit code 0
-without a release.
+a complete release nor one that `recover` makes. Wrong: another exit code than 0, 1, 2 or 130 (-9 for a kill; that of any signal which comes
+before the program's first line), a traceback, or exit code 0 without a release.
 
 Second table: the books are damaged between two releases, and the second has to be refused before a record is read.
 Prints both as Markdown.
@@ -132,7 +132,8 @@ def examine(place: Place, ended: Ended, tally: Tally) -> None:
     tally.recovered += recovered
     tally.undercharged += (answers or whole) and not charged
     tally.lost += answers and not whole and not recovered
-    wrong_end = ended.code not in (0, 1, 2, 130, -signal.SIGKILL) or "Traceback" in ended.stderr
+    killed = ended.code == -signal.SIGKILL or (ended.code < 0 and not charged)  # a signal that comes before the program's first line
+    wrong_end = not (killed or ended.code in (0, 1, 2, 130)) or "Traceback" in ended.stderr
     tally.wrong += wrong_end or (ended.code == 0 and not whole)
 
 
