@@ -21,6 +21,7 @@ def main() -> None:
         budget_view.accuracy(here, unit, sharings)
         if error is None:
             divided = document.shares(here.draft)
+            budget_view.learning(here)
             budget_view.certificate(here, workload, unit, divided.certificate)
             budget_view.noise(here, workload, unit, divided.mechanism, sharings)
             error = budget_view.account(here, divided)

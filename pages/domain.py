@@ -14,8 +14,8 @@ def main() -> None:
     rows = draft_rows.of(here.draft)
     sentence = "What every column may contain, from public knowledge: a codebook, a questionnaire, the law."
     frame.header("domain", sentence, document.domain_zone(here.draft))
-    as_table = sources_view.loaders(here)
-    sources_view.justification(here)
+    as_table = sources_view.loaders(here, rows)
+    sources_view.justification(here, rows)
     if as_table:
         list_view.summary(here, rows)
         grid_view.editor(rows)
@@ -26,8 +26,8 @@ def main() -> None:
             chosen = list_view.select(here, rows)
         with right:
             column_view.panel(here, chosen)
-    zeros_view.section(here, rows)
     unfit = fit_view.section(here, rows, draft_rows.change_row, draft_rows.add_values)
+    zeros_view.section(here, rows)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row["use"] for row in rows) else "Use at least one column."
     if unfit:

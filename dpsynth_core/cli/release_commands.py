@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpsynth_core.vocabulary.workload import Workload
 
 
-_ORIGINS = ("typed", "codebook", "public", "labels", "data")
+_ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 """Those of `vocabulary.domain`, which --help does not wait for."""
 
 

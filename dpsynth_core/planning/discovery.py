@@ -33,6 +33,14 @@ def sentences(plan: Plan) -> Iterator[str]:
         )
 
 
+def price(portion: Portion, rows: int) -> str:
+    """What a column gets for its part of the budget, as a sentence. rows: per person."""
+    records = "people" if rows == 1 else "records"
+    if (shared_by := portion.shared_by(rows)) is not None:
+        return f"A value must be shared by about {shared_by:,} {records} to be found; all rarer ones go to “other”."
+    return f"Bounds and groups come from counts of ever finer cells, each with noise of ± {portion.sigma:,.0f} {records}."
+
+
 def of_column(plan: Plan, name: str) -> str:
     """Where the values of a column that was learnt come from, as a sentence; "" for another column."""
     for portion in plan.portions:

@@ -55,7 +55,8 @@ def find(
     """
     of_tables = (*_of_domain(spec), *_of_recoding(spec), *_of_public(spec, public_was_private))
     of_spec = (*of_tables, *_of_rows(spec), *_of_budget(spec), *_of_unit(spec))
-    leaks = [*of_spec, *_of_solver(condition), *_of_looks(spec), *_of_history(releases, same_file_elsewhere), *_of_copies(spec)]
+    of_looking = (*_of_looks(spec), *_of_fit(spec))
+    leaks = [*of_spec, *_of_solver(condition), *of_looking, *_of_history(releases, same_file_elsewhere), *_of_copies(spec)]
     return tuple(sorted(leaks, key=lambda leak: -leak.severity))
 
 
@@ -159,6 +160,18 @@ def _of_looks(spec: Spec) -> Iterator[Leak]:
             f"{looks.sentence(spec.looks)} The release is branded with it; a look cannot be taken back.",
             "Nothing mends it in this project. Where it matters, let somebody plan who has not seen the table.",
             "mechanism",
+        )
+
+
+def _of_fit(spec: Spec) -> Iterator[Leak]:
+    if spec.looks is not None and "outside" not in spec.looks and not spec.data.simulated:
+        yield Leak(
+            "not-compared",
+            Severity.NOTE,
+            "The table was not compared with its domain",
+            "This gives nobody away. But a label that the file spells differently is counted as “other”, and nobody has looked for such.",
+            "Compare them on the Domain page if the table is new to you; the release then says that it was looked at.",
+            "domain",
         )
 
 

@@ -20,6 +20,8 @@ UNSTATED = "unstated"
 _CLAUSES: Mapping[str, str] = {
     UNSTATED: "not stated",
     "typed": "typed by the curator, who states that they did not come from the table",
+    "usual": "usual lists and bounds, which are the same everywhere, as the curator states",
+    "learnt": "noisy answers, learnt for a share of the budget",
     "codebook": "a codebook",
     "public": "a public table",
     "labels": "the labels of the questionnaire that the file carries",

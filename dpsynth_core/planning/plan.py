@@ -87,6 +87,11 @@ def discovery_share(budget: BudgetSpec) -> float:
     return budget.discovery
 
 
+def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
+    """What each of the columns whose values are to be learnt is learnt with. shares: of a plan that learns them."""
+    return division.divided(unknown, unit, shares.discovery, DISCOVERY_DELTA * budget.delta) if unknown else ()
+
+
 def certified_share(budget: BudgetSpec) -> float:
     """The certificate's share of a budget, 0 for none. Raises InputError where it is out of range."""
     share = budget.certificate
@@ -138,9 +143,7 @@ class Plan:
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
         """What each column whose values are to be learnt, or were, is learnt with."""
-        unknown = Domain.from_json(self.spec.domain).unknown
-        texts_delta = DISCOVERY_DELTA * self.spec.budget.delta
-        return division.divided(unknown, self.unit, self.shares.discovery, texts_delta) if unknown else ()
+        return portions(Domain.from_json(self.spec.domain).unknown, self.unit, self.shares, self.spec.budget)
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
         """The same plan, whose domain has these columns in place of those that were to be learnt."""

@@ -31,6 +31,7 @@ CONFIDENCE = 0.95
 
 TENTH = 0.1
 CERTIFICATE = "certificate"
+LEARNING = "learning values"
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,13 @@ def round_up(epsilon: float) -> float:
     return min(MAX_EPSILON, math.ceil(epsilon * 10**digits - 1e-9) / 10**digits)
 
 
-def budget_split(
-    mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False
-) -> Zoned[pd.DataFrame]:
-    """How a budget is divided: stage, share, rho; the certificate's part last.
+def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
+    """How a budget is divided: stage, share, rho; what is learnt first, the certificate's part last.
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
-    parts = [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
+    parts = [(LEARNING, shares.discovery)] * (shares.discovery > 0)
+    parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
     parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0)
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 

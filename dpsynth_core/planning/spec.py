@@ -174,7 +174,7 @@ class Spec(_Part):
     public: PublicSpec | None = None
     unit: UnitSpec = UnitSpec()
     domain: dict[str, Any]
-    domain_origin: Literal["unstated", "typed", "codebook", "public", "labels", "data"] = "unstated"
+    domain_origin: Literal["unstated", "typed", "usual", "learnt", "codebook", "public", "labels", "data"] = "unstated"
     domain_justification: str = Field(default="", max_length=10_000)
     other_copies: str = Field(default="", max_length=10_000)
     looks: Annotated[tuple[Look, ...], AfterValidator(ordered)] | None = None

@@ -62,9 +62,11 @@ class Guess:
     drop: bool = False
 
 
-def propose(table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False) -> Zoned[tuple[Guess, ...]]:
-    """A guess for every column, from at most `sample_rows` first rows."""
-    names = column_names(table, form)
+def propose(
+    table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False, only: Sequence[str] = ()
+) -> Zoned[tuple[Guess, ...]]:
+    """A guess for every column, from at most `sample_rows` first rows. only: the columns that are read, where not all are."""
+    names = tuple(only) or column_names(table, form)
     collected: dict[str, DistinctValues] = {name: DistinctValues() for name in names}
     rows = 0
     for batch in open_batches(table, form, names):

@@ -47,8 +47,10 @@ _NOTHING_FOUND = {"categories": [], "dtype": "string", "other": True, "missing":
 """What is written of a column whose values were learnt when there were none that enough people share."""
 DATA = "data"
 LABELS = "labels"
-ORIGINS = (DATA, "typed", LABELS, "codebook", "public")
-"""Where a domain can have come from; of a domain whose columns differ, the first that occurs. DATA: the private table itself."""
+LEARNT = "learnt"
+ORIGINS = (DATA, "typed", "usual", LEARNT, LABELS, "codebook", "public")
+"""Where a domain can have come from; of a domain whose columns differ, the first that occurs. DATA: the private table itself; LEARNT: noisy
+answers, at a price."""
 MAX_COLUMNS = 1000
 """Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
 

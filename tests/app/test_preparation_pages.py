@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.ipc
+import pyreadstat
 import pytest
 import xlsxwriter
 from streamlit.testing.v1 import AppTest
@@ -16,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim import Aim
+from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import jobs, ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -194,22 +197,41 @@ def domain_project(table: bytes, **cells: Any) -> str:
     return one
 
 
-def test_records_are_compared_with_the_domain_by_themselves() -> None:
-    app = open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n"))
+def compared(app: AppTest) -> AppTest:
+    return app.button(key="compare").click().run()
+
+
+def test_nothing_exact_shows_and_nothing_is_passed_before_the_curator_decides() -> None:
+    place = domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")
+    app = open_page("domain", place)
+    assert looks.of(LOCAL_OWNER, place) == ()
+    assert "66.7%" not in words(app)
+    assert not can_continue(app, "domain")
+    app.button(key="no_comparison").click().run()
+    assert looks.of(LOCAL_OWNER, place) == ()
+    assert can_continue(app, "domain")
+    assert "is counted as “other”" in words(app)
+    compared(app)
+    assert "66.7%" in words(app)
+    assert looks.of(LOCAL_OWNER, place) == ("outside",)
+
+
+def test_records_are_compared_with_the_domain_when_asked_for() -> None:
+    app = compared(open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")))
     assert not app.exception
     assert "2 values (66.7%) go to “other”" in words(app)
     assert "not for screenshots" in words(app)
 
 
 def test_a_column_mostly_outside_needs_a_word_from_the_curator() -> None:
-    app = open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n"))
+    app = compared(open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")))
     assert not can_continue(app, "domain")
     app = field(app, "text_input", "If that is right").set_value("We publish one colour only.").run()
     assert can_continue(app, "domain")
 
 
 def test_what_would_count_as_something_else_is_said_and_mended() -> None:
-    app = open_page("domain", domain_project(b"sex,eye\nx,x\nx,\n?,x\nx,x\n", missing=False, other=False))
+    app = compared(open_page("domain", domain_project(b"sex,eye\nx,x\nx,\n?,x\nx,x\n", missing=False, other=False)))
     assert "1 empty values would count as x" in words(app)
     next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
     next(b for b in app.button if "means missing" in b.label).click().run()
@@ -219,7 +241,7 @@ def test_what_would_count_as_something_else_is_said_and_mended() -> None:
 
 
 def test_values_taken_from_the_records_make_the_domain_one_that_was_read_from_them() -> None:
-    app = open_page("domain", domain_project(b"sex,eye\n" + b"x,x\n" * 60 + b"x,green\n" * 20 + b"x,rare\n"))
+    app = compared(open_page("domain", domain_project(b"sex,eye\n" + b"x,x\n" * 60 + b"x,green\n" * 20 + b"x,rare\n")))
     next(b for b in app.button if b.label.startswith("Add green")).click().run()
     assert document.domain(stored())["eye"].categories == ("x", "green")
     assert stored()["domain_origin"] == "data"
@@ -410,6 +432,18 @@ def test_a_workload_file_is_read_or_refused() -> None:
     assert stored()["workload"]["column"] == "age"
 
 
+def read(app: AppTest, *columns: str) -> AppTest:
+    """Read columns from the data, one by one, as the panel of each offers last."""
+    for column in columns:
+        field(app, "radio", "Columns").set_value(column).run()
+        ways = field(app, "selectbox", "Values from")
+        assert ways.options[-1] == "Read them from the data"
+        ways.set_value("data").run()
+        assert "covered by no budget" in words(app) or "no budget pays for this" in words(app)
+        app.button(key=f"read_{column}").click().run()
+    return app
+
+
 def upload_project(content: bytes = CSV) -> AppTest:
     """The Domain page of a project with an uploaded table."""
     app = first_visit()
@@ -426,7 +460,7 @@ def test_a_codebook_fills_the_domain() -> None:
     assert not app.exception
     assert document.domain(stored()).sizes(("age", "sex", "eye")) == (102, 4, 4)
     assert stored()["domain_origin"] == "codebook"
-    assert can_continue(app, "domain")
+    assert can_continue(app.button(key="no_comparison").click().run(), "domain")
 
 
 def test_the_benchmark_form_is_a_domain_too() -> None:
@@ -452,11 +486,13 @@ def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_tabl
     app.toggle(key=f"{place}:preview").set_value(True).run()
     assert looks.of(LOCAL_OWNER, place) == ("rows",)
     app.switch_page("pages/domain.py").run()
-    app.button(key="read_data").click().run()
-    assert looks.of(LOCAL_OWNER, place)[:2] == ("rows", "domain")
+    assert looks.of(LOCAL_OWNER, place) == ("rows",)  # names of columns are all that is guessed from
+    read(app, "sex")
+    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain")
     codebook = b"column,value\nage,0..99\nsex,Female\nsex,Male\neye,blue\neye,brown\neye,*\n"
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", codebook, "text/csv")).run()
-    assert app.toggle(key=f"{place}:check_domain").value  # a small table is compared with its domain by itself
+    assert looks.of(LOCAL_OWNER, place) == ("rows", "domain")
+    compared(app)
     assert not app.exception
     again = open_page("data", place)
     again.file_uploader[0].set_value(("others.csv", CSV, "text/csv")).run()
@@ -464,14 +500,14 @@ def test_each_look_at_the_table_is_recorded_and_survives_reload_and_another_tabl
 
 
 def test_reading_the_domain_from_the_data_needs_a_justification() -> None:
-    app = upload_project(b"age,sex\n" + b"".join(b"%d,%s\n" % (20 + i % 50, b"MF"[i % 2 :][:1]) for i in range(500)))
-    app.button(key="read_data").click().run()
+    app = read(upload_project(GUESSED), "sex")
     assert not app.exception
     assert stored()["domain_origin"] == "data"
     assert stored()["domain"]
     assert not can_continue(app, "domain")
     assert Zone.CURATOR.label in words(app)
-    field(app, "text_area", "Why this domain").set_value("The form offers these answers.").run()
+    field(app, "text_area", "Why these values").set_value("The form offers these answers.").run()
+    app.button(key="no_comparison").click().run()
     assert can_continue(app, "domain")
     assert stored()["domain_justification"] == "The form offers these answers."
 
@@ -481,17 +517,15 @@ GUESSED = b"age,sex\n" + b"".join(b"%d,%s\n" % (20 + i % 50, b"MF"[i % 2 :][:1])
 
 @pytest.mark.parametrize("reason", ["x", "   ", "xxxxxxxxxxxxxxxxxxxx", "aaa bbb ccc"])
 def test_a_keystroke_neither_passes_nor_changes_the_zone(reason: str) -> None:
-    app = upload_project(GUESSED)
-    app.button(key="read_data").click().run()
-    field(app, "text_area", "Why this domain").set_value(reason).run()
+    app = read(upload_project(GUESSED), "age", "sex")
+    field(app, "text_area", "Why these values").set_value(reason).run()
     assert not can_continue(app, "domain")
     assert Zone.CURATOR.label in words(app)
     assert document.domain_zone(stored()) is Zone.CURATOR
 
 
 def test_a_guessed_column_stays_guessed_when_it_is_edited_saved_and_loaded_again() -> None:
-    app = upload_project(GUESSED)
-    app.button(key="read_data").click().run()
+    app = read(upload_project(GUESSED), "age", "sex")
     field(app, "radio", "Columns").set_value("sex").run()
     field(app, "text_area", "Values").set_value("F\nM\nX\n").run()
     assert (stored()["domain_origin"], stored()["domain"]["origin"]) == ("data", "data")
@@ -505,9 +539,18 @@ def test_a_guessed_column_stays_guessed_when_it_is_edited_saved_and_loaded_again
     assert (stored()["domain_origin"], stored()["domain"]["origin"]) == ("codebook", "codebook")
 
 
+def test_letting_a_read_column_be_learnt_forgets_what_was_read() -> None:
+    app = read(upload_project(GUESSED), "sex")
+    field(app, "selectbox", "Values from").set_value("learnt").run()
+    assert document.domain(stored())["sex"].most
+    field(app, "selectbox", "Values from").set_value("typed").run()
+    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "sex")
+    assert (row["values"], row["most"]) == ([], 0)
+    assert stored()["domain"] is None
+
+
 def test_one_guessed_column_among_others_is_enough() -> None:
-    app = upload_project(GUESSED)
-    app.button(key="read_data").click().run()
+    app = read(upload_project(GUESSED), "age", "sex")
     half = b"column,value\nage,0..99\n"
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", half, "text/csv")).run()
     assert [row["origin"] for row in stored()["wizard"]["rows"]] == ["codebook", "data"]
@@ -525,7 +568,7 @@ def test_a_public_table_fills_the_domain_without_a_brand() -> None:
     field(app, "file_uploader", "Public table").set_value(("twin.csv", twin, "text/csv")).run()
     assert stored()["domain_origin"] == "public"
     assert document.domain(stored())["sex"].categories == ("Female", "Male")
-    assert can_continue(app, "domain")
+    assert can_continue(app.button(key="no_comparison").click().run(), "domain")
 
 
 def test_values_are_typed_into_the_list_of_a_column() -> None:
@@ -534,6 +577,74 @@ def test_values_are_typed_into_the_list_of_a_column() -> None:
     field(app, "text_area", "Values").set_value("blue\nbrown\tdark\n").run()
     row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "eye")
     assert (row["values"], row["labels"]) == (["blue", "brown"], ["blue", "dark"])
+
+
+def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
+    app = upload_project()
+    field(app, "radio", "Columns").set_value("sex").run()
+    assert "Guessed from the name" in words(app)
+    field(app, "button_group", "Written as").set_value("Female, Male").run()
+    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "sex")
+    assert (row["values"], row["origin"]) == (["Female", "Male"], "usual")
+    field(app, "radio", "Columns").set_value("age").run()
+    assert "Guessed from the name: check" in words(app)
+    app.button(key="right_age").click().run()
+    row = next(row for row in stored()["wizard"]["rows"] if row["column"] == "age")
+    assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", "122")
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
+
+
+def test_two_columns_are_pasted_and_a_wrong_paste_changes_nothing() -> None:
+    app = upload_project()
+    field(app, "text_area", "Lines from a spreadsheet").set_value("eye\tblue\neye\tbrown\nsex\tm\tmale\n").run()
+    app.button(key="take_pasted").click().run()
+    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
+    assert (rows["eye"]["values"], rows["eye"]["origin"], rows["sex"]["labels"]) == (["blue", "brown"], "codebook", ["male"])
+    assert rows["age"]["origin"] == "usual"
+    field(app, "text_area", "Lines from a spreadsheet").set_value("nose\tlong\n").run()
+    app.button(key="take_pasted").click().run()
+    assert "none of the columns" in app.error[0].value
+    assert {row["column"]: row for row in stored()["wizard"]["rows"]} == rows
+
+
+def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() -> None:
+    app = upload_project()
+    assert "must be shared by about" in words(app)
+    field(app, "selectbox", "Share of the budget that learns").set_value(0.2).run()
+    app.button(key="learn_open").click().run()
+    assert not app.exception
+    assert [a.name for a in document.domain(stored()).unknown] == ["sex", "eye"]
+    assert (stored()["domain_origin"], stored()["budget"]["discovery"]) == ("usual", 0.2)
+    app.button(key="no_comparison").click().run()
+    for page in ("domain", "workload", "budget"):
+        assert can_continue(app, page), words(app)
+        app.button(key=f"next_{page}").click().run()
+        assert not app.exception
+        if page == "workload":
+            assert stages(app)["learning values"] == pytest.approx(0.2)
+            assert "What is learnt before the tables" in words(app)
+    plan = document.plan(stored(), "Trial")
+    assert plan.shares.discovery == pytest.approx(0.2 * plan.shares.rho)
+    assert document.shares(stored()).discovery == plan.shares.discovery
+    assert "records share" in " ".join(discovery.sentences(plan))
+
+
+def test_the_labels_of_a_statistical_file_are_taken_with_a_click_and_what_columns_are_about_survives(tmp_path: Path) -> None:
+    path = tmp_path / "survey.sav"
+    frame = pd.DataFrame({"q1": [1.0, 2.0, 1.0], "age": [30.0, 40.0, 50.0]})
+    about, labels = {"q1": "Are you content?", "age": "Age in years"}, {"q1": {1.0: "yes", 2.0: "no"}}
+    pyreadstat.write_sav(frame, str(path), column_labels=about, variable_value_labels=labels, variable_format={"age": "F3.0"})
+    app = first_visit()
+    app.file_uploader[0].set_value(("survey.sav", path.read_bytes(), "application/octet-stream")).run()
+    field(app, "text_input", "Name of the population").set_value("P").run()
+    app.button(key="next_data").click().run()
+    assert stored()["domain"] is None  # nothing is taken before it is confirmed
+    app.button(key="take_labels").click().run()
+    assert not app.exception
+    domain = document.domain(stored())
+    assert (domain["q1"].categories, domain["q1"].labels, domain["q1"].label) == (("1", "2"), ("yes", "no"), "Are you content?")
+    assert (domain["age"].kind, domain["age"].label) == ("integer", "Age in years")
+    assert [row["origin"] for row in stored()["wizard"]["rows"]] == ["labels", "usual"]
 
 
 def test_another_table_closes_the_steps_that_no_longer_fit() -> None:

@@ -120,6 +120,46 @@ def fill(page: Page, label: str, text: str) -> None:
     settled(page)
 
 
+def choose(page: Page, label: str, option: str) -> None:
+    """Pick an option of a select box."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def select_column(page: Page, column: str) -> None:
+    """Select a column in the list of the Domain page."""
+    page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=column).first.click()
+    settled(page)
+
+
+def read_column(page: Page, column: str, reason: str) -> None:
+    """Read the values of a column from the data, which has to be justified before anything goes on."""
+    select_column(page, column)
+    choose(page, "Values from", "Read them from the data")
+    page.get_by_role("button", name="Read this column all the same").click()
+    expect(page.get_by_role("button", name="Read this column all the same")).to_have_count(0)
+    settled(page)
+    justification = page.get_by_label("Why these values give nobody away")
+    justification.fill(reason)
+    justification.press("Control+Enter")
+    settled(page)
+
+
+def paste_codebook(page: Page, lines: str) -> None:
+    """Paste columns and values as from a spreadsheet."""
+    page.get_by_role("button", name="Paste two columns").click()
+    page.get_by_label("Lines from a spreadsheet").fill(lines)
+    page.get_by_role("button", name="Take these values").click()
+    expect(page.get_by_label("Lines from a spreadsheet")).to_be_hidden()
+    settled(page)
+
+
+def decline_comparison(page: Page) -> None:
+    page.get_by_role("button", name="Go on without").click()
+    settled(page)
+
+
 def press_continue(page: Page, following: str) -> None:
     """Continue, and wait for the title of the following page."""
     page.get_by_test_id("stBottom").get_by_role("button", name="Continue").click()

@@ -10,7 +10,17 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dpsynth_core.web.shell import brand
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import (
+    Server,
+    decline_comparison,
+    fill,
+    new_project,
+    opened,
+    press_continue,
+    read_column,
+    settled,
+    use_demo,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -71,6 +81,7 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
     codebook = tmp_path / "codebook.csv"
     codebook.write_text("column,value\nage,0..99\nsex,f\nsex,m\neye,blue\neye,brown\neye,*\n")
     page.locator("input[type=file]").first.set_input_files(codebook)
+    decline_comparison(page)
     forward = page.get_by_test_id("stBottom").get_by_role("button", name="Continue")
     expect(forward).to_be_enabled()
     page.reload()
@@ -122,12 +133,12 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     still_open = page.get_by_test_id("stBottom")
     for name in HOSTILE[:3]:
         expect(still_open.get_by_text(name, exact=False)).to_be_visible()
-    page.get_by_role("button", name="Read it from the data").click()
-    page.get_by_role("button", name="Read it all the same").click()
+    read_column(page, HOSTILE[0], "These people are invented.")
+    expect(page.locator(".cells")).to_contain_text(HOSTILE[3])
+    page.get_by_role("button", name="Learn what I do not know").click()
+    page.get_by_role("button", name="Learn them").click()
     settled(page)
-    page.get_by_label("Why this domain gives nobody away").fill("These people are invented.")
-    page.get_by_label("Why this domain gives nobody away").press("Control+Enter")
-    settled(page)
+    decline_comparison(page)
     press_continue(page, "Workload")
     press_continue(page, "Budget")
     expect(page.get_by_text("The largest table,")).to_be_visible()

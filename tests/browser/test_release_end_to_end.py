@@ -19,6 +19,7 @@ from tests.app.demo_project import finished_run, hostile_project, project
 from tests.browser.conftest import (
     LONG_MS,
     Server,
+    decline_comparison,
     download,
     fill,
     new_project,
@@ -101,6 +102,8 @@ def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Load a codebook").click()
     page.locator("input[type=file]").first.set_input_files(ADULT_DOMAIN)
     expect(page.get_by_text("15 of 15 columns used")).to_be_visible()
+    settled(page)
+    decline_comparison(page)
     go_to_mechanism(page, "pairs")
     seal_and_run(page)
     expect(page.get_by_text("How much of the budget is used?").first).to_be_visible(timeout=LONG_MS)

@@ -8,16 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import Server, choose, new_project, opened, press_continue, settled, use_demo
 
 pytestmark = pytest.mark.browser
-
-
-def choose(page: Page, label: str, option: str) -> None:
-    """Pick an option of a select box."""
-    page.get_by_role("combobox", name=label, exact=True).click()
-    page.get_by_role("option", name=option, exact=True).click()
-    settled(page)
 
 
 def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Page, server: Server) -> None:
@@ -25,6 +18,7 @@ def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Pa
     new_project(page, "Impossible")
     use_demo(page)
     press_continue(page, "Domain")
+    page.get_by_text("Combinations that cannot occur").click()
     page.get_by_text("Tick it in a grid").click()
     settled(page)
     choose(page, "Down", "employment")

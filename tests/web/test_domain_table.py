@@ -156,7 +156,7 @@ def test_what_a_column_is_about_survives_the_table() -> None:
     [("id", True), ("Patient_ID", True), ("Unnamed: 0", True), ("first name", True), ("e-mail", True), ("idea", False), ("paid", False)],
 )
 def test_columns_whose_name_promises_an_identifier_start_left_out(name: str, left_out: bool) -> None:
-    (row,) = domain_table.blank([name])
+    row = domain_table.fresh(name)
     assert row["use"] is not left_out
     assert bool(row["note"]) is left_out
     declared = domain_table.row_of(Attribute.integer(name, 0, 9))  # what a codebook declares is used
@@ -183,3 +183,63 @@ def test_groups_are_typed_as_a_width_a_number_or_their_first_values(bins: str, l
     assert domain_table.attribute(row).values == labels
     days = domain_table.blank(["day"])[0] | {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "bins": "quarters"}
     assert domain_table.attribute(days).values == 4
+
+
+def test_a_fresh_column_has_what_its_name_and_its_file_promise() -> None:
+    age, sex, day, text, flag = (domain_table.fresh(name) for name in ("age", "sex", "visit_date", "Bemerkung", "x"))
+    assert (age["guessed"], age["origin"], domain_table.attribute(age).upper) == (True, "usual", 122)
+    assert (sex["values"], sex["guessed"]) == ([], False)  # how the file writes them is not known from the name
+    assert (day["kind"], text["use"], flag["kind"]) == ("date", False, "categorical")
+    declared = {"name": "age", "kind": "numeric", "lower": None, "upper": None, "label": "Age at entry", "to_do": "bounds"}
+    typed = domain_table.fresh("age", declared)
+    assert (typed["kind"], typed["lower"], typed["about"]) == ("numeric", "", "Age at entry")
+
+
+def test_confirming_a_guess_keeps_it_and_editing_it_makes_it_typed() -> None:
+    rows = [domain_table.fresh("age")]
+    confirmed = domain_table.with_origins(rows, [rows[0] | {"guessed": False}])
+    assert confirmed[0]["origin"] == "usual"
+    assert domain_table.with_origins(rows, [rows[0] | {"upper": "99"}])[0]["origin"] == "typed"
+
+
+LABELLED = [
+    {
+        "name": "q1",
+        "kind": "categorical",
+        "dtype": "int64",
+        "categories": ["1", "2"],
+        "labels": ["ja", "nein"],
+        "other": True,
+        "missing": True,
+    },
+    {"name": "age", "kind": "integer", "lower": None, "upper": None, "missing": True, "to_do": "bounds"},
+]
+
+
+def test_labels_of_the_file_fill_the_columns_that_have_them_and_no_others() -> None:
+    rows = [domain_table.row_of(Attribute.coded("x", 3)), *domain_table.blank(["q1"]), domain_table.fresh("age")]
+    filled = domain_table.with_origins(rows, domain_table.with_labels(rows, LABELLED), "labels")
+    assert [row["origin"] for row in filled] == ["", "labels", "usual"]
+    assert domain_table.attribute(filled[1]).labels == ("ja", "nein")
+    assert filled[0] == rows[0]
+
+
+def test_what_is_open_is_learnt_and_the_rest_stays() -> None:
+    rows = [domain_table.fresh("age"), *domain_table.blank(["town", "x"]), domain_table.fresh("id")]
+    rows[2] |= {"kind": "integer"}
+    learnt = domain_table.with_origins(rows, domain_table.to_learn(rows), "learnt")
+    assert [row["most"] for row in learnt] == [0, 32, 32, 0]
+    assert [row["origin"] for row in learnt] == ["usual", "learnt", "learnt", ""]
+    domain = domain_table.domain_of(learnt)
+    assert [(a.name, a.kind, a.most) for a in domain.unknown] == [("town", "categorical", 32), ("x", "integer", 32)]
+    assert Domain.from_json(domain.to_json()) == domain
+    assert [domain_table.row_of(a)["most"] for a in domain] == [0, 32, 32]
+
+
+def test_pasted_columns_leave_the_others_alone() -> None:
+    rows = [domain_table.fresh("age"), *domain_table.blank(["sex"])]
+    pasted = domain_table.with_columns(rows, Domain((Attribute.categorical("sex", ["f", "m"]),)))
+    assert pasted[0] == rows[0]
+    assert pasted[1]["values"] == ["f", "m"]
+    with pytest.raises(InputError, match="none of the columns"):
+        domain_table.with_columns(rows, Domain((Attribute.coded("z", 2),)))

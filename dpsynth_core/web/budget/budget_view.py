@@ -20,10 +20,11 @@ from dpsynth_core.privacy import attacker, conversions
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.web.domain import learning_view
 from dpsynth_core.web.shell import document, fields, frame, numbers
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, literal
+from dpsynth_core.web.shell.text import code, literal, names
 
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
@@ -175,6 +176,18 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
             margins = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
             worst = f"± {numbers.count(largest)} people"
         st.caption(f"It will tell how many people are in a wrong cell: {margins}; and how far the worst single share is off: {worst}.")
+
+
+def learning(here: Current) -> None:
+    """The share of the budget that learns the values of columns which nobody states, if there are any, and what is found with it."""
+    unknown = document.domain(here.draft).unknown
+    if not unknown:
+        return
+    with frame.card("What is learnt before the tables", Zone.PUBLIC):
+        learning_view.share(here)
+        st.caption(f"For {names([column.name for column in unknown])}, in equal parts.")
+        for price in learning_view.prices(here, unknown):
+            st.caption(literal(price))
 
 
 def _capital(shared: Sharing) -> str:

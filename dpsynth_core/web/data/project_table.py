@@ -7,7 +7,7 @@ table is simulated; nothing read here is cached.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, files, guess, outside, spreadsheet_file
+from dpsynth_core.sources import demo, files, guess, labels, outside, spreadsheet_file
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
@@ -42,18 +42,22 @@ QUOTING_NAMES = {
     "none": "Quotes mean nothing",
     "standard": "Quoted cells may contain line breaks",
 }
+_DECLARING = ("spss", "stata", "sas", "parquet", "feather")
+"""Kinds of files that declare types or labels."""
 SMALL_BYTES = 20_000_000
 """A smaller table is looked through without being asked."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be used. section: the draft's "data". label: what to call it on screen."""
+    """A table that can be used. section: the draft's "data". label: what to call it on screen. declared: what the file says of its columns
+    besides their names, labels and types (`sources.labels`)."""
 
     section: dict[str, Any]
     columns: tuple[str, ...]
     source: str
     label: str
+    declared: tuple[dict[str, Any], ...] = ()
 
 
 def from_upload(owner: str, project: str, name: str, content: BinaryIO) -> Table:
@@ -86,7 +90,7 @@ def reread(draft: Draft, **changes: Any) -> Table:
     form = TableFormat.of({**draft["data"], **changes})
     path, wizard = draft["data"]["path"], draft["wizard"]
     files.check(path, form)
-    return Table(form.section(path), files.column_names(path, form), wizard["source"], wizard["label"])
+    return Table(form.section(path), files.column_names(path, form), wizard["source"], wizard["label"], _declared(Path(path), form))
 
 
 def sheets(draft: Draft) -> tuple[str, ...]:
@@ -106,13 +110,14 @@ def adopt(draft: Draft, table: Table) -> None:
     else:
         _forget_simulated(draft)
     draft["data"] = table.section
-    wizard.update(source=table.source, label=table.label, columns=list(table.columns))
+    wizard.pop("comparison", None)
+    wizard.update(source=table.source, label=table.label, columns=list(table.columns), declared=list(table.declared))
 
 
 def disown(draft: Draft) -> None:
     _forget_simulated(draft)
     draft.pop("data", None)
-    for name in ("source", "label", "columns"):
+    for name in ("source", "label", "columns", "declared"):
         draft.get("wizard", {}).pop(name, None)
 
 
@@ -155,15 +160,22 @@ def is_small(draft: Draft) -> bool:
         return False
 
 
-def look(draft: Draft) -> Zoned[tuple[Guess, ...]]:
-    """What each column of the draft's own table looks like: curator-only, unless the people are simulated."""
+def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
+    """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
-    return guess.propose(draft["data"]["path"], TableFormat.of(draft["data"]))
+    return guess.propose(draft["data"]["path"], TableFormat.of(draft["data"]), only=only)
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated."""
+    """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated.
+
+    Columns whose values are to be learnt have whatever there is.
+    """
+    known = tuple(attribute for attribute in domain if not attribute.most)
+    if not known:
+        return public(())
+    domain = Domain(known)
     if is_simulated(draft):
         return public(outside.fit(domain, demo.simulate(), TableFormat()).value)
     return outside.fit(domain, draft["data"]["path"], TableFormat.of(draft["data"]))
@@ -184,7 +196,15 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
 def _inspect(path: Path, source: str) -> Table:
     form = files.sniff(path)
     files.check(path, form)
-    return Table(form.section(path), files.column_names(path, form), source, path.name)
+    return Table(form.section(path), files.column_names(path, form), source, path.name, _declared(path, form))
+
+
+def _declared(path: Path, form: TableFormat) -> tuple[dict[str, Any], ...]:
+    """What such a file can say of its columns: no record is read for it."""
+    if form.kind not in _DECLARING:
+        return ()
+    entries: list[dict[str, Any]] = labels.declared_domain(path, form)["attributes"]
+    return tuple(entries)
 
 
 def _check_place(path: Path, only_this_machine: bool) -> None:

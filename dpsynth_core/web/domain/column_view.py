@@ -11,7 +11,7 @@ from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
 from dpsynth_core.vocabulary.kinds.kind import Form, Option
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.recoding import outside_rule
-from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows
+from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows, learning_view, origin_view
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
 from dpsynth_core.web.shell.fields import problem as quiet_problem
@@ -37,30 +37,46 @@ def panel(here: Current, row: Row) -> None:
         _head(here, row)
         if not row["use"]:
             return
-        place, error = domain_table.place_of_problem(row), domain_table.problems([row]).get(row["column"])
-        kind, other = st.columns(2, gap="small")
+        origin_view.suggestion(here, row)
+        kind, source = st.columns(2, gap="small")
         with kind:
-            _choice(here, row, "kind", "Kind", list(KINDS), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
-        with other:
-            if "dtype" in KINDS[row["kind"]].fields:
-                _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
-            elif "decimals" in KINDS[row["kind"]].fields:
-                _decimals(here, row)
-            for option in KINDS[row["kind"]].options:
-                _option(here, row, option)
-        if row["kind"] in domain_table.LISTED:
-            _values(here, row)
-            _wrong(error, place in ("values", "bounds"))
+            _choice(here, row, "kind", "Kind", _kinds(row), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
+        with source:
+            way = origin_view.choice(here, row)
+        origin_view.details(here, row, way)
+        if row["most"]:
+            learning_view.column(here, row)
         else:
-            _numbers(here, row, place, error)
-        if KINDS[row["kind"]].form is not Form.CODED:
-            for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
-                with column:
-                    cells_view.treatment(here.project, row, which, draft_rows.change_row)
-            _wrong(error, place == "cells")
-        if error is None:
-            _picture(row)
+            _declaration(here, row)
         _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
+
+
+def _kinds(row: Row) -> list[str]:
+    """The kinds that the column may have: only those that can be learnt while it is to be learnt."""
+    return [name for name, kind in KINDS.items() if kind.learnable or not row["most"]]
+
+
+def _declaration(here: Current, row: Row) -> None:
+    """Values or bounds, what happens to all others, and the cells that come of it."""
+    place, error = domain_table.place_of_problem(row), domain_table.problems([row]).get(row["column"])
+    for option in KINDS[row["kind"]].options:
+        _option(here, row, option)
+    if row["kind"] in domain_table.LISTED:
+        _values(here, row)
+        _wrong(row, error, place == "values")
+    else:
+        _numbers(here, row, place, error)
+    if KINDS[row["kind"]].form is not Form.CODED:
+        for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
+            with column:
+                cells_view.treatment(here.project, row, which, draft_rows.change_row)
+        _wrong(row, error, place == "cells")
+    if error is None:
+        _picture(row)
+    if "dtype" in KINDS[row["kind"]].fields:
+        _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
+    elif "decimals" in KINDS[row["kind"]].fields:
+        _decimals(here, row)
 
 
 def _head(here: Current, row: Row) -> None:
@@ -102,8 +118,13 @@ def _text(here: Current, row: Row, field: str, label: str, **look: Any) -> None:
     st.text_input(label, key=key, on_change=lambda: draft_rows.change_row(row["column"], {field: st.session_state[key].strip()}), **look)
 
 
-def _wrong(error: InputError | None, here: bool) -> None:
-    if error is not None and here:
+def _wrong(row: Row, error: InputError | None, here: bool) -> None:
+    """What is wrong with the field above; no scolding where nobody has entered anything yet."""
+    if error is None or not here:
+        return
+    if domain_table.is_untouched(row):
+        st.caption(f":material/edit: {literal(error.remedy[:1].upper() + error.remedy[1:])}.")
+    else:
         quiet_problem(error)
 
 
@@ -124,7 +145,7 @@ def _values(here: Current, row: Row) -> None:
 def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> None:
     if KINDS[row["kind"]].form is Form.CODED:
         _text(here, row, "bins", "How many codes", placeholder="32")
-        _wrong(error, True)
+        _wrong(row, error, True)
         return
     lower, upper, groups = st.columns(3, gap="small")
     examples = KINDS[row["kind"]].examples
@@ -134,7 +155,7 @@ def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> N
         _text(here, row, "upper", "To", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
     with groups:
         _text(here, row, "bins", "Groups of", placeholder=examples[2], help=GROUPS_HELP)
-    _wrong(error, place in ("bounds", "bins", "values"))
+    _wrong(row, error, place in ("bounds", "bins", "values"))
 
 
 def _decimals(here: Current, row: Row) -> None:

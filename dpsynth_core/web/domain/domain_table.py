@@ -12,6 +12,8 @@ A row is a dict of JSON values:
     decimals  digits to release, or None;  options: what else its kind has, as domains write it, such as the precision of times
     note      what to mind, in our own words
     about     what the column is about, for people (`Attribute.label`)
+    most      above 0: its values are to be learnt with noise and become so many cells at most
+    guessed   whether bounds or kind were filled in from the name of the column alone, and nobody has confirmed them
     origin    where it came from, one of domain.ORIGINS, or nothing while nobody said anything about it
 
 `attribute` turns a row into a domain attribute or says in one sentence what is wrong. Plain functions; no records are seen here.
@@ -19,7 +21,6 @@ A row is a dict of JSON values:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,14 +29,16 @@ import pandas as pd
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
-from dpsynth_core.vocabulary.attribute import Attribute, Recode, scale_of
+from dpsynth_core.vocabulary import usual
+from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode, scale_of
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
-from dpsynth_core.vocabulary.domain import DATA, ORIGINS, Domain
+from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Domain
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
 from dpsynth_core.vocabulary.kinds.scale import Scale
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.usual import Role, UsualList, UsualRange, Writing
 
 Row = dict[str, Any]
 
@@ -57,12 +60,15 @@ BLANK: Row = {
     "options": {},
     "note": "",
     "about": "",
+    "most": 0,
+    "guessed": False,
     "origin": "",
 }
-_IDENTIFIER = re.compile(
-    r"^unnamed\b|(^|[_\W])(id|uuid|guid|key|index|ssn|iban|passport|e-?mail|phone|(sur|first|last|full)?_?name)$", re.IGNORECASE
-)
-_LEFT_OUT: Row = {"use": False, "note": "Its name looks like an identifier: use it only if it is none."}
+_LEFT_OUT = {
+    Role.IDENTIFIER: "Its name looks like an identifier: use it only if it is none.",
+    Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
+}
+_TELLS_APART = "It tells people apart: it is used to limit rows per person and is not released."
 LISTED, BINNED = of_form(Form.LISTED), of_form(Form.BINNED)
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
@@ -72,26 +78,61 @@ OWN, NEVER, NEAREST, COUNT_AS = "own", "never", "nearest", "as"
 
 
 def blank(columns: Iterable[str]) -> list[Row]:
-    """A row for each column, with nothing said about it yet. Those whose name, which is public, promises an identifier are left out."""
-    return [{"column": name, **BLANK, "values": [], "labels": []} | (_LEFT_OUT if identifies(name) else {}) for name in columns]
+    """A row for each column, with nothing said about it yet."""
+    return [{"column": name, **BLANK, "values": [], "labels": []} for name in columns]
 
 
-def identifies(name: str) -> bool:
-    """Whether a column of this name probably tells people apart: an id, a name, an e-mail address."""
-    return bool(_IDENTIFIER.search(name.strip()))
+def fresh(name: str, declared: Mapping[str, Any] | None = None) -> Row:
+    """The first row of a column: what its name, which is public, and the type that its file declares suggest.
+
+    declared: an entry of `sources.labels.declared_domain`. Columns whose name promises an identifier or free text are left out.
+    """
+    (row,) = blank([name])
+    kind = str(declared["kind"]) if declared and not declared.get("categories") and declared["kind"] != "categorical" else ""
+    row |= {"kind": kind or "categorical", "about": str((declared or {}).get("label", ""))}
+    role, suggestion = usual.role(name), usual.suggested(name)
+    if role in _LEFT_OUT:
+        return row | {"use": False, "note": _LEFT_OUT[role]}
+    if isinstance(suggestion, UsualRange) and kind in ("", suggestion.kind):
+        return row | with_range(suggestion) | {"guessed": True, "origin": "usual"}
+    if isinstance(suggestion, UsualList) and not kind:
+        return row | {"kind": suggestion.kind}
+    if role is Role.DATE and not kind:
+        return row | {"kind": "date"}
+    if declared and declared.get("dtype") == "bool":
+        return row | {"values": ["false", "true"], "dtype": "bool", "origin": "labels"}
+    return row
 
 
-def fitted(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
-    """The rows in the order of the table's columns: those of columns that are gone left out, blank ones added for new columns."""
-    by_column = {row["column"]: row for row in rows}
-    return [blank([name])[0] | by_column.get(name, {}) for name in columns]
+def with_range(chosen: UsualRange) -> Row:
+    """The part of a row that takes usual bounds."""
+    return {"kind": chosen.kind, "lower": chosen.lower, "upper": chosen.upper, "bins": chosen.bins}
+
+
+def with_writing(chosen: UsualList, writing: Writing) -> Row:
+    """The part of a row that takes a usual list, written so."""
+    return {"kind": chosen.kind, "values": list(writing.values), "labels": list(writing.labels), "dtype": "string"}
+
+
+def left_out(row: Row) -> Row:
+    """The row of the column that tells people apart: it is not released."""
+    return row | {"use": False, "note": _TELLS_APART}
+
+
+def fitted(rows: Sequence[Row], columns: Sequence[str], declared: Sequence[Mapping[str, Any]] = ()) -> list[Row]:
+    """The rows in the order of the table's columns: those of columns that are gone left out, fresh ones added for new columns.
+
+    declared: what the file says of its columns.
+    """
+    by_column, types = {row["column"]: row for row in rows}, {entry["name"]: entry for entry in declared}
+    return [blank([name])[0] | by_column[name] if name in by_column else fresh(name, types.get(name)) for name in columns]
 
 
 def row_of(attribute: Attribute) -> Row:
-    """The row that means this attribute. InputError for one whose values are to be learnt: the wizard does not offer that yet."""
-    if attribute.most:
-        raise InputError(column_field(attribute.name), "its values are to be learnt", "use the command line, or list its values here")
+    """The row that means this attribute."""
     row = blank([attribute.name])[0] | {"use": True, "note": "", "kind": attribute.kind, "about": attribute.label} | _cells_of(attribute)
+    if attribute.most:
+        return row | {"most": attribute.most, "missing": True, "other": True, "nearest": False}
     if attribute.is_coded:
         return row | {"bins": str(attribute.size)}
     if attribute.is_listed:
@@ -114,6 +155,8 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
 
 def _declared(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
+    if row["most"]:
+        return Attribute.unknown(name, kind, row["most"])
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind == HIERARCHICAL.name:
@@ -121,7 +164,7 @@ def _declared(row: Mapping[str, Any]) -> Attribute:
         return Attribute.hierarchical(name, hierarchy(name, **options), row["values"], labels=row["labels"], **_cells(row))
     if kind in LISTED:
         if not row["values"]:
-            raise InputError(column_field(name), "its values are not listed yet", "list them below, or choose another kind")
+            raise InputError(column_field(name), "its values are not listed yet", "list them, let them be learnt, or choose another kind")
         return Attribute.categorical(
             name,
             row["values"],
@@ -165,9 +208,11 @@ def with_origins(before: Sequence[Row], after: Sequence[Row], loaded: str = "") 
 
 
 def _origin(before: Row | None, row: Row, loaded: str) -> str:
+    if row["most"]:
+        return LEARNT
     if before is None:
         return str(row["origin"] or loaded)
-    same = all(row[name] == before[name] for name in row if name not in ("use", "note", "origin"))
+    same = all(row[name] == before[name] for name in row if name not in ("use", "note", "origin", "guessed", "about"))
     if loaded and not row["origin"] and (before["origin"] or not same):
         return loaded
     if same or (not loaded and before["origin"] == DATA):
@@ -197,6 +242,11 @@ def place_of_problem(row: Row) -> str:
     return next((place for place, simpler in places if _holds(simpler)), "values" if row["kind"] in LISTED else "bounds")
 
 
+def is_untouched(row: Row) -> bool:
+    """Whether nobody has said yet what the column holds: open, but not wrong."""
+    return not any((row["values"], row["lower"], row["upper"], row["bins"], row["most"]))
+
+
 def _holds(row: Row) -> bool:
     return not problems([row | {"use": True}])
 
@@ -216,6 +266,40 @@ def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
         raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
     origin = {"origin": domain.origin}
     return [row_of(given[row["column"]]) | origin if row["column"] in given else {**row, "use": False} for row in rows]
+
+
+def with_columns(rows: Sequence[Row], domain: Domain) -> list[Row]:
+    """The rows as a domain of some of the columns says; the others stay as they are. Raises InputError if none of its names fit."""
+    given = {a.name: a for a in domain}
+    if not any(row["column"] in given for row in rows):
+        raise InputError("pasted lines", "none of the columns that they name is in the table", "write the names as the table does")
+    return [row_of(given[row["column"]]) | {"origin": "codebook"} if row["column"] in given else row for row in rows]
+
+
+def with_labels(rows: Sequence[Row], declared: Sequence[Mapping[str, Any]], only: str = "") -> list[Row]:
+    """The rows with what the file itself says of the columns whose values it labels. only: the one column that is meant, if any."""
+    labelled = {a.name: a for a in labelled_columns(declared) if only in ("", a.name)}
+    return [row_of(labelled[row["column"]]) | {"origin": "labels"} if row["column"] in labelled else row for row in rows]
+
+
+def labelled_columns(declared: Sequence[Mapping[str, Any]]) -> tuple[Attribute, ...]:
+    """The columns whose values the file labels."""
+    entries = [dict(entry) for entry in declared if "to_do" not in entry]
+    return Domain.from_json({"version": 1, "attributes": entries}).attributes if entries else ()
+
+
+def to_learn(rows: Iterable[Row], unless: Iterable[str] = ()) -> list[Row]:
+    """The rows, of which those that are open and used have their values learnt."""
+    open_ones = problems(rows := list(rows))
+    return [row | learning(row, DEFAULT_MOST) if row["column"] in open_ones and row["column"] not in unless else row for row in rows]
+
+
+def learning(row: Row, most: int) -> Row:
+    """The part of a row that lets its values be learnt, as the nearest kind for which that can be done; most: 0 to stop that. What was said
+    of its values is forgotten."""
+    kind = row["kind"] if not most or KINDS[row["kind"]].learnable else "categorical"
+    nothing_said = {name: BLANK[name] for name in ("values", "labels", "dtype", "lower", "upper", "bins", "decimals", "options")}
+    return nothing_said | treated("missing", OWN) | treated("other", OWN) | {"most": most, "kind": kind, "guessed": False}
 
 
 def listed_text(row: Row) -> str:
@@ -258,7 +342,7 @@ def _edit(row: Row, name: str, new: Any) -> Row:
     if cell == row[name]:
         return {}
     change = treated(name, OWN if cell else NEVER) if name in ("missing", "other") else {name: cell}
-    return change | {"note": ""}
+    return change | {"note": "", "guessed": False}
 
 
 def with_values(row: Row, values: Iterable[str]) -> Row:
@@ -283,6 +367,12 @@ def with_guesses(rows: Sequence[Row], guesses: Iterable[Guess]) -> list[Row]:
     if not any(row["column"] in proposed for row in rows):
         raise InputError("public table", "it has none of the columns of your table", "choose one with the same column names")
     return [proposed.get(row["column"], {**row, "use": False}) for row in rows]
+
+
+def with_guess(rows: Sequence[Row], guesses: Iterable[Guess], column: str) -> list[Row]:
+    """The rows, of which one is as the table looks like."""
+    proposed = {row["column"]: row for row in from_guesses(guesses)}
+    return [proposed[column] if row["column"] == column and column in proposed else row for row in rows]
 
 
 def _remark(row: Row, problem: InputError | None) -> str:

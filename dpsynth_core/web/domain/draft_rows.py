@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.planning.origins import UNSTATED
+from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
@@ -28,14 +29,30 @@ def of(draft: Draft) -> list[Row]:
     """The rows as stored, fitted to the columns of the table."""
     stated = draft.get("domain_origin", UNSTATED)
     whole = {"origin": "" if stated == UNSTATED else stated}  # of rows that were kept without their own
-    return domain_table.fitted([whole | row for row in draft["wizard"].get("rows", [])], document.columns(draft))
+    stored = [whole | row for row in draft["wizard"].get("rows", [])]
+    return domain_table.fitted(stored, document.columns(draft), declared(draft))
+
+
+def declared(draft: Draft) -> list[dict[str, Any]]:
+    """What the table's file says of its columns besides their names."""
+    return list(draft["wizard"].get("declared", ()))
 
 
 def prefill(here: Current) -> Current:
-    """The simulated people come with their domain: it is public."""
+    """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
     if "rows" not in here.draft["wizard"] and project_table.is_simulated(here.draft):
-        save(lambda _: from_data(), "public")
+        save(lambda _: _simulated(here.draft), "public")
+    elif "rows" not in here.draft["wizard"] and document.problem(here.draft, "domain") is None:
+        stated = document.domain(here.draft)
+        save(lambda rows: domain_table.with_domain(rows, stated), here.draft.get("domain_origin", ""))
+    elif {row["column"] for row in here.draft["wizard"].get("rows", [])} != set(document.columns(here.draft)):
+        person = here.draft["unit"]["person_column"]
+        save(lambda rows: [domain_table.left_out(row) if row["column"] == person else row for row in rows])
     return session.current()
+
+
+def _simulated(draft: Draft) -> list[Row]:
+    return domain_table.from_guesses(project_table.look(draft).value)
 
 
 def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
@@ -51,7 +68,7 @@ def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | Non
         draft["domain"] = domain_table.domain_of(rows).to_json() if complete else None
         zeros_table.keep(draft, kept)
         draft["domain_origin"] = domain_table.origin_of(rows) or UNSTATED
-        if origin:
+        if origin == DATA or draft["domain_origin"] != DATA:  # a reason is for what was read, and for nothing that is read later
             draft["domain_justification"] = ""
 
     session.edit(apply)
@@ -68,9 +85,10 @@ def loader_key(kind: str) -> str:
     return f"{kind}_{st.session_state.get(_LOADS, 0)}"
 
 
-def change_row(column: str, values: dict[str, Any]) -> None:
-    """Store changed entries of the row of a column."""
-    save(lambda rows: [row | values | {"note": ""} if row["column"] == column else row for row in rows])
+def change_row(column: str, values: dict[str, Any], origin: str = "") -> None:
+    """Store changed entries of the row of a column. origin: where they came from, "" for what was typed."""
+    told = {"note": "", "guessed": False, **values}
+    save(lambda rows: [row | told if row["column"] == column else row for row in rows], origin)
 
 
 def add_values(column: str, values: Sequence[str]) -> None:
@@ -79,12 +97,14 @@ def add_values(column: str, values: Sequence[str]) -> None:
     def add(rows: list[Row]) -> list[Row]:
         return [domain_table.with_values(row, values) if row["column"] == column else row for row in rows]
 
-    save(add, "data")
+    save(add, DATA)
 
 
-def from_data() -> list[Row]:
-    """Rows as the draft's own table looks like: a look at private records, unless they are simulated."""
-    draft = session.current().draft
-    if not project_table.is_simulated(draft):
+def read(column: str) -> None:
+    """Take what a column of the draft's own table looks like: a look at private records."""
+
+    def take(rows: list[Row]) -> list[Row]:
         curator.note("domain")
-    return domain_table.from_guesses(project_table.look(draft).value)
+        return domain_table.with_guess(rows, project_table.look(session.current().draft, [column]).value, column)
+
+    refusals.attempt(PLACE, partial(save, take, DATA))

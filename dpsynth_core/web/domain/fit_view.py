@@ -1,7 +1,8 @@
 """Part of the Domain page: do the records fit? What would count as something else, column by column, and a button for each mend.
 
-Exact counts of private records: on this screen only, kept nowhere. A mend that takes values from the records makes the domain one that was
-read from the data; one that says how the file is written does not.
+Exact counts of private records: on this screen only, kept nowhere. They are a look at the records, with which the release is branded, so
+they show only when the curator asks for them. But nobody goes on without a decision: a misfit may be accepted, it is never overlooked.
+A mend that takes values from the records makes the domain one that was read from the data; one that says how the file is written does not.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ FEWEST = 20
 """Rarer values are not offered to be added: they could point to a person."""
 _SHOWN = 6
 _CONFIRMED = "wizard.outside_is_right"
+_DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
+_TITLE = "Do the records fit this domain?"
+_OFFER = (
+    "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release will "
+    "say that it was done: choices can follow from what is seen. Without it no value becomes another one in silence, but a label that the "
+    "file spells differently is counted as “other”."
+)
+_WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
 HELP = (
     "Reads the private records without noise, for this screen only. Correcting how labels are written, or how missing is written, gives "
     "nobody away; adding values that only the records could tell makes this a domain that was read from the data."
@@ -40,26 +49,39 @@ AddValues = Callable[[str, Sequence[str]], None]
 
 
 def section(here: Current, rows: Sequence[Row], take: TakeRow, add: AddValues) -> str:
-    """The check. Runs by itself on tables that are read in no time. Returns why the page cannot be left yet, "" if it can."""
-    if document.problem(here.draft, "domain") is not None:
+    """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
+    if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
         return ""
-    simulated = project_table.is_simulated(here.draft)
-    zone = Zone.PUBLIC if simulated else Zone.CURATOR
-    with frame.card("Do the records fit this domain?", zone, HELP):
-        small = simulated or project_table.is_small(here.draft)
-        if not st.toggle("Compare every value with it", key=f"{here.project}:check_domain", value=small):
-            st.caption("Reads the whole table once; nothing is charged. A label that is written differently would become “other”.")
-            return ""
-        try:
-            if not simulated:
-                curator.note("outside")
-            with st.spinner("Reading the whole table …"):
-                fits = project_table.outside_of(here.draft, document.domain(here.draft))
-        except InputError as error:
-            frame.refused(error)
-            return ""
-        with frame.watermark(fits.zone):
-            return _columns(here, {row["column"]: row for row in rows}, fits.value, take, add)
+    if project_table.is_simulated(here.draft):
+        with frame.card(_TITLE, Zone.PUBLIC):
+            return _compared(here, rows, take, add)
+    with frame.card(_TITLE, Zone.CURATOR, HELP):
+        decision = fields.value(_DECISION)
+        st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
+        with st.container(horizontal=True, gap="small"):
+            label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
+            pressed = st.button(label, key="compare", icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
+            if decision is None:
+                st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
+        if decision != _MADE:
+            return "" if decision == _DECLINED else "Compare the records with the domain, or say that you go on without."
+        if pressed or project_table.is_small(here.draft):
+            return _compared(here, rows, take, add)
+        st.caption("A large table: it is read when you press the button.")
+        return ""
+
+
+def _compared(here: Current, rows: Sequence[Row], take: TakeRow, add: AddValues) -> str:
+    try:
+        if not project_table.is_simulated(here.draft):
+            curator.note("outside")
+        with st.spinner("Reading the whole table …"):
+            fits = project_table.outside_of(here.draft, document.domain(here.draft))
+    except InputError as error:
+        frame.refused(error)
+        return ""
+    with frame.watermark(fits.zone):
+        return _columns(here, {row["column"]: row for row in rows}, fits.value, take, add)
 
 
 def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:

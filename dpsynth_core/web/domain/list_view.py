@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.shell.session import Current
@@ -13,6 +14,8 @@ from dpsynth_core.web.shell.text import literal
 
 ORIGIN_NAMES = {
     "typed": "typed",
+    "usual": "usual",
+    "learnt": "to be learnt",
     "codebook": "codebook",
     "public": "public table",
     "labels": "file’s labels",
@@ -29,11 +32,14 @@ def select(here: Current, rows: Sequence[Row]) -> Row:
     key = _key(here)
     if st.session_state.get(key) not in names:
         st.session_state[key] = next(iter(problems), names[0])
+    widget = f"{key}s"
+    st.session_state[widget] = st.session_state[key]  # the widget is another one whenever a remark changes, and forgets
     with st.container(key="column_list", border=True):
         chosen = st.radio(
             "Columns",
             names,
-            key=key,
+            key=widget,
+            on_change=lambda: go_to(here, st.session_state[widget]),
             format_func=lambda name: _line(rows[names.index(name)], name in problems),
             captions=[_remark(row, row["column"] in problems) for row in rows],
             label_visibility="collapsed",
@@ -76,14 +82,21 @@ def _line(row: Row, is_open: bool) -> str:
     name = literal(row["column"], _NAME_LENGTH)
     if not row["use"]:
         return f":gray[:material/remove: {name}]"
-    return f":orange[:material/edit:] {name}" if is_open else f":green[:material/check:] {name}"
+    if is_open:
+        return f":orange[:material/edit:] {name}"
+    if row["most"]:
+        return f":blue[:material/query_stats:] {name}"
+    return f":orange[:material/help:] {name}" if row["guessed"] else f":green[:material/check:] {name}"
 
 
 def _remark(row: Row, is_open: bool) -> str:
     if not row["use"]:
         return "left out"
     if is_open:
-        return "open"
+        suggestion = usual.suggested(row["column"])
+        return f"open · {literal(suggestion.title.lower())}?" if suggestion and not row["values"] else "open"
+    if row["most"]:
+        return f"at most {row['most']:,} · to be learnt"
     size = domain_table.attribute(row).values
-    source = ORIGIN_NAMES.get(row["origin"], "")
+    source = "guess: check" if row["guessed"] else ORIGIN_NAMES.get(row["origin"], "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")

@@ -12,47 +12,70 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
-from dpsynth_core.vocabulary.domain import parse_domain
+from dpsynth_core.vocabulary.domain import DATA, parse_domain
+from dpsynth_core.vocabulary.pasted import pasted_domain
 from dpsynth_core.web.data import project_table, public_data
-from dpsynth_core.web.domain import domain_table, draft_rows, zeros_table
-from dpsynth_core.web.shell import document, fields, frame
+from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, zeros_table
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
     "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
     "column,value[,label]: one line per value, or one line like 17..90 for bounds."
 )
 
+PASTE_HELP = (
+    "Column and value, perhaps a label: one line per value, or one like 17..90 for bounds. Columns that are not named stay as they are."
+)
+PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
-def loaders(here: Current) -> bool:
+
+def loaders(here: Current, rows: list[Row]) -> bool:
     """The ways to fill all columns at once, the best first, and the download; whether to show the columns as one table."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
-            kinds = ["json", "csv", "txt", "tsv"]
-            st.file_uploader("Domain JSON or codebook CSV", type=kinds, key=draft_rows.loader_key("codebook"), on_change=_load_codebook)
-        with st.popover("From a public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
-            st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
-            if (section := here.draft.get("public")) is not None:
-                name = literal(public_data.label(section))
-                st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
-            st.file_uploader(
-                "Public table", type=["csv", "tsv", "txt", "parquet"], key=draft_rows.loader_key("public"), on_change=_load_public
-            )
-        simulated = project_table.is_simulated(here.draft)
-        with st.popover(
-            "Read it from the data", icon=":material/visibility_lock:", key=draft_rows.loader_key("load_data"), disabled=simulated
-        ):
-            st.markdown(
-                "This looks at the private records. A rare category or an extreme value can point to one person, and no noise covers it. "
-                "The release is marked, and you will have to write why it is harmless."
-            )
-            st.button("Read it all the same", key="read_data", on_click=lambda: draft_rows.load(lambda _: draft_rows.from_data(), "data"))
+            kinds = ["json", "csv", "txt", "tsv", "xml"]
+            key = draft_rows.loader_key("codebook")
+            st.file_uploader("Domain JSON, codebook CSV or DDI", type=kinds, key=key, on_change=_load_codebook)
+        with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
+            _paste()
+        if labelled := domain_table.labelled_columns(draft_rows.declared(here.draft)):
+            st.button(f"Take the file’s labels ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=_take_labels)
+        with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
+            learning_view.whole(here, rows)
+        with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
+            _public(here)
         _download(here)
         as_table = st.toggle("As a table", key=f"{here.project}:as_table", help="For experts: all columns in one grid, to paste into.")
     frame.refused_at(draft_rows.PLACE)
     return as_table
+
+
+def _paste() -> None:
+    key = draft_rows.loader_key("pasted")
+    st.text_area("Lines from a spreadsheet", key=key, height=180, placeholder=PASTE_EXAMPLE, help=PASTE_HELP)
+    st.button("Take these values", key="take_pasted", type="primary", on_click=_take_pasted, args=(key,))
+
+
+def _take_pasted(key: str) -> None:
+    read = cache(lambda: pasted_domain(st.session_state[key]))
+    draft_rows.load(lambda rows: domain_table.with_columns(rows, read()), "codebook")
+
+
+def _take_labels() -> None:
+    draft_rows.load(lambda rows: domain_table.with_labels(rows, draft_rows.declared(session.current().draft)), "labels")
+
+
+def _public(here: Current) -> None:
+    st.caption("A published table with the same columns: an earlier release, a census sample, a simulated twin.")
+    if (section := here.draft.get("public")) is not None:
+        name = literal(public_data.label(section))
+        st.button(f"Take it from {name}", key="take_public", on_click=_take_public, args=(section,), icon=":material/public:")
+    key = draft_rows.loader_key("public")
+    st.file_uploader("Public table", type=["csv", "tsv", "txt", "parquet"], key=key, on_change=_load_public)
 
 
 def _download(here: Current) -> None:
@@ -104,17 +127,18 @@ def _take_public(section: dict[str, Any]) -> None:
     draft_rows.load(lambda rows: domain_table.with_guesses(rows, public_data.look(section)), "public")
 
 
-def justification(here: Current) -> None:
-    """Asked for when the domain was read from the private table."""
-    if here.draft.get("domain_origin") != "data":
+def justification(here: Current, rows: list[Row]) -> None:
+    """Asked for when columns were read from the private table."""
+    if here.draft.get("domain_origin") != DATA:
         return
-    with st.container(border=True):
+    read = [row["column"] for row in rows if row["use"] and row["origin"] == DATA]
+    with st.container(border=True, key="justification"):
         st.markdown(
-            ":orange[:material/visibility_lock: **This domain was read from the private table.**] Everything in it will be "
-            "published with the release. Replace what only the records could tell, then write why the rest is public knowledge."
+            f":orange[:material/visibility_lock: **Read from the private table:**] {names(read)}. What these columns say will be published "
+            "with the release. Take out what only the records could tell, then write why the rest is public knowledge."
         )
         fields.paragraph(
-            "Why this domain gives nobody away, in a sentence",
+            "Why these values give nobody away, in a sentence",
             "domain_justification",
             height=80,
             placeholder="Example: categories are those of the published questionnaire; bounds were rounded to the legal limits.",

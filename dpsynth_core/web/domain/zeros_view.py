@@ -12,7 +12,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Cell, Rule
-from dpsynth_core.web.shell import document, frame, refusals, session
+from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -34,8 +34,9 @@ def section(here: Current, rows: Sequence[Row]) -> None:
     """The rules so far, and two ways to add one."""
     attributes = _complete(rows)
     rules = zeros_table.rules_of(here.draft)
-    with frame.card("Combinations that cannot occur", document.domain_zone(here.draft), help=HELP):
-        st.caption("What is impossible by nature or by law: infants are not married. State it from public knowledge, not from the records.")
+    title = "Combinations that cannot occur" + (f" ({len(rules)})" if rules else "")
+    with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(here, "section")):
+        st.caption("What is impossible by nature or by law: infants are not married. From public knowledge, not the records.", help=HELP)
         _rule_list(rules, attributes)
         if len(attributes) < 2:
             st.caption(":material/edit: Possible once two columns are complete.")
@@ -50,7 +51,7 @@ def section(here: Current, rows: Sequence[Row]) -> None:
 
 def _complete(rows: Sequence[Row]) -> list[Attribute]:
     wrong = domain_table.problems(rows)
-    return [domain_table.attribute(row) for row in rows if row["use"] and row["column"] not in wrong]
+    return [domain_table.attribute(row) for row in rows if row["use"] and not row["most"] and row["column"] not in wrong]
 
 
 def _key(here: Current, *parts: str) -> str:

@@ -6,6 +6,8 @@ each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "demo"; label: what to call the table on screen; columns: its column names
+    declared  what the table's file says of its columns: types and labels (`sources.labels`)
+    comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
     several   whether a person may own several rows
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
     people    about how many people there are, as far as publicly known, or None
@@ -18,7 +20,7 @@ Plain functions over that dict; nothing here reads records.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +28,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
@@ -35,6 +39,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import accounts, ledger
 from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import DATA, Domain, column_field
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -121,7 +126,15 @@ def budget(draft: Mapping[str, Any]) -> BudgetSpec:
 
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
-    return budgeted(mechanism(draft), budget(draft))
+    unknown = domain(draft).unknown if draft.get("domain") else ()
+    return budgeted(mechanism(draft), budget(draft), unknown)
+
+
+def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
+    """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
+    used."""
+    stated = budget(draft)
+    return plans.portions(unknown, unit(draft), budgeted(mechanism(draft), stated, unknown), stated)
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:

@@ -1,0 +1,53 @@
+"""A codebook that was pasted from a spreadsheet: column and value, and perhaps a label, with or without a header."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.domain import Domain, domain_from_codebook, parse_domain
+
+FIELD = "pasted lines"
+_HEADER = ("column", "value", "label")
+
+
+def pasted_domain(text: str) -> Domain:
+    """The domain of the lines: a value of a column each, or its bounds, such as 17..90. A line that names no column goes on with the one
+    before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
+    if text.lstrip()[:1] in ("{", "["):
+        return parse_domain(text)
+    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
+    if not rows:
+        raise InputError(FIELD, "there are none", "paste two columns: the name of a column and one of its values")
+    first = [cell.strip().lower() for cell in rows[0]]
+    header = first if {"column", "value"} <= set(first) else None
+    return domain_from_codebook(_filled(rows if header is None else rows[1:], header or _HEADER))
+
+
+def pasted_names(text: str) -> tuple[str, ...]:
+    """Names of columns: one a line, or side by side in the first line as in a header. Raises InputError if one is there twice."""
+    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
+    cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]
+    names = [cell.strip() for cell in cells if cell.strip()]
+    if not names:
+        raise InputError(FIELD, "there are no names", "paste the names of the columns")
+    if len(set(names)) < len(names):
+        raise InputError(FIELD, "a name is there twice", "give every column a name of its own")
+    return tuple(names)
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    lines = text.splitlines(keepends=True)
+    delimiter = next((mark for mark in "\t;," if mark in text), "\t")
+    return iter(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+
+
+def _filled(rows: list[list[str]], header: list[str] | tuple[str, ...]) -> Iterator[dict[str, str]]:
+    column = ""
+    for row in rows:
+        cells = dict(zip(header, (*row, *[""] * len(header)), strict=False))
+        if len([cell for cell in row if cell.strip()]) == 1 and cells["column"].strip() and not cells["value"].strip():
+            raise InputError(FIELD, "a line has a single field", "paste two columns: the name of a column and one of its values")
+        column = cells["column"] = cells["column"].strip() or column
+        yield cells

@@ -1,0 +1,100 @@
+"""Part of the Domain page: values that nobody says are learnt with noise for a share of the budget. What that costs is said before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.planning import discovery
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.web.domain import domain_table, draft_rows
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell import document, fields
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+SHARE = "budget.discovery"
+_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
+_MOST = (8, 16, 32, 64, 128, 256, 1024)
+_HELP = (
+    "Before the mechanism starts, noisy counts tell which values there are, and where numbers lie. Nothing that only one person has can be "
+    "found. The columns that are learnt have equal parts of this share."
+)
+
+
+def column(here: Current, row: Row) -> None:
+    """What is said of a column whose values are to be learnt."""
+    key = f"{here.project}:most:{row['column']}"
+    st.session_state[key] = row["most"]
+    st.selectbox(
+        "Values or groups, at most",
+        sorted({*_MOST, row["most"]}),
+        format_func=lambda most: f"{most:,}",
+        key=key,
+        on_change=lambda: draft_rows.change_row(row["column"], {"most": st.session_state[key]}),
+        help="Until it is known what there is, every table with this column is planned with so many cells.",
+    )
+    _price(here, _unknown(draft_rows.of(here.draft)), row["column"])
+
+
+def share(here: Current) -> None:
+    """The share of the budget that learns values. Its key has the share: what is set behind a closed popover does not reach the field."""
+    chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
+    options, key = sorted({*_SHARES, chosen}), f"{here.project}:{SHARE}:{chosen}"
+    st.selectbox(
+        "Share of the budget that learns values",
+        options,
+        options.index(chosen),
+        format_func=lambda one: f"{100 * one:g} %",
+        key=key,
+        on_change=lambda: fields.store(SHARE, st.session_state[key]),
+        help=_HELP,
+    )
+
+
+def whole(here: Current, rows: list[Row]) -> None:
+    """All columns that are open at once: which they are, the price, and the button."""
+    columns = domain_table.to_learn(rows)
+    share(here)
+    affected = [row for row, before in zip(columns, rows, strict=True) if row["most"] and not before["most"]]
+    if not affected:
+        st.caption("Every column that is used has its values. Drop values of a column, or choose “Learn them” in its panel.")
+        return
+    st.markdown(f"Learn the values of the **{len(affected)}** columns that are still open, before the rows are made.")
+    _price(here, _unknown(columns), affected[0]["column"])
+    st.button("Learn them", key="learn_open", type="primary", on_click=draft_rows.load, args=(domain_table.to_learn, "learnt"))
+
+
+def prices(here: Current, unknown: Sequence[Attribute]) -> list[str]:
+    """What the columns get that are to be learnt, each kind of price once. Raises InputError for a budget that cannot be used."""
+    portions = document.portions(here.draft, unknown)
+    rows = here.draft["unit"]["max_rows_per_person"]
+    return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
+
+
+def _unknown(rows: Iterable[Row]) -> list[Attribute]:
+    return [domain_table.attribute(row) for row in rows if row["use"] and row["most"]]
+
+
+def _price(here: Current, unknown: list[Attribute], name: str) -> None:
+    """What a column gets if these columns are learnt."""
+    try:
+        portion = next(one for one in document.portions(here.draft, unknown) if one.column.name == name)
+    except (InputError, StopIteration):
+        st.caption("The price shows once the budget can be used.")
+        return
+    st.caption(f":blue[:material/query_stats:] {_in_words(here, portion, len(unknown))}")
+
+
+def _in_words(here: Current, portion: Portion, columns: int) -> str:
+    budget, people = document.budget(here.draft), document.people(here.draft)
+    rows = here.draft["unit"]["max_rows_per_person"]
+    of_all = f" (of {people:,})" if people else ""
+    each = f", {100 * budget.discovery / columns:.2g} % for each of {columns} columns" if columns > 1 else ""
+    price = discovery.price(portion, rows).replace(" people to be found", f" people{of_all} to be found")
+    return literal(f"Price: {100 * budget.discovery:g} % of ε {short(budget.epsilon)}{each}. {price}")

@@ -1,0 +1,116 @@
+"""Part of the panel of a column: where its values come from. The cheapest for the people in the table first, reading them last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpsynth_core.vocabulary import usual
+from dpsynth_core.vocabulary.domain import DATA
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.usual import UsualList, UsualRange, Writing
+from dpsynth_core.web.data import project_table
+from dpsynth_core.web.domain import domain_table, draft_rows
+from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+TYPED, USUAL, LABELS, LEARN, READ = "typed", "usual", "labels", "learnt", "data"
+_NAMES = {
+    TYPED: "Typed or pasted",
+    USUAL: "A usual list",
+    LABELS: "The labels of the file",
+    LEARN: "Learn them for a share of the budget",
+    READ: "Read them from the data",
+}
+_HELP = "Public knowledge costs nothing. What is learnt with noise costs budget. What is read from the data is covered by no budget."
+READING = (
+    "This looks at the private records. A rare value or an extreme one can point to one person, and no noise covers it: no budget pays for "
+    "this. The release is marked for good, and needs a sentence from you on why it is harmless."
+)
+
+
+def choice(here: Current, row: Row) -> str:
+    """The way that is chosen; choosing to learn, or the labels, is done at once."""
+    ways = [TYPED, USUAL, *([LABELS] if _labelled(here, row) else []), *([LEARN] if _learnable(row) else [])]
+    ways += [READ] if _has_records(here) else []
+    key = f"{here.project}:way:{row['column']}"
+    if row["most"] or st.session_state.get(key) not in ways or st.session_state[key] == LEARN:
+        st.session_state[key] = LEARN if row["most"] else row["origin"] if row["origin"] in ways else TYPED
+
+    def changed() -> None:
+        way = st.session_state[key]
+        if way == LABELS:
+            draft_rows.save(lambda rows: domain_table.with_labels(rows, draft_rows.declared(here.draft), row["column"]), LABELS)
+        elif (way == LEARN) != bool(row["most"]):
+            draft_rows.change_row(row["column"], domain_table.learning(row, domain_table.DEFAULT_MOST if way == LEARN else 0))
+
+    way: str = st.selectbox("Values from", ways, format_func=_NAMES.get, key=key, on_change=changed, help=_HELP)
+    return way
+
+
+def _has_records(here: Current) -> bool:
+    return "data" in here.draft and not project_table.is_simulated(here.draft)
+
+
+def _labelled(here: Current, row: Row) -> bool:
+    return any(column.name == row["column"] for column in domain_table.labelled_columns(draft_rows.declared(here.draft)))
+
+
+def _learnable(row: Row) -> bool:
+    return KINDS[row["kind"]].learnable or KINDS[row["kind"]].form is Form.LISTED
+
+
+def details(here: Current, row: Row, way: str) -> None:
+    """What the chosen way needs."""
+    if way == USUAL:
+        _usual(here, row)
+    elif way == READ and row["origin"] != DATA:
+        st.caption(f":orange[:material/visibility_lock:] {READING}")
+        st.button("Read this column all the same", key=f"read_{row['column']}", on_click=draft_rows.read, args=(row["column"],))
+
+
+def suggestion(here: Current, row: Row) -> None:
+    """What the name of an open column suggests: one click takes it, written as the file writes it."""
+    found = usual.suggested(row["column"])
+    if row["guessed"]:
+        source = found.source if isinstance(found, UsualRange) else ""
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f":orange[:material/help: **Guessed from the name: check.**] {literal(source)}.", width="stretch")
+            st.button(
+                "It is right", key=f"right_{row['column']}", type="tertiary", on_click=draft_rows.change_row, args=(row["column"], {})
+            )
+    elif isinstance(found, UsualList) and not row["values"] and row["kind"] in domain_table.LISTED:
+        st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(found.title)}. How does the file write it?")
+        _writings(here, row, found)
+
+
+def _usual(here: Current, row: Row) -> None:
+    lists = {entry.name: entry for entry in usual.lists()}
+    suggested = usual.suggested(row["column"])
+    key = f"{here.project}:usual:{row['column']}"
+    st.session_state.setdefault(key, suggested.name if suggested is not None and suggested.name in lists else next(iter(lists)))
+    chosen = lists[st.selectbox("Which list", list(lists), format_func=lambda name: lists[name].title, key=key)]
+    _writings(here, row, chosen)
+    st.caption(f"Laid down in: {literal(chosen.source)}")
+
+
+def _writings(here: Current, row: Row, chosen: UsualList) -> None:
+    """One button for each way to write the list."""
+    titles = [writing.title for writing in chosen.writings]
+    key = f"{here.project}:writing:{row['column']}:{chosen.name}"
+    st.session_state[key] = _written(row, chosen.writings)
+
+    def changed() -> None:
+        picked = st.session_state[key]
+        if picked is not None:
+            values = domain_table.with_writing(chosen, chosen.writings[titles.index(picked)])
+            draft_rows.change_row(row["column"], values, "usual")
+
+    st.pills("Written as", titles, key=key, on_change=changed, label_visibility="collapsed")
+
+
+def _written(row: Row, writings: Sequence[Writing]) -> str | None:
+    return next((one.title for one in writings if list(one.values) == row["values"]), None)

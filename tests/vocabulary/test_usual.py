@@ -1,0 +1,74 @@
+"""Usual lists: each can be a column's values, says where it is laid down, and is suggested by the names that such columns have."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsynth_core.vocabulary import usual
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.usual import Role, UsualList, Writing
+
+WRITINGS = [pytest.param(entry, writing, id=f"{entry.name}: {writing.title}") for entry in usual.lists() for writing in entry.writings]
+
+
+@pytest.mark.parametrize(("entry", "writing"), WRITINGS)
+def test_every_list_is_the_values_of_a_column(entry: UsualList, writing: Writing) -> None:
+    column = Attribute.categorical("c", writing.values, ordered=entry.kind == "ordinal", labels=writing.labels, other=True, missing=True)
+    assert column.values == len(writing.values)
+    assert entry.source
+
+
+def test_there_are_as_many_as_there_are() -> None:
+    sizes = {entry.name: len(entry.writings[0].values) for entry in usual.lists()}
+    facts = {"countries": 249, "icd10-chapters": 22, "nace-sections": 21, "isced": 9, "us-states": 51, "german-states": 16, "months": 12}
+    assert facts.items() <= sizes.items()
+    assert all(len({len(w.values) for w in entry.writings}) == 1 for entry in usual.lists() if entry.name == "countries")
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("Sex", "sex"),
+        ("patient_gender", "sex"),
+        ("Geschlecht", "sex"),
+        ("is_smoker", "yes-no"),
+        ("native-country", "countries"),
+        ("countryOfBirth", "countries"),
+        ("marital-status", "marital"),
+        ("AGE", "age"),
+        ("age_group", "age-bands"),
+        ("hours-per-week", "weekly-hours"),
+        ("date_of_birth", "birth-date"),
+        ("DateOfBirth", "birth-date"),
+        ("Körpergröße", "height"),
+    ],
+)
+def test_a_name_suggests_what_such_columns_hold(column: str, name: str) -> None:
+    suggestion = usual.suggested(column)
+    assert suggestion is not None
+    assert suggestion.name == name
+
+
+@pytest.mark.parametrize("column", ["income", "wage", "image", "stage", "Essex", "island", "history", "", "日付", "x"])
+def test_a_name_that_says_nothing_suggests_nothing(column: str) -> None:
+    assert usual.suggested(column) is None
+    assert usual.role(column) is Role.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        ("id", Role.IDENTIFIER),
+        ("PatientID", Role.IDENTIFIER),
+        ("first name", Role.IDENTIFIER),
+        ("e-mail", Role.IDENTIFIER),
+        ("Unnamed: 0", Role.IDENTIFIER),
+        ("Freitext", Role.TEXT),
+        ("admission_date", Role.DATE),
+        ("idea", Role.UNKNOWN),
+        ("paid", Role.UNKNOWN),
+        ("update", Role.UNKNOWN),
+    ],
+)
+def test_a_name_promises_a_role(column: str, role: Role) -> None:
+    assert usual.role(column) is role
