@@ -6,41 +6,25 @@ Each process answers on its stdout, one JSON text per line: the steps of a run, 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import dpsynth_core
 from dpsynth_core.bundle.verify import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
+from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.release.release import Progress
 
 VERIFY, REPLAY, REPRODUCE = "verify", "replay", "reproduce"
 _PROGRAM = "dpsynth_core.bundle.confined_process"
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""Every further thread reserves address space, which is what is limited."""
+USUAL = Limits()
 _WAIT = 10
 """Times the seconds of work that are waited, for a busy machine."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """megabytes: of memory. seconds: of work of one processor. Both hold for the process, and for each one that it has search for records:
-    as many as there are processors that it may use."""
-
-    megabytes: int = 1024
-    seconds: int = 30
-    processors: int = 1
-
-    @property
-    def words(self) -> str:
-        return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
 
 @dataclass(frozen=True)
@@ -73,7 +57,7 @@ class _TooMuch(Exception):
     """The process went beyond its limits."""
 
 
-def verified(bundle: Path | bytes, limits: Limits = Limits(), public: Path | None = None) -> Report:
+def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None = None) -> Report:
     """`verify.verify` of a ZIP or folder, or of a ZIP's bytes, and `replay.replayed` of what seems right, each within the limits.
 
     public: the public table, where one was used. Raises InputError as they and `unpack` do, CapacityError where the first goes beyond the
@@ -133,15 +117,12 @@ def _answer(
 @contextmanager
 def _process(task: Task, content: bytes) -> Iterator[IO[bytes]]:
     """The output of a process that works on the task. It is gone afterwards, and ends with this one: it watches its stdin."""
-    package = str(Path(dpsynth_core.__file__).parents[1])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
-    command: Sequence[str] = [sys.executable, "-P", "-m", _PROGRAM, json.dumps(asdict(task))]
     process = subprocess.Popen(
-        command,
+        confinement.command(_PROGRAM, json.dumps(asdict(task))),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # a traceback quotes the bundle
-        env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
+        env=confinement.environment(),
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
-import random
-import resource
 import sys
-import threading
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.confined import REPLAY, VERIFY, Limits, Task
+from dpsynth_core.bundle.confined import REPLAY, VERIFY, Task
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verify import verify
+from dpsynth_core.foundation import confinement
+from dpsynth_core.foundation.confinement import TOO_MUCH
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress
-
-TOO_MUCH = 1
 
 
 def main(task: Task) -> int:
     """0 with an answer on stdout; anything else means that it was too much."""
     content = sys.stdin.buffer.read(task.size)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _limit(task.limits)
+    confinement.end_with(sys.stdin.fileno())
+    confinement.limit(task.limits)
     out = sys.stdout.buffer
     try:
         _work(task, unpack.read(Path(task.place)) if task.place else unpack.read_bytes(content), out)
@@ -66,36 +62,6 @@ def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO) -> None:
 def _say(out: BinaryIO, said: Mapping[str, Any]) -> None:
     out.write(json.dumps(said).encode() + b"\n")
     out.flush()
-
-
-def _end_with_parent() -> None:
-    """The other end of stdin is closed when nobody waits any more."""
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(TOO_MUCH)
-
-
-def _limit(limits: Limits) -> None:
-    """From here on. What the program itself occupies counts as memory, but not address space that it reserved and does not use."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = int(used.ru_utime + used.ru_stime) + limits.seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if hasattr(os, "sched_setaffinity"):
-        there = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, random.sample(there, min(limits.processors, len(there))))
-    if (occupied := _occupied()) is not None:
-        reserved, resident = occupied
-        most = reserved + max(0, limits.megabytes * 2**20 - resident)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _occupied() -> tuple[int, int] | None:
-    """Bytes of address space and of memory; None where the system does not say, and does not keep to such a limit either."""
-    try:
-        pages = Path("/proc/self/statm").read_text().split()
-    except OSError:
-        return None
-    return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()
 
 
 if __name__ == "__main__":

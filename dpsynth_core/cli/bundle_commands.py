@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
+from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from dpsynth_core.bundle.confined import Limits
     from dpsynth_core.cli.options import Commands
 
 
@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined, verify
 
-    report = confined.verified(options.bundle, _limits(options, confined.Limits()), options.public)
+    report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
     for check in report.checks:
         print_result(f"{check.verdict}: {check.question} {check.detail}")
     print_result(f"note: {verify.CANNOT}")
@@ -61,7 +61,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined
     from dpsynth_core.release import document as releases
 
-    limits = _limits(options, confined.Limits(megabytes=4096, seconds=600, processors=os.cpu_count() or 1))
+    limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=os.cpu_count() or 1))
     check_writable(options.out)
     again = confined.reproduced(options.bundle, limits, show, options.public)
     releases.write_rows(options.out, again.csv, again.parquet)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.arrow_types import check_type, repaired
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.parquet_file import check_type, repaired
+from dpsynth_core.vocabulary.names import trimmed
 
 
 def names(path: Path, _form: TableFormat) -> tuple[str, ...]:
@@ -21,7 +22,7 @@ def names(path: Path, _form: TableFormat) -> tuple[str, ...]:
     with pa.memory_map(str(path)) as source, _reader(source) as reader:
         for field in reader.schema:
             check_type(field.name, field.type)
-        return tuple(reader.schema.names)
+        return tuple(map(trimmed, reader.schema.names))
 
 
 def schema(path: Path) -> pa.Schema:
@@ -33,9 +34,10 @@ def schema(path: Path) -> pa.Schema:
 def batches(path: Path, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
     with pa.memory_map(str(path)) as source, _reader(source) as reader:
+        places = [[trimmed(written) for written in reader.schema.names].index(name) for name in columns]
         whole = (reader.get_batch(i) for i in range(reader.num_record_batches)) if hasattr(reader, "get_batch") else reader
         for batch in whole:
-            arrays = [_checked(batch.column(batch.schema.get_field_index(name))) for name in columns]
+            arrays = [_checked(batch.column(place)) for place in places]
             chosen = pa.RecordBatch.from_arrays(arrays, names=list(columns))
             for start in range(0, chosen.num_rows, rows):
                 yield chosen.slice(start, rows)

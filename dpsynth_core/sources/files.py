@@ -1,26 +1,23 @@
-"""A table file or a folder of them: checked before anything is spent, and read as record batches, whatever its kind.
+"""A table file, a folder of them or a DataFrame: checked before anything is spent, and read as record batches, whatever its kind.
 
-Nothing here knows the domain; values stay what the file says (text in CSV). Messages speak about the structure of the file only,
-never about a value or the number of a row. Which lines are records, and what becomes of those that cannot be read: `csv_file`.
+Text is read here. What a library in C reads is read in a process of its own with limits, because nobody knows what such a library does
+with a hostile file. What is read, and how: `readers`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import csv_file, feather_file, jsonl_file, lines, packed, parquet_file, spreadsheet_file, statistical_file
-from dpsynth_core.sources.formats import DELIMITERS, STANDARD, TableFormat, table_files
+from dpsynth_core.sources import confined, packed, readers
+from dpsynth_core.sources.formats import TEXT, TableFormat, table_files
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.declared import Declared
 
 __all__ = [
     "DEFAULT_LIMIT_BYTES",
@@ -33,172 +30,68 @@ __all__ = [
     "table_files",
 ]
 
-
-class Reader(Protocol):
-    """How one file of a kind is read; a module. Both raise InputError, OSError and ArrowException."""
-
-    def names(self, path: Path, form: TableFormat, /) -> tuple[str, ...]:
-        """The names of the columns in file order."""
-
-    def batches(self, path: Path, form: TableFormat, columns: Sequence[str], rows: int, /) -> Iterator[pa.RecordBatch]:
-        """These columns of every record, in file order, with at most about so many rows at once."""
-
-
-_READERS: Mapping[str, Reader] = {
-    "jsonl": jsonl_file,
-    "feather": feather_file,
-    "spreadsheet": spreadsheet_file,
-    **dict.fromkeys(("spss", "stata", "sas"), statistical_file),
-}
-"""The kinds whose files are read one by one; those of a folder need the same columns."""
-
 TableSource = str | os.PathLike[str] | pd.DataFrame
 DEFAULT_LIMIT_BYTES = 2_000_000_000
 BATCH_ROWS = 131_072
-MAX_STANDARD_MALFORMED = 3
-"""A file of the quoting "standard" with more malformed records is not what this quoting assumes."""
-MAX_STANDARD_LINES = 100
-"""A longer record of such a file is taken for the work of a quote that does not belong there."""
 
 
 def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
-    """Names in file order, trimmed. An unnamed first column (an index) is called column_1. No check for repeats; see `check`."""
+    """See `readers.names`."""
     if isinstance(source, pd.DataFrame):
         return tuple(str(name) for name in source.columns)
-    paths = table_files(source)
-    with reading():
-        if form.kind == "parquet":
-            return parquet_file.names(paths, _folder(source))
-        if form.kind in _READERS:
-            return tuple(name.strip() for name in _READERS[form.kind].names(paths[0], form))
-        return _header(paths[0], form)
+    return readers.names(source, form) if form.kind in TEXT else confined.names(source, form)
 
 
-def check(source: TableSource, form: TableFormat, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
-    """InputError if this cannot be used as a table: too large, no rows, not a table, blank or repeated column names.
-
-    Looks at the structure of every file of a folder, and at the whole content only with the quoting "standard" (see `csv_file`).
-    """
+def check(source: TableSource, form: TableFormat, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:
+    """InputError if this cannot be used as a table: it is too large (None: nothing is), or for one of the reasons of `readers.check`."""
     if isinstance(source, pd.DataFrame):
-        _check_names(column_names(source, form))
+        readers.check_names(column_names(source, form))
         return
-    paths = table_files(source)
-    with reading():
-        if sum(path.stat().st_size for path in paths) > limit_bytes:
+    with readers.reading():
+        if limit_bytes is not None and _exceeds(table_files(source), form, limit_bytes):
             limit = f"{limit_bytes / 1e6:,.0f} MB"
             raise InputError("data", f"the file is larger than the limit of {limit}", "give a path on the server, or a smaller file")
-        _check_names(column_names(source, form))
-        if form.kind == "parquet":
-            parquet_file.check(paths, _folder(source))
-        elif form.kind in _READERS:
-            _check_files(paths, form)
-        else:
-            _check_csv(paths, form)
+    if form.kind in TEXT:
+        readers.check(source, form)
+    else:
+        confined.check(source, form)
+
+
+def _exceeds(paths: Sequence[Path], form: TableFormat, limit_bytes: int) -> bool:
+    """Whether the files have more bytes, unpacked; as far as it takes to know."""
+    total = sum(path.stat().st_size for path in paths)
+    if form.kind not in TEXT:
+        return total > limit_bytes
+    for path in paths:
+        if total > limit_bytes:
+            return True
+        total += packed.size(path, limit_bytes) - path.stat().st_size
+    return total > limit_bytes
 
 
 def check_person_column(source: str | os.PathLike[str], form: TableFormat, column: str) -> None:
-    """InputError if the values of a column that is there cannot tell people apart: lists and structures."""
-    if form.kind == "feather" and pa.types.is_nested(feather_file.schema(table_files(source)[0]).field(column).type):
-        raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
-    if form.kind == "parquet" and pa.types.is_nested(parquet_file.column_type(table_files(source), _folder(source), column)):
-        raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
+    """See `readers.check_person_column`."""
+    readers.check_person_column(described(source, form), column)
 
 
-def _check_names(names: Sequence[str]) -> None:
-    if not names:
-        raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
-    if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
-        raise InputError("data", f"column {unnamed} has no name in the header", "name every column")
-    if (repeated := next((name for name, count in Counter(names).items() if count > 1), None)) is not None:
-        raise InputError(column_field(repeated), "the name appears twice in the header", "rename one of the columns")
+def described(source: str | os.PathLike[str], form: TableFormat) -> Sequence[Declared]:
+    """See `readers.described`."""
+    return readers.described(source, form) if form.kind in TEXT else confined.described(source, form)
 
 
-def _check_files(paths: Sequence[Path], form: TableFormat) -> None:
-    reader, rows = _READERS[form.kind], 0
-    names = reader.names(paths[0], form)
-    for path in paths:
-        if sorted(reader.names(path, form)) != sorted(names):
-            raise InputError("data", "the files of the folder do not have the same columns", "keep files of one table in a folder")
-        rows += next((batch.num_rows for batch in reader.batches(path, form, names[:1], 1) if batch.num_rows), 0)
-    if not rows:
-        raise InputError("data", "the table has no rows", "choose a file with rows")
-
-
-def _check_csv(paths: Sequence[Path], form: TableFormat) -> None:
-    names, records = _header(paths[0], form), 0
-    for path in paths:
-        if _header(path, form) != names:
-            raise InputError("data", "the files of the folder do not have the same header", "keep files of one table in a folder")
-        if (unit := lines.code_unit(path, form.encoding)) > 1 and packed.size(path) % unit:
-            raise InputError("data.encoding", "the size of the file is not that of such a text", "check the encoding, or save it as UTF-8")
-        if (head := csv_file.head(path, form)) is not None:
-            malformed = head.malformed()
-            records += len(malformed)
-            if 2 * malformed.sum() >= len(malformed):
-                problem = f"most lines do not have as many {DELIMITERS.get(form.delimiter, 'delimiter')}-separated fields as the header"
-                raise InputError("data", problem, "check that it is a CSV and that delimiter and quoting are right")
-    if not records:
-        raise InputError("data", "there are no rows below the header", "choose a file with a header line and rows")
-    if form.quoting == STANDARD:
-        _check_well_formed(paths, form)
-
-
-def _check_well_formed(paths: Sequence[Path], form: TableFormat) -> None:
-    """The assumption of the quoting "standard": no quote stands where it should not, as far as that shows."""
-    malformed = 0
-    for block in csv_file.blocks(paths, form):
-        malformed += int(block.malformed().sum())
-        if block.unclosed or malformed > MAX_STANDARD_MALFORMED or block.longest > MAX_STANDARD_LINES:
-            problem = "the file is not well formed: quotes stand where none may stand, or fields are lacking"
-            raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or mend the file')
+def sheets(source: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The names of the sheets of a workbook in order. Raises InputError."""
+    return confined.sheets(source)
 
 
 def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns (at least one), rows in file order, never the whole file at once.
-
-    CSV values come as dictionary-encoded text. InputError for a column that is not there or a file that cannot be read.
-    """
-    there = Counter(column_names(source, form))
-    for name in columns:
-        if not there[name]:
-            raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
-        if there[name] > 1:
-            raise InputError(column_field(name), "the data have two columns of this name", "rename one of them")
+    """See `readers.batches`."""
     if isinstance(source, pd.DataFrame):
-        yield from _frame_batches(source, columns)
-        return
-    paths = table_files(source)
-    with reading():
-        if form.kind == "parquet":
-            yield from parquet_file.batches(paths, _folder(source), columns, BATCH_ROWS)
-        elif form.kind in _READERS:
-            for path in paths:
-                yield from _READERS[form.kind].batches(path, form, columns, BATCH_ROWS)
-        else:
-            yield from csv_file.batches(paths, form, columns)
-
-
-@contextmanager
-def reading() -> Iterator[None]:
-    """What goes wrong with a file, as an InputError without the original message, which may quote a line of it."""
-    try:
-        yield
-    except PermissionError:
-        raise InputError("data", "the file cannot be read", "check its permissions") from None
-    except (pa.ArrowException, UnicodeError, OSError):
-        raise InputError("data", "the file is damaged or not what its beginning promises", "check encoding and delimiter") from None
-
-
-def _header(path: Path, form: TableFormat) -> tuple[str, ...]:
-    names = csv_file.header(path, form)
-    if not names:
-        raise InputError("data", "the file is empty", "choose a file with a header line and rows")
-    return names
-
-
-def _folder(source: str | os.PathLike[str]) -> Path | None:
-    """The folder that a source is, None for a file."""
-    return Path(source) if Path(source).is_dir() else None
+        readers.check_columns(column_names(source, form), columns)
+        return _frame_batches(source, columns)
+    if form.kind in TEXT:
+        return readers.batches(source, form, columns, BATCH_ROWS)
+    return confined.batches(source, form, columns, BATCH_ROWS)
 
 
 def _frame_batches(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -34,11 +34,12 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 COMPRESSED = (".gz", ".zst")
 """What may follow the ending of a text file."""
 KNOWN = "CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS"
-_TEXT = ("csv", "jsonl")
-WRITTEN_AS_TEXT = (*_TEXT, "spreadsheet")
+TEXT = ("csv", "jsonl")
+STATISTICAL = ("spss", "stata", "sas")
+WRITTEN_AS_TEXT = (*TEXT, "spreadsheet")
 """Kinds in which numbers and dates are usually, or often, text."""
 _STATED: Mapping[str, tuple[str, ...]] = {
-    "encoding": ("csv", "jsonl", "spss", "stata", "sas"),
+    "encoding": (*TEXT, *STATISTICAL),
     "delimiter": ("csv",),
     "quoting": ("csv",),
     "names": ("csv", "spreadsheet"),
@@ -114,7 +115,7 @@ def kind_of(path: Path) -> str | None:
     """The kind of table that the name of a file promises; None without a known ending."""
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
-    kinds = _TEXT if packed else tuple(SUFFIXES)
+    kinds = TEXT if packed else tuple(SUFFIXES)
     return next((kind for kind in kinds if name.removesuffix(packed).endswith(SUFFIXES[kind])), None)
 
 

@@ -1,24 +1,53 @@
 """Text files as they are or packed (gzip, Zstandard), read as one stream of bytes.
 
 What packs a file says nothing of its records: neighbours are the texts inside. Recognised by the first bytes, which no text begins with.
+A small file can unpack to any size; one that grows beyond every table's measure is refused where it does.
 """
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
+from dpsynth_core.foundation.errors import CapacityError
+
+MAX_RATIO = 200
+"""How many times its size a file may unpack to. Tables reach 50; the same line again and again reaches 1,000 and far more."""
+ANY_RATIO_BYTES = 64 << 20
+"""So much may come out of any file."""
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_PIECE = 1 << 22
+
+
+class _Unpacked(io.RawIOBase):
+    """Bytes of a packed file. Reading raises CapacityError where it unpacks to too much."""
+
+    def __init__(self, path: Path, codec: str) -> None:
+        self._stream = pa.input_stream(path, compression=codec)
+        self._left = max(MAX_RATIO * path.stat().st_size, ANY_RATIO_BYTES)
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece: bytes = self._stream.read(size if size >= 0 else None)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise CapacityError("data", f"it unpacks to more than {MAX_RATIO} times its size", "unpack it first, if you trust it")
+        return piece
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def opened(path: Path) -> BinaryIO:
-    """The bytes of a text file, unpacked. Reading raises OSError for a packed file that is damaged or cut off."""
+    """The bytes of a text file, unpacked. Reading raises OSError for a packed file that is damaged or cut off, and CapacityError for one
+    that unpacks to far more than a table would."""
     with path.open("rb") as stream:
         start = stream.read(4)
     codec = next((codec for mark, codec in _PACKED.items() if start.startswith(mark)), None)
-    return path.open("rb") if codec is None else cast(BinaryIO, pa.input_stream(path, compression=codec))
+    return path.open("rb") if codec is None else cast(BinaryIO, _Unpacked(path, codec))
 
 
 def is_packed(path: Path) -> bool:
@@ -27,12 +56,12 @@ def is_packed(path: Path) -> bool:
         return stream.read(4).startswith(tuple(_PACKED))
 
 
-def size(path: Path) -> int:
-    """Bytes of the text, which are counted by unpacking it where it is packed. Raises OSError as reading does."""
+def size(path: Path, most: int | None = None) -> int:
+    """Bytes of the text, which are counted by unpacking it where it is packed, until there are more than `most`. Raises as reading does."""
     if not is_packed(path):
         return path.stat().st_size
     total = 0
     with opened(path) as stream:
-        while piece := stream.read(1 << 22):
+        while (piece := stream.read(_PIECE)) and (most is None or total <= most):
             total += len(piece)
     return total

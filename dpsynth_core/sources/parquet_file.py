@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.names import column_field, trimmed
+from dpsynth_core.sources.arrow_types import check_type, repaired
+from dpsynth_core.vocabulary.names import trimmed
 
 
 def names(paths: Sequence[Path], folder: Path | None) -> tuple[str, ...]:
@@ -40,12 +41,6 @@ def check(paths: Sequence[Path], folder: Path | None) -> None:
 def schema(paths: Sequence[Path], folder: Path | None) -> pa.Schema:
     """The columns with their types, in the first file."""
     return _dataset(paths, folder).schema
-
-
-def column_type(paths: Sequence[Path], folder: Path | None, column: str) -> pa.DataType:
-    """The type of a column that is there, in the first file."""
-    schema = _dataset(paths, folder).schema
-    return schema.field(_as_written(schema)[column]).type
 
 
 def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -83,26 +78,3 @@ def _dataset(paths: Sequence[Path], folder: Path | None) -> ds.Dataset:
 
 def _unreadable() -> InputError:
     return InputError("data", "the file is not a readable Parquet file", "save it again, or choose another file")
-
-
-def check_type(name: str, kind: pa.DataType) -> None:
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        try:
-            pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
-        except pa.ArrowException:
-            remedy = "save the column without a time zone, or in UTC"
-            raise InputError(column_field(name), "its time zone is not known here", remedy) from None
-
-
-def repaired(column: pa.Array) -> pa.Array:
-    """The same with U+FFFD for bytes that are no UTF-8."""
-    if pa.types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    raw = column.cast(pa.large_binary())
-    try:
-        raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.array([None if value is None else value.decode(errors="replace") for value in raw.to_pylist()], column.type)
-    return column

@@ -6,7 +6,6 @@ engine.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +50,7 @@ def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
     from dpsynth_core.sources.formats import TableFormat
 
     path, form = Path(section["path"]), TableFormat.of(section)
-    files.check(path, form, limit_bytes=sys.maxsize)
+    files.check(path, form, limit_bytes=None)
     names = files.column_names(path, form)
     if person in names:
         files.check_person_column(path, form, person)

@@ -10,13 +10,12 @@ import csv
 import io
 import json
 import os
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import packed, statistical_file
-from dpsynth_core.sources.formats import DELIMITERS, KNOWN, TableFormat, table_files
+from dpsynth_core.sources import confined, packed, statistical_file
+from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, table_files
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.suggest import suggested_notation
 
@@ -44,7 +43,7 @@ def sniff(path: str | os.PathLike[str], encoding: str | None = None, delimiter: 
     if head.startswith(b"PARE") and 0 in head:
         raise InputError("data", "the file is an encrypted Parquet file", "save it without encryption")
     if (kind := _binary_kind(first, head)) is not None:
-        return TableFormat(kind, encoding=encoding or (_usable(statistical_file.encoding_of(first)) if kind in _STATISTICAL else "utf-8"))
+        return TableFormat(kind, encoding=encoding or (_usable(confined.encoding_of(first, kind)) if kind in STATISTICAL else "utf-8"))
     for signature, (what, remedy) in _SIGNATURES.items():
         if head.startswith(signature):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)
@@ -67,25 +66,13 @@ def _head(path: Path) -> bytes:
         raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
 
 
-_STATISTICAL = ("spss", "stata", "sas")
-
-
 def _binary_kind(path: Path, head: bytes) -> str | None:
     """The kind of table whose files begin so; None for text and for what is no table."""
     if head.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")) or (head.startswith(b"FEA1") and 0 in head):
         return "feather"
-    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and _is_workbook(path)):
+    if head.startswith(b"\xd0\xcf\x11\xe0") or (head.startswith(b"PK\x03\x04") and confined.is_workbook(path)):
         return "spreadsheet"
     return statistical_file.path_kind(head[:600])
-
-
-def _is_workbook(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            inside = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return False
-    return bool(inside & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
 
 
 def _usable(encoding: str) -> str:

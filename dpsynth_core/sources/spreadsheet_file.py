@@ -40,6 +40,16 @@ def sheets(path: Path) -> tuple[str, ...]:
         return tuple(book.sheet_names)
 
 
+def is_workbook(path: Path) -> bool:
+    """Whether an archive holds a workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False
+    return bool(inside & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
+
+
 def names(path: Path, form: TableFormat) -> tuple[str, ...]:
     """The header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
     return form.names or _header(_cells(path, form), form)[0]

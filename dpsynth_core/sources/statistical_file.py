@@ -71,7 +71,11 @@ def path_kind(head: bytes) -> str | None:
 
 def names(path: Path, form: TableFormat) -> tuple[str, ...]:
     """The names of the columns. Raises InputError for a file that cannot be read."""
-    return tuple(_decoded(name, form) for name in _meta(path).column_names)
+    return _names(_meta(path), form)
+
+
+def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
+    return tuple(_decoded(name, form).strip() for name in meta.column_names)
 
 
 def described(path: Path, form: TableFormat) -> tuple[Declared, ...]:
@@ -79,21 +83,21 @@ def described(path: Path, form: TableFormat) -> tuple[Declared, ...]:
     meta = _meta(path)
     return tuple(
         Declared(
-            name=_decoded(name, form),
+            name=shown,
             kind=_kind(meta, name),
             label=_decoded(label or "", form).strip(),
             labels=_labels(meta, name, form),
             missing=bool(meta.missing_ranges.get(name)) or bool(meta.missing_user_values.get(name)),
             decimals=_decimals(str(meta.original_variable_types.get(name))),
         )
-        for name, label in zip(meta.column_names, meta.column_labels, strict=True)
+        for name, shown, label in zip(meta.column_names, _names(meta, form), meta.column_labels, strict=True)
     )
 
 
 def batches(path: Path, form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """These columns, at most `rows` rows at a time. Raises InputError for a damaged file."""
     meta = _meta(path)
-    raw = dict(zip(names(path, form), meta.column_names, strict=True))
+    raw = dict(zip(_names(meta, form), meta.column_names, strict=True))
     convert = {name: _converter(meta, raw[name], form) for name in columns}
     start = 0
     while True:
@@ -117,7 +121,7 @@ def batches(path: Path, form: TableFormat, columns: Sequence[str], rows: int) ->
 
 
 def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
-    import pyreadstat  # takes half a second, and only these files need it
+    import pyreadstat  # takes a while, and `path_kind` does not need it
 
     readers: dict[str | None, Callable[..., tuple[Any, Any]]] = {
         "spss": pyreadstat.read_por if _is_portable(head) else pyreadstat.read_sav,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, files, jsonl_file, persons
+from dpsynth_core.sources import csv_file, files, jsonl_file, persons, readers
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat, table_files
 
@@ -46,7 +46,7 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
     """Read the whole table once. columns: those that will be used. Raises InputError if it cannot be read to its end."""
     used = tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     malformed = blank = damaged = unnamed = 0
-    with files.reading():
+    with readers.reading():
         if form.kind == "jsonl" and not isinstance(source, pd.DataFrame):
             for path in table_files(source):
                 wrong, empty = jsonl_file.malformed(path, form)

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import pack, unpack
-from dpsynth_core.bundle.confined import Limits, verified
+from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.verify import FAILED, SOUND, verify
+from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from tests.bundle.bundles import edited, packed, repacked
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tests.hostile import people, values
-from tests.hostile.attempts import Attempt, of_group
+from tests.hostile import bombs, people, values
+from tests.hostile.attempts import BAD, Attempt, of_group
 from tests.sources.written import WRITERS
 
 _ENDINGS = sorted(WRITERS)
+_HEAVY = (".ods", ".parquet")
+"""Bombs that are refused when they have filled all the memory that they may take."""
 
 
 @cache
@@ -76,3 +78,13 @@ def few_bytes_for_many(rng: random.Random, place: Path) -> Attempt:
     )
     (place / "people.csv.gz").write_bytes(content)
     return Attempt(people.synthesize("people.csv.gz", quoting=rng.choice([None, "standard"])), charges=True)
+
+
+@of_group("formats")
+def exploding(rng: random.Random, place: Path) -> Attempt:
+    """Small files that take gigabytes, or make the library that reads them fall over."""
+    people.write(rng, place)
+    (ending,) = rng.choices(list(bombs.BOMBS), [1 if ending in _HEAVY else 5 for ending in bombs.BOMBS])
+    name = f"people{ending}"
+    (place / name).write_bytes(bombs.BOMBS[ending](people.HEADER))
+    return Attempt(people.synthesize(name), codes=BAD, charges=True)

@@ -30,6 +30,7 @@ from unittest.mock import patch
 
 from dpsynth_core import cli
 from dpsynth_core.bundle import confined, reproduce, unpack, verify
+from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain
@@ -134,7 +135,7 @@ def _run(attempt: Attempt, place: Path) -> tuple[Outcome, bool]:
     return Outcome(code, stdout, stderr, time.monotonic() - start, _memory("VmHWM") - resident, ()), bool(opened)
 
 
-def _verified_here(bundle: Path | bytes, limits: confined.Limits, _public: Path | None = None) -> verify.Report:
+def _verified_here(bundle: Path | bytes, limits: Limits, _public: Path | None = None) -> verify.Report:
     """`confined.verified` without a process for each case, and without running the mechanism again."""
     try:
         return verify.verify(unpack.read_bytes(bundle) if isinstance(bundle, bytes) else unpack.read(bundle))
@@ -142,7 +143,7 @@ def _verified_here(bundle: Path | bytes, limits: confined.Limits, _public: Path 
         raise InputError("bundle", f"it takes more than {limits.megabytes} MB", "allow more") from None
 
 
-def _reproduced_here(bundle: Path, limits: confined.Limits, on_event: Any, public: Path | None = None) -> confined.Repeated:
+def _reproduced_here(bundle: Path, limits: Limits, on_event: Any, public: Path | None = None) -> confined.Repeated:
     """`confined.reproduced` likewise."""
     try:
         again = reproduce.reproduce(unpack.read(bundle), on_event, public)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
-from dpsynth_core.sources import demo, files, guess, labels, outside, spreadsheet_file
+from dpsynth_core.sources import demo, files, guess, labels, outside
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
@@ -95,7 +95,7 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 def sheets(draft: Draft) -> tuple[str, ...]:
     """The names of the sheets of a workbook. Raises InputError."""
-    return spreadsheet_file.sheets(files.table_files(draft["data"]["path"])[0])
+    return files.sheets(draft["data"]["path"])
 
 
 def adopt(draft: Draft, table: Table) -> None:

@@ -1,0 +1,92 @@
+"""Processes with limited memory and time, for what a hostile file could drive too far: how to start one, and how it keeps to its limits."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import resource
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import dpsynth_core
+
+TOO_MUCH = 1
+"""Exit code of a process that gave up."""
+
+_ONE_THREAD = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"),
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Every further thread reserves address space, which is what is limited."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """megabytes: of memory. seconds: of work of one processor. Both hold for the process, and for each one that it has search for records:
+    as many as there are processors that it may use."""
+
+    megabytes: int = 1024
+    seconds: int = 30
+    processors: int = 1
+
+    @property
+    def words(self) -> str:
+        return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """What runs a module of this package in a fresh Python. The folder in which we are is not searched for modules."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment() -> dict[str, str]:
+    """Of such a process: it finds this package, and works with one thread."""
+    package = str(Path(dpsynth_core.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+
+
+def limit(limits: Limits) -> None:
+    """Keep this process to the limits from here on, for good."""
+    limit_seconds(limits.seconds)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if hasattr(os, "sched_setaffinity"):
+        there = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, random.sample(there, min(limits.processors, len(there))))
+    if (occupied := _occupied()) is not None:
+        reserved, resident = occupied
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = reserved + max(0, limits.megabytes * 2**20 - resident)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def limit_seconds(seconds: float) -> None:
+    """So much more processor time for this process, from here on: it ends where it needs more. Can be called again."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def end_with(descriptor: int) -> None:
+    """End this process when the other end of a pipe or socket is closed, because nobody waits for it any more."""
+
+    def watch() -> None:
+        os.read(descriptor, 1)
+        os._exit(TOO_MUCH)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _occupied() -> tuple[int, int] | None:
+    """Bytes of address space and of memory: what is reserved and not used does not count. None where the system does not say, and does
+    not keep to such a limit either."""
+    try:
+        pages = Path("/proc/self/statm").read_text().split()
+    except OSError:
+        return None
+    return int(pages[0]) * resource.getpagesize(), int(pages[1]) * resource.getpagesize()

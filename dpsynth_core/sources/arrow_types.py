@@ -1,0 +1,54 @@
+"""What Parquet and Feather share: which types can be read and what they say, and text that is no UTF-8."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.names import column_field, trimmed
+
+NESTED = "nested"
+"""Kind of a column of lists or structures."""
+
+
+def declared_type(column: pa.Field) -> Declared:
+    """What a column says of itself that has a type and nothing else."""
+    return Declared(trimmed(column.name), _kind(column.type))
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_nested(kind):
+        return NESTED
+    if pa.types.is_boolean(kind):
+        return "bool"
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    tests = {"date": pa.types.is_date, "timestamp": pa.types.is_timestamp, "time": pa.types.is_time, "duration": pa.types.is_duration}
+    return next((name for name, test in tests.items() if test(kind)), "text")
+
+
+def check_type(name: str, kind: pa.DataType) -> None:
+    """InputError for a type that cannot be read."""
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
+        except pa.ArrowException:
+            remedy = "save the column without a time zone, or in UTC"
+            raise InputError(column_field(name), "its time zone is not known here", remedy) from None
+
+
+def repaired(column: pa.Array) -> pa.Array:
+    """The same with U+FFFD for bytes that are no UTF-8."""
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, repaired(column.dictionary))
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    raw = column.cast(pa.large_binary())
+    try:
+        raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return pa.array([None if value is None else value.decode(errors="replace") for value in raw.to_pylist()], column.type)
+    return column
