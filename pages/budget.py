@@ -19,14 +19,14 @@ def main() -> None:
     with left:
         budget_view.amount(here)
         budget_view.accuracy(here, unit, sharings)
-        if error is None:
+        if budget_view.can_be_divided(error):
             divided = document.shares(here.draft)
             budget_view.learning(here)
             budget_view.certificate(here, workload, unit, divided.certificate)
             budget_view.noise(here, workload, unit, divided.mechanism, sharings)
-            error = budget_view.account(here, divided)
+            error = error or budget_view.account(here, divided)
     with right:
-        if document.problem(here.draft, "budget") is None:
+        if budget_view.can_be_divided(document.problem(here.draft, "budget")):
             budget_view.pictures(here.draft, workload, unit, document.shares(here.draft))
     frame.nav_checked("budget", error)
 

@@ -40,6 +40,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True)
     make.add_argument("--delta", default="1e-9", help="default: %(default)s")
+    weak = "why an epsilon above 10 is right for these people; a sentence, published with the release"
+    make.add_argument("--epsilon-reason", metavar="TEXT", default="", help=weak)
     certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
     make.add_argument("--certificate", metavar="SHARE", default="0.05", help=certificate)
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
@@ -101,7 +103,10 @@ def _synthesize(options: argparse.Namespace) -> None:
         "domain_justification": options.origin_reason,
         "domain": domain.to_json(),
         "workload": parse_workload(options.workload, domain).to_json(),
-        "budget": {name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+        "budget": {
+            **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+            "reason": options.epsilon_reason,
+        },
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "seed": number(options.seed)},
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dpsynth_core.foundation.reasons import is_reason
-from dpsynth_core.planning import looks, origins
+from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import WEAK_EPSILON
 from dpsynth_core.privacy.unit import REPLACE
@@ -140,13 +140,15 @@ def _of_rows(spec: Spec) -> Iterator[Leak]:
 
 
 def _of_budget(spec: Spec) -> Iterator[Leak]:
-    if spec.budget.epsilon > WEAK_EPSILON:
+    if weakness.is_weak(spec.budget.epsilon):
+        explained = is_reason(spec.budget.reason)
         yield Leak(
             "weak-epsilon",
-            Severity.MEDIUM,
+            Severity.MEDIUM if explained else Severity.HIGH,
             f"Epsilon above {WEAK_EPSILON:g} is a weak promise",
-            "Someone who half suspects that a person is in the table could become all but certain.",
-            "Lower epsilon, or have a reason in writing.",
+            "Someone who half suspects that a person is in the table could become all but certain."
+            + (" Your reason is published with the release." if explained else ""),
+            "Lower epsilon, or write why so weak a promise is right.",
             "budget",
         )
 

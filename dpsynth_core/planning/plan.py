@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.discovery import division
 from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
-from dpsynth_core.planning import origins
+from dpsynth_core.planning import origins, weakness
 from dpsynth_core.planning.spec import STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
@@ -124,6 +124,8 @@ class Plan:
         if rows > 1 and spec.unit.person_column is None:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
         origins.check(spec)
+        if spec.protects:
+            weakness.check(spec.budget)
         mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         domain = Domain.from_json(spec.domain)
         _check_unknown(spec, mechanism, domain)

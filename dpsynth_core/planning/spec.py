@@ -136,12 +136,13 @@ class UnitSpec(_Part):
 
 class BudgetSpec(_Part):
     """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
-    what the domain does not say; only where there is something to learn."""
+    what the domain does not say; only where there is something to learn. reason: why an epsilon above 10 is right (`planning.weakness`)."""
 
     epsilon: float
     delta: float
     certificate: float = 0.0
     discovery: float = DEFAULT_DISCOVERY
+    reason: str = Field(default="", max_length=10_000)
 
 
 class MechanismSpec(_Part):
@@ -220,6 +221,8 @@ class Spec(_Part):
             del obj["looks"]
         if not self.learns:
             del obj["budget"]["discovery"]
+        if not self.budget.reason.strip():
+            del obj["budget"]["reason"]
         if self.public is None:
             del obj["public"]
         else:
@@ -228,6 +231,11 @@ class Spec(_Part):
                 if obj["public"][name] is None:
                     del obj["public"][name]
         return obj
+
+    @property
+    def protects(self) -> bool:
+        """Whether somebody's privacy is at stake: real people, and noise that nobody can predict."""
+        return not self.data.simulated and self.output.seed is None
 
     @property
     def learns(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.mechanisms.mechanism import Learner
-from dpsynth_core.planning import looks, origins
+from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
@@ -91,6 +91,8 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
         yield Brand("conditional", f"The guarantee has a condition. {condition}")
     for warning in check_budget(spec.budget.epsilon, spec.budget.delta, public_n=max(1, round(total))):
         yield Brand("budget", warning)
+    if reason := weakness.sentence(spec.budget):
+        yield Brand("budget", reason)
     if not plan.mechanism.card.makes_rows:
         output = "a rule" if isinstance(plan.mechanism, Learner) else "noisy marginals"
         yield Brand("answers-only", f"{plan.mechanism.card.title} gives {output} and no rows.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.evaluation.quantiles import normal
-from dpsynth_core.planning import discovery, looks, origins
+from dpsynth_core.planning import discovery, looks, origins, weakness
 from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.privacy.attacker import Reading
 from dpsynth_core.privacy.unit import REPLACE
@@ -120,6 +120,8 @@ def _assumptions(release: Release) -> Iterator[str]:
     reason = spec.domain_justification.strip()
     if reason:
         yield f"The curator's words on that: “{reason}”"
+    if reason := weakness.sentence(spec.budget):
+        yield reason
     if not spec.data.simulated:
         yield _looks(spec)
     yield "Values outside their column's list or bounds were moved into it by a fixed rule (see Columns); none was left out or reported."

@@ -17,6 +17,7 @@ import numpy as np
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.privacy.conversions import check_budget
@@ -71,6 +72,8 @@ class Sweep:
             registry.get(name)
         for epsilon in self.epsilons:
             check_budget(epsilon, self.base.budget.delta)
+            if self.table == PRIVATE and self.base.protects:
+                weakness.check(self.base.budget.model_copy(update={"epsilon": epsilon}))
         if not 1 <= self.repeats <= MAX_REPEATS:
             raise InputError(f"{_FIELD}.repeats", f"{self.repeats} is out of range", f"use 1 to {MAX_REPEATS}")
         if len(self.mechanisms) * len(self.epsilons) * len(self.sizes) * self.repeats > MAX_POINTS:

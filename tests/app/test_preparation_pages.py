@@ -20,6 +20,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import jobs, ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import project_table
@@ -289,6 +290,20 @@ def test_a_delta_from_one_in_the_declared_number_of_people_stops_continue() -> N
     assert "random person" in words(app)
     field(app, "text_input", "δ").set_value("0.00001").run()
     assert can_continue(app, "budget")
+
+
+def test_an_epsilon_above_ten_stops_continue_until_a_reason_is_written() -> None:
+    one = project(data=TableFormat().section("/data/people.csv"))
+    ledger.open_population(LOCAL_OWNER, "Invented people", (50.0, 1e-9))
+    app = open_page("budget", one)
+    field(app, "text_input", "ε").set_value("12").run()
+    assert not can_continue(app, "budget")
+    assert "there is no reason" in words(app)
+    field(app, "text_area", "Why is so large").set_value("The counts are published already.").run()
+    assert can_continue(app, "budget")
+    field(app, "text_input", "ε").set_value("2").run()
+    assert not [area for area in app.text_area if "Why is so large" in area.label]
+    assert document.spec(stored(), "Trial").budget.reason == ""
 
 
 def test_the_odds_are_said_in_words() -> None:

@@ -63,6 +63,12 @@ def test_a_reason_makes_a_domain_from_data_less_severe_but_not_unsaid() -> None:
     assert found(domain_origin="data", domain_justification="public since 1990")["domain-from-data"].severity is Severity.MEDIUM
 
 
+def test_a_reason_makes_a_large_epsilon_less_severe_but_not_unsaid() -> None:
+    weak = {"epsilon": 20.0, "delta": 1e-9}
+    assert found(budget=weak)["weak-epsilon"].severity is Severity.HIGH
+    assert found(budget=weak | {"reason": "the counts are published already"})["weak-epsilon"].severity is Severity.MEDIUM
+
+
 def test_a_fixed_number_of_rows_leaks_nothing_where_the_number_is_public() -> None:
     assert "exact-rows" not in found(unit={"relation": "replace", "person_column": "id"}, output={"rows": 500})
 

@@ -51,6 +51,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("budget.epsilon", 2.0),
     ("budget.delta", 1e-8),
     ("budget.certificate", 0.05),
+    ("budget.reason", "because it is so"),
     ("mechanism.name", "independent"),
     ("mechanism.settings", {}),
     ("output.rows", 10),

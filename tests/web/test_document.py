@@ -70,6 +70,8 @@ def test_a_complete_draft_is_a_spec_that_resolves() -> None:
         ("budget", lambda d: d["budget"].update(epsilon=None)),
         ("budget", lambda d: d["budget"].update(delta=1e-3)),
         ("budget", lambda d: d["budget"].update(epsilon=float("nan"))),
+        ("budget", lambda d: d["budget"].update(epsilon=20.0)),
+        ("budget", lambda d: d["budget"].update(epsilon=20.0, reason="because")),
     ],
 )
 def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change: Callable[[Draft], object]) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import precision
+from dpsynth_core.planning import precision, weakness
 from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.precision import Sharing
 from dpsynth_core.planning.spec import UnitSpec
@@ -108,6 +108,28 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
         place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
     for warning in conversions.check_budget(epsilon, delta):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
+    if document.needs_reason(here.draft):
+        _reason(here)
+
+
+def _reason(here: Current) -> None:
+    """Why a weak promise is right; what is wrong with the answer stands below it."""
+    fields.paragraph(
+        "Why is so large an ε right for these people?",
+        weakness.FIELD,
+        placeholder="The counts are published already; this release adds the rows that go with them.",
+        max_chars=10_000,
+        help="A sentence. It is published with the release, in the report and in the data card.",
+    )
+    try:
+        weakness.check(document.budget(here.draft))
+    except InputError as error:
+        fields.problem(error)
+
+
+def can_be_divided(error: InputError | None) -> bool:
+    """Whether the budget can be drawn: what is wrong with it, if anything, is that a reason is missing."""
+    return error is None or error.field == weakness.FIELD
 
 
 def _at_most(share: float) -> str:

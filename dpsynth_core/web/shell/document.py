@@ -31,6 +31,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import plan as plans
+from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
@@ -124,6 +125,13 @@ def budget(draft: Mapping[str, Any]) -> BudgetSpec:
     return BudgetSpec(**stated)
 
 
+def needs_reason(draft: Mapping[str, Any]) -> bool:
+    """Whether epsilon is so large that the curator has to say why."""
+    epsilon, kind = draft["budget"].get("epsilon"), draft.get("data", {}).get("kind")
+    real = kind in KINDS and not KINDS[kind].simulated and draft["output"]["seed"] is None
+    return real and epsilon is not None and weakness.is_weak(epsilon)
+
+
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
     unknown = domain(draft).unknown if draft.get("domain") else ()
@@ -150,7 +158,10 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
             raise error
-    return Spec.from_json({"version": 1, "name": name} | {key: value for key, value in draft.items() if key != "wizard"} | {"looks": looks})
+    stated = {key: value for key, value in draft.items() if key != "wizard"}
+    if not needs_reason(draft):  # one that was written for a larger epsilon
+        stated["budget"] = {key: value for key, value in draft["budget"].items() if key != "reason"}
+    return Spec.from_json({"version": 1, "name": name} | stated | {"looks": looks})
 
 
 def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
@@ -189,6 +200,8 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
     _check_typed({"ε": draft["budget"].get("epsilon"), "δ": draft["budget"].get("delta")})
     if (declared := people(draft)) is not None:
         conversions.check_delta(draft["budget"]["delta"], declared)
+    if needs_reason(draft):
+        weakness.check(budget(draft))
     shares(draft)
 
 

@@ -1,0 +1,30 @@
+"""An epsilon so large that it promises little: allowed, for a reason that a person gives in writing and that is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpsynth_core.foundation import reasons
+from dpsynth_core.privacy.conversions import WEAK_EPSILON
+
+if TYPE_CHECKING:
+    from dpsynth_core.planning.spec import BudgetSpec
+
+FIELD = "budget.reason"
+
+
+def is_weak(epsilon: float) -> bool:
+    """Whether an epsilon needs a reason."""
+    return epsilon > WEAK_EPSILON
+
+
+def check(budget: BudgetSpec) -> None:
+    """Raises InputError for an epsilon that needs a reason and has none."""
+    if is_weak(budget.epsilon):
+        reasons.check_reason(FIELD, budget.reason, f"why an epsilon above {WEAK_EPSILON:g} is right for these people")
+
+
+def sentence(budget: BudgetSpec) -> str:
+    """The reason in the curator's words; "" where none is needed or given."""
+    reason = budget.reason.strip()
+    return f"The curator's reason for an epsilon above {WEAK_EPSILON:g}: “{reason}”" if reason and is_weak(budget.epsilon) else ""
