@@ -23,6 +23,7 @@ _OF_SQLITE = {
     sqlite3.SQLITE_CANTOPEN: ("its database cannot be opened", "check that you may write to the directory and that its disk is not full"),
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_PROTOCOL: _BUSY,
     sqlite3.SQLITE_IOERR: _BROKEN,
 }
 _OF_SYSTEM = {

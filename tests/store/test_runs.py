@@ -55,7 +55,7 @@ def test_submit_charges_and_queues_at_once(make_spec: Make, project: str) -> Non
         ({"mechanism": {"name": "magic"}}, InputError),
         ({"mechanism": {"name": "aim", "settings": {"max_size_mb": 1e-9}}}, InputError),
         ({"budget": {"epsilon": 0.0, "delta": 1e-9}}, InputError),
-        ({"budget": {"epsilon": 11.0, "delta": 1e-9}}, CapExceeded),
+        ({"budget": {"epsilon": 11.0, "delta": 1e-9, "reason": "the counts are published already"}}, CapExceeded),
         ({"domain": {"a": 4000, "b": 4000, "c": 4}, "workload": {"kind": "all", "k": 2}}, CapacityError),
     ],
 )

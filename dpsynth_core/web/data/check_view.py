@@ -58,7 +58,7 @@ def was_check(run: runs.Run) -> bool:
     return bool(run.spec["mechanism"]["name"] == Mixture.card.name)
 
 
-@st.dialog("Spend this on a check?", width="medium")
+@refusals.dialog("Spend this on a check?", width="medium")
 def _confirm(here: Current, epsilon: float, seen: Collection[str]) -> None:
     st.markdown(
         f"The check spends ε {numbers.short(epsilon)} of the population {code(here.draft['population'])}. From the moment it opens the "

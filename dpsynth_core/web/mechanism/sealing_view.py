@@ -106,7 +106,7 @@ def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
             _confirm(here, plan, account, [run.id for run in runs.list(here.owner, here.project)])
 
 
-@st.dialog("Spend this budget?", width="medium")
+@refusals.dialog("Spend this budget?", width="medium")
 def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -> None:
     spec, left = plan.spec, max(0.0, account.remaining_rho - plan.shares.rho)
     after = plan.shares.accountant.epsilon_from(left, account.cap_delta) if left > 0 else 0.0

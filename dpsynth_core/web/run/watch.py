@@ -100,7 +100,7 @@ def _now(run: Run, steps: list) -> str:
     return literal(steps[-1].message or label(steps[-1].attributes), 120) if steps else "starting"
 
 
-@st.dialog("Stop this run?")
+@refusals.dialog("Stop this run?")
 def _confirm_cancel(owner: str, run_id: str) -> None:
     run = runs.get(owner, run_id)
     if run.touched:

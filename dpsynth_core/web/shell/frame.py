@@ -69,7 +69,13 @@ def run() -> None:
     try:
         _route()
     except StoreFault as error:
-        _not_done(error)
+        _not_drawn(error)
+
+
+def _not_drawn(error: InputError) -> None:
+    """In place of a page: it may be drawn as soon as whatever stood in the way is gone."""
+    _not_done(error)
+    st.button("Try again", icon=":material/refresh:", key="try_again")
 
 
 def _not_done(error: InputError) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import streamlit as st
 
@@ -44,6 +44,20 @@ def stored(action: Callable[P, object]) -> Callable[P, None]:
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
     """A part of a page that draws itself again after so many seconds, and says in its place what disk or database refuse."""
+    return st.fragment(explained(draw), run_every=seconds)
+
+
+def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A dialog, which draws itself again when something in it is used; what disk or database refuse to it is said inside."""
+
+    def made(draw: Callable[P, None]) -> Callable[P, None]:
+        return st.dialog(title, **look)(explained(draw))
+
+    return made
+
+
+def explained(draw: Callable[P, None]) -> Callable[P, None]:
+    """The same, which says in its place what disk or database refuse."""
 
     @wraps(draw)
     def drawn(*arguments: P.args, **options: P.kwargs) -> None:
@@ -52,7 +66,7 @@ def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
         except StoreFault as error:
             refused(error)
 
-    return st.fragment(drawn, run_every=seconds)
+    return drawn
 
 
 def attempt(place: str, action: Callable[[], object]) -> bool:

@@ -75,20 +75,20 @@ def _labels(own: Sequence[projects.Project]) -> dict[str, str]:
     return {project.id: labels[project.id] for project in own}
 
 
-@st.dialog("New project", icon=":material/add:")
+@refusals.dialog("New project", icon=":material/add:")
 def _new() -> None:
     st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key=_NEW_NAME)
     _confirm("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]))
 
 
-@st.dialog("Rename project", icon=":material/edit:")
+@refusals.dialog("Rename project", icon=":material/edit:")
 def _rename(here: Current) -> None:
     st.session_state.setdefault(_OTHER_NAME, here.name)
     st.text_input("Name", max_chars=80, key=_OTHER_NAME)
     _confirm("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME]))
 
 
-@st.dialog("Delete project", icon=":material/delete:")
+@refusals.dialog("Delete project", icon=":material/delete:")
 def _delete(here: Current) -> None:
     st.markdown(f"Delete {code(here.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")

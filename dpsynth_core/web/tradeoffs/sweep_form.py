@@ -142,7 +142,7 @@ def _start(here: Current) -> None:
     frame.refused_at(_SWEEP)
 
 
-@st.dialog("Charge the private table?", width="medium")
+@refusals.dialog("Charge the private table?", width="medium")
 def _confirm(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
     account = ledger.spent(sweep.base.population, ZCDP)
     rho_left = account.remaining_rho

@@ -1,0 +1,62 @@
+"""What disk or database refuse is said in the same words wherever it happens: on a page, in a button, in a part, in a dialog."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.web.shell import frame, session
+
+SAID = ["**DPSYNTH\\_HOME**: its database is locked by another program. Close whatever else uses it, and try again."]
+
+
+def test_a_dialog_says_what_the_database_refuses() -> None:
+    def page() -> None:
+        from dpsynth_core.store.faults import StoreFault
+        from dpsynth_core.web.shell import refusals
+
+        @refusals.dialog("Stop this run?")
+        def ask() -> None:
+            raise StoreFault("DPSYNTH_HOME", "its database is locked by another program", "close whatever else uses it, and try again")
+
+        ask()
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert [error.value for error in app.error] == SAID
+
+
+def test_a_page_that_could_not_be_drawn_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+
+    def route() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise StoreFault("DPSYNTH_HOME", "its database is locked by another program", "close whatever else uses it, and try again")
+        st.write("here it is")
+
+    monkeypatch.setattr(session, "admitted", lambda: True)
+    monkeypatch.setattr(frame, "_route", route)
+
+    def page() -> None:
+        from dpsynth_core.web.shell import frame
+
+        frame.run()
+
+    app = AppTest.from_function(page).run()
+    assert [error.value for error in app.error] == SAID
+    app.button(key="try_again").click().run()
+    assert not app.error
+    assert [text.value for text in app.markdown] == ["here it is"]
+
+
+def test_every_dialog_and_every_part_that_draws_itself_again_is_one_of_these() -> None:
+    root = Path(frame.__file__).parents[1]
+    sources = [*root.rglob("*.py"), *(root.parents[1] / "pages").glob("*.py")]
+    own = [path.name for path in sources if re.search(r"\bst\.(dialog|fragment|experimental_\w+)\(", path.read_text())]
+    assert own == ["refusals.py"]
