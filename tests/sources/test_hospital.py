@@ -1,0 +1,86 @@
+"""A hospital's export, in the four formats that people have: all of it is used, and every format means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpsynth_core.sources.codec import encode
+from dpsynth_core.sources.files import check, open_batches
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.labels import declared_domain
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.domain import Domain
+from tests import hospital
+
+EXPORTS: dict[str, Callable[[Path], Path]] = {
+    "stays.csv": hospital.write_csv,
+    "stays.xlsx": hospital.write_xlsx,
+    "stays.sav": hospital.write_statistical,
+    "stays.dta": hospital.write_statistical,
+}
+CODED = ("stays.sav", "stays.dta")
+
+
+def domain_of(name: str) -> Domain:
+    obj = hospital.domain(coded=name in CODED)
+    if name == "stays.xlsx":  # a workbook shows its own words for yes and no
+        next(one for one in obj["attributes"] if one["name"] == "emergency")["categories"] = ["false", "true"]
+    return Domain.from_json(obj)
+
+
+def cells(path: Path, form: TableFormat, domain: Domain) -> dict[str, list[str]]:
+    """Of each column and stay the label of the cell; positions for the answers that formats write differently."""
+    table = pa.Table.from_batches(open_batches(path, form, domain.names))
+    found = encode(domain, table, form.notation)
+    different = (*hospital.LABELS, "emergency")
+    return {
+        one.name: [str(code) if one.name in different else one.cell_labels()[code] for code in found[one.name].tolist()] for one in domain
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("hospital")
+    for name, write in EXPORTS.items():
+        write(place / name)
+    return place
+
+
+def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: Path) -> None:
+    seen = {}
+    for name in EXPORTS:
+        form, domain = sniff(folder / name), domain_of(name)
+        check(folder / name, form)
+        seen[name] = cells(folder / name, form, domain)
+        assert not [column for column, labels in seen[name].items() if "other" in labels], name
+    assert seen["stays.csv"].keys() == set(hospital.USABLE)
+    missing = {column for column, labels in seen["stays.csv"].items() if "missing" in labels}
+    assert missing == {"second_diagnosis", "weight", "creatinine"}  # discharge_kind is compared by its positions
+    for name in ("stays.xlsx", *CODED):
+        assert [column for column, labels in seen["stays.csv"].items() if seen[name][column] != labels] == [], name
+
+
+def test_the_suggestion_is_how_a_german_export_is_written(folder: Path) -> None:
+    form = sniff(folder / "stays.csv")
+    assert (form.delimiter, form.decimal, form.date_format, form.encoding) == (";", ",", "dd.mm.yyyy", "cp1252")
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_labels_of_a_statistical_file_are_its_answers(folder: Path, name: str) -> None:
+    entries = {one["name"]: one for one in declared_domain(folder / name, sniff(folder / name))["attributes"]}
+    assert {column: entries[column]["labels"] for column in hospital.LABELS} == {
+        column: list(answers.values()) for column, answers in hospital.LABELS.items()
+    }
+    assert entries["admission_kind"]["label"] == "admission kind"
+
+
+def test_the_invented_stays_are_the_same_every_time() -> None:
+    one, other = hospital.table(), hospital.table()
+    assert one.equals(other)
+    assert len(hospital.USABLE) == 26
+    assert np.mean(one["patient"].duplicated()) > 0.2  # several stays of one patient
