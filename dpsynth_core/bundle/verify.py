@@ -62,6 +62,7 @@ SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
 REPLAYED = "Does all of it follow from the answers?"
 _BOUNDS, _CERTIFICATE = "Do the bounds follow?", "Does the certificate add up?"
 _NO_ROWS = "there are no rows, only answers"
+_OTHER_COLUMNS = "the columns of synthetic.csv are not those of the domain"
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _PROMISE = re.compile(r"\([^()]*\)-differential")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -212,7 +213,7 @@ class _Opened:
         content = self.bundle.files.get(releases.ROWS_CSV)
         if content is None:
             return None
-        kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.release.domain}
+        kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.release.domain.columns}
         options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
         try:
             table = pcsv.read_csv(io.BytesIO(content), parse_options=pcsv.ParseOptions(newlines_in_values=True), convert_options=options)
@@ -225,7 +226,7 @@ class _Opened:
         """The rows as cells of the domain."""
         if self.table is None:
             return None
-        _expect(self.table.column_names == list(self.release.domain.names), "the columns of synthetic.csv are not those of the domain")
+        _expect(self.table.column_names == list(self.release.domain.column_names), _OTHER_COLUMNS)
         found = encode(self.release.domain, self.table, Notation(frozenset()))
         return np.column_stack([found[name] for name in self.release.domain.names])
 
@@ -345,7 +346,7 @@ def _rows(opened: _Opened) -> str:
         _expect(not due, "there are no rows, though the mechanism makes some")
         raise _Nothing(_NO_ROWS)
     _expect(opened.table.num_rows == stated, f"synthetic.csv has {opened.table.num_rows:,} rows, but {stated:,} are stated")
-    _expect(opened.table.column_names == list(opened.release.domain.names), "the columns of synthetic.csv are not those of the domain")
+    _expect(opened.table.column_names == list(opened.release.domain.column_names), _OTHER_COLUMNS)
     wrong = strays(opened.release.domain, opened.table)
     _expect(not wrong, f"values outside the domain in {_some(wrong)}")
     return f"{stated:,} rows, every value one of its column's"

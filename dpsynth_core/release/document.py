@@ -114,7 +114,7 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
     if not plan.portions:
         return plan
     domain = Domain.from_json(obj["domain"])
-    same = domain.names == plan.domain.names and all(
+    same = (domain.names, domain.filled) == (plan.domain.names, plan.domain.filled) and all(
         found.size <= asked.most and found.kind == asked.kind if asked.most else found == asked
         for found, asked in zip(domain, plan.domain, strict=True)
     )

@@ -25,8 +25,8 @@ from pyarrow import feather
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.release.document import csv_bytes, parquet_bytes, with_readable_times
-from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.domain import Column, Domain
+from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 _THEN = datetime(1980, 1, 1)
@@ -41,7 +41,7 @@ _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
 class _Program:
     """How a statistical program holds times: as a column of what, and by dtype under which format of which width."""
 
-    time: Callable[[Micros, Attribute], pd.Series]
+    time: Callable[[Micros, Column], pd.Series]
     times: Mapping[str, tuple[str, int]]
 
 
@@ -93,16 +93,16 @@ def _xlsx(table: pa.Table, domain: Domain) -> bytes:
         writers = {"string": sheet.write_string, "bool": sheet.write_boolean}
         shown = {dtype: book.add_format({"num_format": form}) for dtype, form in _EXCEL_FORMATS.items()}
         writers |= {dtype: _excel_time(sheet, form) for dtype, form in shown.items()}
-        for place, attribute in enumerate(domain):
+        for place, attribute in enumerate(domain.columns):
             sheet.write_string(0, place, attribute.name[:32_767])
             if attribute.dtype in shown:
                 sheet.set_column(place, place, 20 if attribute.dtype == "timestamp" else 11, shown[attribute.dtype])
-        for place, attribute in enumerate(domain):
+        for place, attribute in enumerate(domain.columns):
             write = writers.get(attribute.dtype, sheet.write_number)
             for row, value in enumerate(table.column(attribute.name).to_pylist(), start=1):
                 if value is not None:
                     write(row, place, value)
-        if any(attribute.label or attribute.labels for attribute in domain):
+        if any(attribute.label or attribute.labels for attribute in domain.columns):
             _add_codebook(book.add_worksheet("codebook"), domain)
     return out.getvalue()
 
@@ -121,7 +121,7 @@ def _excel_time(sheet: Any, form: Any) -> Callable[[int, int, Any], None]:
 
 def _add_codebook(sheet: Any, domain: Domain) -> None:
     lines = [("column", "label", "value", "value_label")]
-    for attribute in domain:
+    for attribute in domain.columns:
         lines.append((attribute.name, attribute.label, "", ""))
         lines += [(attribute.name, "", *pair) for pair in zip(attribute.categories, attribute.labels, strict=False)]
     for row, line in enumerate(lines):
@@ -132,7 +132,7 @@ def _add_codebook(sheet: Any, domain: Domain) -> None:
 def _sav(table: pa.Table, domain: Domain) -> bytes:
     import pyreadstat
 
-    names = _identifiers(domain.names, 60, r"[^\w.@#$]")
+    names = _identifiers(domain.column_names, 60, r"[^\w.@#$]")
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
@@ -140,8 +140,8 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
             str(path),
             column_labels=_labels(domain, names, 255),
             variable_value_labels=_value_labels(domain, names, 120, texts=True),
-            variable_measure={name: _measure(a) for name, a in zip(names, domain, strict=True)},
-            variable_format={name: form for name, a in zip(names, domain, strict=True) if (form := _spss_format(a))},
+            variable_measure={name: _measure(a) for name, a in zip(names, domain.columns, strict=True)},
+            variable_format={name: form for name, a in zip(names, domain.columns, strict=True) if (form := _spss_format(a))},
         )
 
     content = bytearray(_through_file(write, ".sav"))
@@ -149,14 +149,14 @@ def _sav(table: pa.Table, domain: Domain) -> bytes:
     return bytes(content)
 
 
-def _measure(attribute: Attribute) -> str:
+def _measure(attribute: Column) -> str:
     """What SPSS calls the level of measurement."""
     if not attribute.is_listed:
         return "scale"
-    return "ordinal" if attribute.about.ordered else "nominal"
+    return "ordinal" if KINDS[attribute.kind].ordered else "nominal"
 
 
-def _spss_format(attribute: Attribute) -> str | None:
+def _spss_format(attribute: Column) -> str | None:
     if attribute.dtype == "int64" or attribute.dtype == "bool":
         return "F12.0"
     if attribute.dtype == "float64":
@@ -164,7 +164,7 @@ def _spss_format(attribute: Attribute) -> str | None:
     return "SDATE10" if attribute.dtype == "date" else _time_format(attribute, _SPSS)
 
 
-def _time_format(attribute: Attribute, program: _Program) -> str | None:
+def _time_format(attribute: Column, program: _Program) -> str | None:
     """How the program shows a column of times, with a fraction of seconds where the precision is that fine."""
     if (form := program.times.get(attribute.dtype)) is None:
         return None
@@ -173,9 +173,10 @@ def _time_format(attribute: Attribute, program: _Program) -> str | None:
 
 
 def _dta(table: pa.Table, domain: Domain) -> bytes:
-    names = _identifiers(domain.names, 32, r"\W")
+    names = _identifiers(domain.column_names, 32, r"\W")
     frame, out = _frame(table, domain, names, _STATA), io.BytesIO()
-    moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in zip(names, domain, strict=True) if a.dtype in _STATA_DATES}
+    dtypes = {name: column.dtype for name, column in zip(names, domain.columns, strict=True)}
+    moments: dict[Any, Any] = {name: _STATA_DATES[dtype] for name, dtype in dtypes.items() if dtype in _STATA_DATES}
     for name in moments:
         frame[name] = pd.to_datetime(frame[name])
     frame.to_stata(
@@ -193,11 +194,11 @@ def _dta(table: pa.Table, domain: Domain) -> bytes:
 def _xpt(table: pa.Table, domain: Domain) -> bytes:
     import pyreadstat
 
-    names = _identifiers(domain.names, 32, r"[^A-Za-z0-9_]")
+    names = _identifiers(domain.column_names, 32, r"[^A-Za-z0-9_]")
 
     def write(path: Path) -> None:
         frame = _frame(table, domain, names, _SAS)
-        shown = {name: form for name, a in zip(names, domain, strict=True) if (form := _sas_format(a))}
+        shown = {name: form for name, a in zip(names, domain.columns, strict=True) if (form := _sas_format(a))}
         pyreadstat.write_xport(frame, str(path), column_labels=_labels(domain, names, 255), variable_format=shown)
 
     content = _through_file(write, ".xpt")
@@ -205,7 +206,7 @@ def _xpt(table: pa.Table, domain: Domain) -> bytes:
     return head + content[640:]
 
 
-def _sas_format(attribute: Attribute) -> str | None:
+def _sas_format(attribute: Column) -> str | None:
     return "YYMMDD10." if attribute.dtype == "date" else _time_format(attribute, _SAS)
 
 
@@ -219,10 +220,10 @@ def _through_file(write: Callable[[Path], None], ending: str) -> bytes:
 
 def _frame(table: pa.Table, domain: Domain, names: Sequence[str], program: _Program) -> pd.DataFrame:
     """Columns as statistical programs know them: numbers with nan, texts with "" for missing, 0 and 1, days."""
-    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in zip(names, domain, strict=True)})
+    return pd.DataFrame({name: _column(table.column(a.name), a, program) for name, a in zip(names, domain.columns, strict=True)})
 
 
-def _column(column: pa.ChunkedArray, attribute: Attribute, program: _Program) -> pd.Series:
+def _column(column: pa.ChunkedArray, attribute: Column, program: _Program) -> pd.Series:
     if holds_times(column.type):
         return program.time(micros(column.combine_chunks()), attribute)
     if attribute.dtype == "string":
@@ -233,7 +234,7 @@ def _column(column: pa.ChunkedArray, attribute: Attribute, program: _Program) ->
     return pd.Series(numbers.astype(np.int32) if _is_small(attribute) and not column.null_count else numbers)
 
 
-def _is_small(attribute: Attribute) -> bool:
+def _is_small(attribute: Column) -> bool:
     """Whole numbers that four bytes hold, missing codes of Stata set aside."""
     if attribute.dtype not in ("int64", "bool"):
         return False
@@ -242,17 +243,17 @@ def _is_small(attribute: Attribute) -> bool:
     return max(largest, *bounds, 0.0) < 2_000_000_000
 
 
-def _seconds(since: int) -> Callable[[Micros, Attribute], pd.Series]:
+def _seconds(since: int) -> Callable[[Micros, Column], pd.Series]:
     """Times as seconds; timestamps since the first day of a program, so many days after 1970-01-01."""
 
-    def series(counts: Micros, attribute: Attribute) -> pd.Series:
+    def series(counts: Micros, attribute: Column) -> pd.Series:
         first = since * DAY_MICROS if attribute.dtype == "timestamp" else 0
         return pd.Series(np.where(counts == NO_TIME, np.nan, (counts - first) / 1e6))
 
     return series
 
 
-def _stata_time(counts: Micros, attribute: Attribute) -> pd.Series:
+def _stata_time(counts: Micros, attribute: Column) -> pd.Series:
     """Timestamps; times of day as those of the first day of Stata; durations as counts of their precision."""
     if attribute.dtype == "duration":
         return pd.Series(np.where(counts == NO_TIME, np.nan, counts / MICROSECONDS[attribute.precision]))
@@ -262,19 +263,19 @@ def _stata_time(counts: Micros, attribute: Attribute) -> pd.Series:
 
 def _counted_in(domain: Domain, names: Sequence[str]) -> dict[str, str]:
     """What numbers count that are durations."""
-    return {name: f"{a.name}, in {a.precision}s"[:80] for name, a in zip(names, domain, strict=True) if a.dtype == "duration"}
+    return {name: f"{a.name}, in {a.precision}s"[:80] for name, a in zip(names, domain.columns, strict=True) if a.dtype == "duration"}
 
 
 def _labels(domain: Domain, names: Sequence[str], most: int) -> dict[str, Any]:
     """The label of each column; the right name where that had to be changed."""
-    pairs = zip(names, domain, strict=True)
+    pairs = zip(names, domain.columns, strict=True)
     return {name: label[:most] for name, a in pairs if (label := a.label or (a.name if a.name != name else ""))}
 
 
 def _value_labels(domain: Domain, names: Sequence[str], most: int, texts: bool) -> dict[str, dict[Any, str]]:
     """The label of each category, as far as the format has labels for values of its type."""
     labels: dict[str, dict[Any, str]] = {}
-    for name, attribute in zip(names, domain, strict=True):
+    for name, attribute in zip(names, domain.columns, strict=True):
         named = dict(zip(attribute.categories, attribute.labels, strict=False))
         if attribute.dtype == "bool":
             labels[name] = {value: named.get(word, word)[:most] for value, word in _YES_NO.items()}

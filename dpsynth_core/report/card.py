@@ -9,7 +9,8 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
-from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Column
+from dpsynth_core.vocabulary.filled import Filled
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
@@ -37,7 +38,7 @@ def card(release: Release, headline: Headline) -> str:
         *_card_list("What is not protected", NOT_PROTECTED),
         *_card_list("How to check it", checks()),
         *_card_list("Facts", [f"{key}: {value}" for key, value in facts(release)]),
-        *_card_list("Columns", [f"{a.name}: {_about(a)}{a.kind}, {a.size} cells ({first(a.cell_labels())})" for a in release.domain]),
+        *_card_list("Columns", [f"{c.name}: {_about(c)}{_column(c)}" for c in release.domain.columns]),
     ]
     return "\n".join(lines)
 
@@ -51,5 +52,12 @@ def _plain(text: str) -> str:
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
-def _about(attribute: Attribute) -> str:
+def _about(attribute: Column) -> str:
     return f"{attribute.label}; " if attribute.label else ""
+
+
+def _column(column: Column) -> str:
+    """What can be in it."""
+    if isinstance(column, Filled):
+        return column.in_words()
+    return f"{column.kind}, {column.size} cells ({first(column.cell_labels())})"

@@ -28,16 +28,18 @@ def codebook_csv(release: Release) -> bytes:
     """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, and what happened to
     values outside; and what a column is about, where some column says so. Then where the domain came from. Formulas get an apostrophe."""
     came_from = origins.clause(release.spec)
-    lines = [
+    lines: list[tuple[str, str, int | None, str, str, str, str]] = [
         (attribute.name, attribute.kind, number, label, written(attribute, number), _outside(release, attribute), came_from)
         for attribute in release.domain
         for number, label in enumerate(attribute.cell_labels())
     ]
+    lines += [(one.name, one.kind, None, one.text, "", one.in_words(), came_from) for one in release.domain.filled]
     names = ["column", "kind", "cell", "label", "written_as", "values_outside", "domain_from"]
     types = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.string()]
     columns = zip(*lines, strict=True)
     table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names)
-    if any(attribute.label for attribute in release.domain):
+    if any(column.label for column in release.domain.columns):
         about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
+        about += [one.label for one in release.domain.filled]
         table = table.add_column(1, "about", pa.array(about, pa.string()))
     return csv_bytes(table, for_spreadsheets=True)

@@ -15,7 +15,8 @@ from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
-from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.vocabulary.domain import Column
+from dpsynth_core.vocabulary.filled import Filled
 
 CROISSANT, RESPONSIBLE = "http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"
 GUARANTEE_VERSION = 1
@@ -85,19 +86,23 @@ def _file(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _records(release: Release) -> dict[str, Any]:
-    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": [_field(i, a) for i, a in enumerate(release.domain)]}
+    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": [_field(i, a) for i, a in enumerate(release.domain.columns)]}
 
 
-def _field(number: int, attribute: Attribute) -> dict[str, Any]:
+def _field(number: int, column: Column) -> dict[str, Any]:
     """Numbered, because a column's name can be anything and an identifier cannot."""
     return {
         "@type": "cr:Field",
         "@id": f"rows/{number + 1}",
-        "name": attribute.name,
-        "description": "; ".join(filter(None, [attribute.label, f"{attribute.kind}, {attribute.size} cells", "see codebook.csv"])),
-        "dataType": _TYPES[attribute.dtype],
-        "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": attribute.name}},
+        "name": column.name,
+        "description": "; ".join(filter(None, [column.label, _about(column), "see codebook.csv"])),
+        "dataType": _TYPES[column.dtype],
+        "source": {"fileObject": {"@id": ROWS_CSV}, "extract": {"column": column.name}},
     }
+
+
+def _about(column: Column) -> str:
+    return column.in_words() if isinstance(column, Filled) else f"{column.kind}, {column.size} cells"
 
 
 def _guarantee(release: Release, headline: Headline) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
-from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
 
 _FRAME = Path(__file__).with_name("page.html")
@@ -145,7 +145,7 @@ def _html_table_row(row: Any) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _about(attribute: Attribute) -> str:
+def _about(attribute: Column) -> str:
     return f"<br><small>{escape(attribute.label)}</small>" if attribute.label else ""
 
 
@@ -155,6 +155,11 @@ def _html_columns(domain: Domain) -> str:
         f"<tr><td>{escape(a.name)}{_about(a)}</td><td class=s>{escape(a.kind)}</td><td class=n>{a.size:,}</td>"
         f"<td>{escape(first(a.cell_labels()))}</td><td>{escape(outside_rule(a))}</td></tr>"
         for a in domain
+    )
+    body += "".join(
+        f"<tr><td>{escape(one.name)}{_about(one)}</td><td class=s>{escape(one.kind)}</td><td class=n>–</td>"
+        f"<td></td><td>{escape(one.in_words())}</td></tr>"
+        for one in domain.filled
     )
     return f"<table class=wide><thead>{head}</thead><tbody>{body}</tbody></table>"
 

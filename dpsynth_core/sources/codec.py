@@ -20,7 +20,8 @@ from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.domain import Column, Domain
+from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
@@ -29,17 +30,17 @@ _PLAIN = ("int64", "float64")
 """What is released as numbers is read from columns of numbers as it is."""
 
 
-def arrow_type(attribute: Attribute) -> pa.DataType:
-    """Of the attribute's column in rows."""
+def arrow_type(attribute: Column) -> pa.DataType:
+    """Of a column of rows."""
     return times.arrow_type(attribute.dtype, attribute.precision) if attribute.dtype in times.READERS else _ARROW_TYPE[attribute.dtype]
 
 
 def typed(domain: Domain, table: pa.Table) -> pa.Table:
     """The table with the domain's types where its times are text, if it has the domain's columns. ValueError for a text that is no time."""
-    if table.column_names != list(domain.names):
+    if table.column_names != list(domain.column_names):
         return table
-    for place, attribute in enumerate(domain):
-        if attribute.dtype in times.READERS:
+    for place, attribute in enumerate(domain.columns):
+        if isinstance(attribute, Attribute) and attribute.dtype in times.READERS:
             text = table.column(attribute.name).combine_chunks()
             counts = times.READERS[attribute.dtype](text, Notation(frozenset()), 1)
             absent = counts == NO_TIME
@@ -193,7 +194,7 @@ def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Table:
-    """Rows of values from rows of codes, shape (n, columns of the domain); columns and types as the original's.
+    """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's.
 
     Numbers are uniform inside their bin, whole numbers and dates uniform over the values in it; missing cells become null,
     and "other" the text other (null where the column is not text: a number there would be taken for one).
@@ -203,13 +204,21 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -
         raise ValueError("codes needs one column per attribute of the domain")
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
-    columns = [_decode_column(attribute, codes[:, i], rng) for i, attribute in enumerate(domain)]
-    return pa.table(columns, schema=pa.schema([(a.name, arrow_type(a)) for a in domain]))
+    columns = {attribute.name: _decode_column(attribute, codes[:, i], rng) for i, attribute in enumerate(domain)}
+    columns |= {column.name: _filled_column(column, len(codes)) for column in domain.filled}
+    schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
+    return pa.table([columns[name] for name in domain.column_names], schema=schema)
+
+
+def _filled_column(column: Filled, rows: int) -> pa.Array:
+    return pa.array(column.values(rows), arrow_type(column))
 
 
 def strays(domain: Domain, table: pa.Table) -> list[str]:
     """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types."""
-    return [attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))]
+    wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
+    wrong |= {one.name for one in domain.filled if table.column(one.name).to_pylist() != one.values(table.num_rows)}
+    return [name for name in domain.column_names if name in wrong]
 
 
 def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:

@@ -116,7 +116,7 @@ def _text(summary: Summary) -> Guess:
         return guess
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
         reason = "Almost every row has a text of its own." if own else "It has too many different texts."
-        return Guess(summary.name, None, (reason,), "Leave it out: names, addresses and ids point at people.", drop=True)
+        return Guess(summary.name, None, (reason,), _POINTS_AT_PEOPLE, drop=True)
     guess = _categories(summary, categories, "string", "It holds text with few different values.")
     if sum(len(category) > LONG_TEXT or len(category.split()) > MANY_WORDS for category in categories) > FREE_TEXT * len(categories):
         advice = "Texts that people wrote point at them; use it only if a codebook lists them."
@@ -142,7 +142,7 @@ def _categories(summary: Summary, categories: Sequence[str], dtype: str, reason:
     many = len(categories) > MANY_CATEGORIES
     advice = "It has many categories; keep those that a codebook names, and let the rest go to 'other'." if many else ""
     if len(categories) == 1:
-        return Guess(summary.name, attribute, ("It has the same value in every row.",), "It tells nothing; leave it out.", drop=True)
+        return Guess(summary.name, attribute, ("It has the same value in every row.",), _TELLS_NOTHING, drop=True)
     return Guess(summary.name, attribute, (reason,), advice)
 
 
@@ -197,6 +197,9 @@ def _numbers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np.
     return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
 
 
+_POINTS_AT_PEOPLE = "Leave it out: names, addresses and ids point at people. The kind “Identifier” writes new ids."
+_TELLS_NOTHING = "It tells nothing: leave it out, or choose the kind “One value”."
+_NUMBERS_ROWS = "If it is an id or row number, leave it out, or choose the kind “Identifier” for new ones."
 _TIMES_ADVICE = "Replace the bounds by times that are known without the data."
 _ZERO_REASON = "Many values are zero, so zero has a bin of its own."
 _BOUNDS_ADVICE = "Replace the bounds by numbers that are known without the data."
@@ -215,7 +218,7 @@ def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np
     counted = lower in (0, 1) and distinct >= 0.99 * (upper - lower + 1) and share > 0.5  # 0, 1, 2, ... as row numbers are
     if counted or share == 1 or (share > NEAR_UNIQUE and _IDENTIFIER.search(summary.name)):
         reasons = ("Almost every row has a number of its own.",)
-        return Guess(summary.name, attribute, reasons, "If it is an id or row number, leave it out.", drop=True)
+        return Guess(summary.name, attribute, reasons, _NUMBERS_ROWS, drop=True)
     return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
 
 

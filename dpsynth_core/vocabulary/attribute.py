@@ -98,7 +98,7 @@ class Attribute:
             raise InputError("domain", "a column has no name", "give every column a name")
         if trimmed(self.name) != self.name:
             raise self._error("its name has spaces or a byte order mark around it", "write it without them, as tables are read")
-        if self.kind not in KINDS:
+        if self.kind not in KINDS or self.about.form is Form.FILLED:
             raise self._error("kind is not known", f"use one of {', '.join(KINDS)}")
         if len(self.label) > MAX_LABEL:
             raise self._error(f"its label has more than {MAX_LABEL:,} characters", "shorten it")

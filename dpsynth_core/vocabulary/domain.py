@@ -21,9 +21,9 @@ from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, first_repeated, shown
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
+from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
-from dpsynth_core.vocabulary.kinds.listed import CODED
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
@@ -33,6 +33,7 @@ from dpsynth_core.vocabulary.zeros import to_json as zeros_json
 
 __all__ = [
     "Attribute",
+    "Column",
     "Domain",
     "column_field",
     "domain_from_codebook",
@@ -55,25 +56,27 @@ MAX_COLUMNS = 1000
 """Ten times as many as all pairs of columns can be asked for; with more, a model of the columns alone takes minutes and gigabytes."""
 
 
+Column = Attribute | Filled
+
+
 @dataclass(frozen=True)
 class Domain:
     """Attributes in the order of the released columns. impossible: rules about combinations that cannot occur (see `zeros`). origin: where
-    it came from, one of `ORIGINS`, "" where its document does not say."""
+    it came from, one of `ORIGINS`, "" where its document does not say. filled: columns of the rows in which no record has a part."""
 
     attributes: tuple[Attribute, ...]
     impossible: tuple[StructuralZeros, ...] = ()
     origin: str = field(default="", compare=False)
+    filled: tuple[Filled, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.attributes:
             raise InputError("domain", "it has no columns", "keep at least one column")
         if len(self.attributes) > MAX_COLUMNS:
             raise CapacityError("domain", f"it has {len(self.attributes):,} columns", f"keep at most {MAX_COLUMNS:,} of them")
-        seen: set[str] = set()
-        for attribute in self.attributes:
-            if attribute.name in seen:
-                raise InputError(column_field(attribute.name), "the name is used twice", "rename or drop one of the columns")
-            seen.add(attribute.name)
+        if (repeated := first_repeated([column.name for column in self.columns])) is not None:
+            raise InputError(column_field(repeated), "the name is used twice", "rename or drop one of the columns")
+        seen = {attribute.name for attribute in self.attributes}
         rules = (rule.ordered(self.names) if seen.issuperset(rule.attributes) else rule for rule in self.impossible)
         object.__setattr__(self, "impossible", tuple(rules))
         for attribute in self.unknown:
@@ -86,6 +89,27 @@ class Domain:
     def zeros(self) -> dict[Clique, Cells]:
         """The impossible cells: for each set of attributes with rules, a table of its shape that is True where no record can be."""
         return checked(self.impossible, self.attributes)
+
+    @classmethod
+    def of(cls, columns: Iterable[Column], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:
+        """From all columns of the rows, in their order."""
+        every = list(columns)
+        attributes = tuple(column for column in every if isinstance(column, Attribute))
+        others = tuple(replace(column, place=place) for place, column in enumerate(every) if isinstance(column, Filled))
+        return cls(attributes, impossible, origin, others)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns of the rows, in their order."""
+        columns: list[Column] = list(self.attributes)
+        for other in self.filled:
+            columns.insert(other.place, other)
+        return tuple(columns)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of all columns of the rows, in their order."""
+        return tuple(column.name for column in self.columns)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -156,15 +180,15 @@ class Domain:
         return {}
 
     def keep(self, names: Collection[str]) -> Domain:
-        """The same domain with only these columns, order unchanged, and the rules that speak of no other."""
+        """The same domain with only these attributes, order unchanged, and the rules that speak of no other."""
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))
-        return Domain(tuple(a for a in self.attributes if a.name in kept), rules, self.origin)
+        return Domain.of((c for c in self.columns if c.name in kept or isinstance(c, Filled)), rules, self.origin)
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
-        """The same attributes in the order of a file's columns; those that the file lacks come last."""
+        """The same columns in the order of a file's; those that the file lacks come last."""
         place = {name: i for i, name in enumerate(columns)}
-        return Domain(tuple(sorted(self.attributes, key=lambda a: place.get(a.name, len(place)))), self.impossible, self.origin)
+        return Domain.of(sorted(self.columns, key=lambda column: place.get(column.name, len(place))), self.impossible, self.origin)
 
     def unfolded(self) -> Domain:
         """The same columns with cells of their own for what would count as something else, and without rules."""
@@ -182,11 +206,11 @@ class Domain:
     def completed(self, learnt: Iterable[Attribute]) -> Domain:
         """The same domain with these attributes, under the labels that it has, in place of those of the same names."""
         by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
-        return Domain(tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes), self.impossible, self.origin)
+        return replace(self, attributes=tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes))
 
     def to_json(self) -> dict[str, Any]:
         """Our JSON form; `from_json` reads it back to an equal domain."""
-        obj: dict[str, Any] = {"version": VERSION, "attributes": [_attribute_json(a) | _label_json(a) for a in self.attributes]}
+        obj: dict[str, Any] = {"version": VERSION, "attributes": [_column_json(column) for column in self.columns]}
         by_name = {a.name: a for a in self.attributes}
         obj |= {"origin": self.origin} if self.origin else {}
         return obj | ({"impossible": [zeros_json(rule, by_name) for rule in self.impossible]} if self.impossible else {})
@@ -208,10 +232,15 @@ class Domain:
         rules = obj.get("impossible", [])
         if not isinstance(rules, list):
             raise InputError("domain.impossible", "it is not a list", "list one rule per object")
-        attributes = tuple(_labelled(_attribute_from_json(item), item) for item in entries)
+        columns = [_labelled(_column_from_json(item), item) for item in entries]
+        attributes = tuple(column for column in columns if isinstance(column, Attribute))
         if (origin := obj.get("origin", "")) not in ("", *ORIGINS):
             raise InputError("domain.origin", "it is not known", f"use one of {', '.join(ORIGINS)}, or leave it out")
-        return cls(attributes, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)), origin)
+        return cls.of(columns, tuple(zeros_from_json(rule, attributes, i) for i, rule in enumerate(rules)), origin)
+
+
+def _column_json(column: Column) -> dict[str, Any]:
+    return column.to_json() if isinstance(column, Filled) else _attribute_json(column) | _label_json(column)
 
 
 def _label_json(attribute: Attribute) -> dict[str, str]:
@@ -277,9 +306,14 @@ def without_statement(obj: object) -> tuple[str, ...]:
     entries = obj.get("attributes") if isinstance(obj, Mapping) else None
     if not isinstance(entries, list):
         return ()
-    declared = [one for one in entries if isinstance(one, Mapping) and one.get("kind") != CODED.name and "discover" not in one]
+    declared = [one for one in entries if isinstance(one, Mapping) and "other" in _fields_of(one) and "discover" not in one]
     open_ones = [one for one in declared if not {"other", "missing"} <= set(one)]
     return tuple(str(one.get("name")) for one in open_ones)
+
+
+def _fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = entry.get("kind")
+    return KINDS[kind].fields if isinstance(kind, str) and kind in KINDS else ("other",)
 
 
 def unstated_columns(text: str) -> tuple[str, ...]:
@@ -288,7 +322,7 @@ def unstated_columns(text: str) -> tuple[str, ...]:
     return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
 
 
-def _attribute_from_json(obj: object) -> Attribute:
+def _column_from_json(obj: object) -> Column:
     if not isinstance(obj, Mapping):
         raise InputError("domain.attributes", "an entry is not a JSON object", 'write {"name": ..., "kind": ...} for each column')
     name, kind = obj.get("name"), obj.get("kind")
@@ -308,10 +342,10 @@ def _attribute_from_json(obj: object) -> Attribute:
     for key in ("categories", "labels", "edges"):
         if not isinstance(fields.get(key, []), list):
             raise InputError(column_field(name), f"'{key}' is not a list", "give a list")
-    return _construct(name, kind, fields)
+    return filled(name, kind, fields) if KINDS[kind].form is Form.FILLED else _construct(name, kind, fields)
 
 
-def _labelled(attribute: Attribute, obj: Mapping[str, Any]) -> Attribute:
+def _labelled(attribute: Column, obj: Mapping[str, Any]) -> Column:
     if not isinstance(label := obj.get("label", ""), str):
         raise InputError(column_field(attribute.name), "its label is no text", "write what the column is about, or leave it out")
     return replace(attribute, label=label.strip()) if label.strip() else attribute

@@ -111,6 +111,9 @@ def _beginning(code: str, level: int) -> str:
     return code
 
 
+_LEVEL_HELP = "Letters and digits; signs between them are kept. ICD-10: 3, NUTS: 3 to 5."
+_DIGITS_HELP = "Where leading zeros can be lost, as of postcodes: 5 makes 01067 of 1067."
+
 HIERARCHICAL = Kind(
     "hierarchical",
     "Codes in groups",
@@ -120,8 +123,8 @@ HIERARCHICAL = Kind(
     ordered=False,
     learnable=True,
     options=(
-        Option("level", "First characters that count", "Letters and digits; signs between them are kept. ICD-10: 3, NUTS: 3 to 5.", "3"),
+        Option("level", "First characters that count", _LEVEL_HELP, "3", learnt=True),
         Option("groups", "Or a table of groups", "One line for each: how codes begin, and their group.", "A = Infections", lines=True),
-        Option("digits", "Digits of a whole code", "Where leading zeros can be lost, as of postcodes: 5 makes 01067 of 1067.", "5"),
+        Option("digits", "Digits of a whole code", _DIGITS_HELP, "5", learnt=True),
     ),
 )

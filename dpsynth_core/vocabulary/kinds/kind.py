@@ -15,12 +15,14 @@ class Form(Enum):
     LISTED = "its listed values"
     BINNED = "bins between two bounds"
     CODED = "the codes 0, 1, 2, ... that the table holds already"
+    FILLED = "no cells: the rows get values that do not depend on any record"
 
 
 @dataclass(frozen=True)
 class Option:
     """Something that a column of the kind says beside bounds, bins and values. field: in its JSON. title, help, example: for people.
-    choices: of which one is chosen, the usual one first; none for something that is typed.  lines: whether that has several lines."""
+    choices: of which one is chosen, the usual one first; none for something that is typed.  lines: whether that has several lines.
+    learnt: whether it is said of a column whose values are to be learnt, too."""
 
     field: str
     title: str
@@ -28,6 +30,7 @@ class Option:
     example: str = ""
     choices: tuple[str, ...] = ()
     lines: bool = False
+    learnt: bool = False
 
 
 @dataclass(frozen=True)

@@ -276,6 +276,7 @@ _WRITTEN_TO = Option(
     "Written to the",
     "What the values of the rows are written to; finer parts of the table's values are cut off.",
     choices=("second", "minute", "hour", "millisecond", "microsecond"),
+    learnt=True,
 )
 
 TIMESTAMP = Kind(

@@ -38,14 +38,23 @@ def panel(here: Current, row: Row) -> None:
         if not row["use"]:
             return
         origin_view.suggestion(here, row)
+        filled = domain_table.is_filled(row)
         kind, source = st.columns(2, gap="small")
         with kind:
             _choice(here, row, "kind", "Kind", _kinds(row), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
-        with source:
-            way = origin_view.choice(here, row)
-        origin_view.details(here, row, way)
+        if not filled:
+            with source:
+                way = origin_view.choice(here, row)
+            origin_view.details(here, row, way)
+        for option in KINDS[row["kind"]].options:
+            if option.learnt or not row["most"]:
+                _option(here, row, option)
         if row["most"]:
             learning_view.column(here, row)
+            _wrong(row, domain_table.problems([row]).get(row["column"]), True)
+        elif filled:
+            _wrong(row, domain_table.problems([row]).get(row["column"]), True)
+            _released_as(here, row)
         else:
             _declaration(here, row)
         _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
@@ -59,20 +68,22 @@ def _kinds(row: Row) -> list[str]:
 def _declaration(here: Current, row: Row) -> None:
     """Values or bounds, what happens to all others, and the cells that come of it."""
     place, error = domain_table.place_of_problem(row), domain_table.problems([row]).get(row["column"])
-    for option in KINDS[row["kind"]].options:
-        _option(here, row, option)
     if row["kind"] in domain_table.LISTED:
         _values(here, row)
         _wrong(row, error, place == "values")
     else:
         _numbers(here, row, place, error)
-    if KINDS[row["kind"]].form is not Form.CODED:
+    if "other" in KINDS[row["kind"]].fields:
         for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
             with column:
                 cells_view.treatment(here.project, row, which, draft_rows.change_row)
         _wrong(row, error, place == "cells")
     if error is None:
         _picture(row)
+    _released_as(here, row)
+
+
+def _released_as(here: Current, row: Row) -> None:
     if "dtype" in KINDS[row["kind"]].fields:
         _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
     elif "decimals" in KINDS[row["kind"]].fields:

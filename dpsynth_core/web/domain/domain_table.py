@@ -32,7 +32,8 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode, scale_of
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
-from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Domain
+from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Column, Domain
+from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
@@ -128,22 +129,27 @@ def fitted(rows: Sequence[Row], columns: Sequence[str], declared: Sequence[Mappi
     return [blank([name])[0] | by_column[name] if name in by_column else fresh(name, types.get(name)) for name in columns]
 
 
-def row_of(attribute: Attribute) -> Row:
-    """The row that means this attribute."""
+def row_of(attribute: Column) -> Row:
+    """The row that means this column."""
+    if isinstance(attribute, Filled):
+        stated = {"value" if attribute.is_constant else "pattern": attribute.text}
+        said: Row = {"kind": attribute.kind, "about": attribute.label, "dtype": attribute.dtype, "options": stated}
+        return blank([attribute.name])[0] | {"use": True, "note": ""} | said
     row = blank([attribute.name])[0] | {"use": True, "note": "", "kind": attribute.kind, "about": attribute.label} | _cells_of(attribute)
     if attribute.most:
-        return row | {"most": attribute.most, "missing": True, "other": True, "nearest": False}
+        learnt = {"most": attribute.most, "missing": True, "other": True, "nearest": False}
+        return row | learnt | {"options": _typed_options(attribute)}
     if attribute.is_coded:
         return row | {"bins": str(attribute.size)}
     if attribute.is_listed:
         listed = {"values": list(attribute.categories), "labels": list(attribute.labels), "dtype": attribute.dtype}
-        return row | listed | ({} if attribute.hierarchy is None else {"options": _typed_options(attribute.hierarchy)})
+        return row | listed | {"options": _typed_options(attribute)}
     return row | {
         "lower": _number_text(attribute.scale.stated(attribute.lower)),
         "upper": _number_text(attribute.scale.stated(attribute.upper)),
         "bins": _bins_text(attribute),
         "decimals": attribute.decimals,
-        "options": {"precision": attribute.precision} if attribute.precision else {},
+        "options": _typed_options(attribute),
     }
 
 
@@ -156,12 +162,13 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
 def _declared(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     if row["most"]:
-        return Attribute.unknown(name, kind, row["most"])
+        grouped = _hierarchy(row) if kind == HIERARCHICAL.name else None
+        precision = row["options"].get("precision", "") if KINDS[kind].precisions else ""
+        return Attribute.unknown(name, kind, row["most"], precision, grouped)
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind == HIERARCHICAL.name:
-        options = {key: row["options"].get(key) for key in ("level", "groups", "digits")}
-        return Attribute.hierarchical(name, hierarchy(name, **options), row["values"], labels=row["labels"], **_cells(row))
+        return Attribute.hierarchical(name, _hierarchy(row), row["values"], labels=row["labels"], **_cells(row))
     if kind in LISTED:
         if not row["values"]:
             raise InputError(column_field(name), "its values are not listed yet", "list them, let them be learnt, or choose another kind")
@@ -178,17 +185,34 @@ def _declared(row: Mapping[str, Any]) -> Attribute:
     return _binned(row)
 
 
-def _typed_options(hierarchy: Hierarchy) -> dict[str, str]:
-    """As people type them; `hierarchy` reads them back."""
-    groups = "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in hierarchy.groups)
-    stated = {"level": hierarchy.level, "groups": groups, "digits": hierarchy.digits}
+def _hierarchy(row: Mapping[str, Any]) -> Hierarchy:
+    return hierarchy(row["column"], *(row["options"].get(key) for key in ("level", "groups", "digits")))
+
+
+def _typed_options(attribute: Attribute) -> dict[str, str]:
+    """What its kind has beside bounds and values, as people type it."""
+    how = attribute.hierarchy or Hierarchy()
+    groups = "\n".join(f"{beginning}{_EQUALS}{group}" for beginning, group in how.groups)
+    stated = {"precision": attribute.precision, "level": how.level, "groups": groups, "digits": how.digits}
     return {key: str(value) for key, value in stated.items() if value}
+
+
+def is_filled(row: Mapping[str, Any]) -> bool:
+    """Whether the column has no cells: its rows get values that do not depend on any record."""
+    return KINDS[row["kind"]].form is Form.FILLED
+
+
+def column(row: Mapping[str, Any]) -> Column:
+    """What a row means: an attribute, or a column that is filled. Raises InputError naming the column."""
+    if not is_filled(row):
+        return attribute(row)
+    return replace(filled(row["column"], row["kind"], row["options"] | {"dtype": row["dtype"]}), label=row["about"].strip())
 
 
 def domain_of(rows: Iterable[Row]) -> Domain:
     """The domain of the used rows, in their order. Raises InputError for the first that is wrong."""
     used = [row for row in rows if row["use"]]
-    return Domain(tuple(attribute(row) for row in used), origin=origin_of(used))
+    return Domain.of([column(row) for row in used], origin=origin_of(used))
 
 
 def origin_of(rows: Iterable[Row]) -> str:
@@ -226,7 +250,7 @@ def problems(rows: Iterable[Row]) -> dict[str, InputError]:
     for row in rows:
         try:
             if row["use"]:
-                attribute(row)
+                column(row)
         except InputError as error:
             errors[row["column"]] = error
     return errors
@@ -244,7 +268,7 @@ def place_of_problem(row: Row) -> str:
 
 def is_untouched(row: Row) -> bool:
     """Whether nobody has said yet what the column holds: open, but not wrong."""
-    return not any((row["values"], row["lower"], row["upper"], row["bins"], row["most"]))
+    return not any((row["values"], row["lower"], row["upper"], row["bins"], row["most"], row["options"]))
 
 
 def _holds(row: Row) -> bool:
@@ -254,14 +278,14 @@ def _holds(row: Row) -> bool:
 def cells(row: Row) -> int | None:
     """Number of cells of a row's attribute; None while it is not complete or not used."""
     try:
-        return attribute(row).size if row["use"] else None
+        return None if not row["use"] or is_filled(row) else attribute(row).size
     except InputError:
         return None
 
 
 def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
     """The rows as a given domain says; columns that it does not name are dropped. Raises InputError if none of its names fit."""
-    given = {a.name: a for a in domain}
+    given = {column.name: column for column in domain.columns}
     if not any(row["column"] in given for row in rows):
         raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
     origin = {"origin": domain.origin}
@@ -270,7 +294,7 @@ def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
 
 def with_columns(rows: Sequence[Row], domain: Domain) -> list[Row]:
     """The rows as a domain of some of the columns says; the others stay as they are. Raises InputError if none of its names fit."""
-    given = {a.name: a for a in domain}
+    given = {column.name: column for column in domain.columns}
     if not any(row["column"] in given for row in rows):
         raise InputError("pasted lines", "none of the columns that they name is in the table", "write the names as the table does")
     return [row_of(given[row["column"]]) | {"origin": "codebook"} if row["column"] in given else row for row in rows]
@@ -434,6 +458,8 @@ def treatments(row: Row, which: str) -> tuple[str, ...]:
 def value_labels(row: Row) -> tuple[str, ...]:
     """The labels of a row's values, without other cells; none while the row is not complete."""
     try:
+        if is_filled(row):
+            return ()
         found = attribute(row | {"missing_as": None, "other_as": None})
     except InputError:
         return ()

@@ -62,7 +62,7 @@ def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | Non
     def apply(draft: Draft) -> None:
         before = of(draft)
         rows = domain_table.with_origins(before, change(before), origin)
-        complete = any(row["use"] for row in rows) and not domain_table.problems(rows)
+        complete = any(row["use"] and not domain_table.is_filled(row) for row in rows) and not domain_table.problems(rows)
         draft["wizard"]["rows"] = rows
         kept = zeros_table.rules_of(draft) if rules is None else rules()
         draft["domain"] = domain_table.domain_of(rows).to_json() if complete else None

@@ -97,6 +97,8 @@ def _remark(row: Row, is_open: bool) -> str:
         return f"open · {literal(suggestion.title.lower())}?" if suggestion and not row["values"] else "open"
     if row["most"]:
         return f"at most {row['most']:,} · to be learnt"
+    if domain_table.is_filled(row):
+        return "filled in, not measured"
     size = domain_table.attribute(row).values
     source = "guess: check" if row["guessed"] else ORIGIN_NAMES.get(row["origin"], "")
     return f"{size:,} {'value' if size == 1 else 'values'}" + (f" · {source}" if source else "")

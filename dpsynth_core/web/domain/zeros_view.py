@@ -51,7 +51,8 @@ def section(here: Current, rows: Sequence[Row]) -> None:
 
 def _complete(rows: Sequence[Row]) -> list[Attribute]:
     wrong = domain_table.problems(rows)
-    return [domain_table.attribute(row) for row in rows if row["use"] and not row["most"] and row["column"] not in wrong]
+    plain = [row for row in rows if row["use"] and not row["most"] and not domain_table.is_filled(row)]
+    return [domain_table.attribute(row) for row in plain if row["column"] not in wrong]
 
 
 def _key(here: Current, *parts: str) -> str:

@@ -1,0 +1,130 @@
+"""A column of the rows in which no record has a part: a constant, or identifiers that are counted up.
+
+It is no attribute: nothing of it is read, measured or charged. Its values follow from what the curator wrote and the number of the row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import LABEL_DTYPES, MAX_LABEL, Attribute
+from dpsynth_core.vocabulary.kinds.fillings import CONSTANT
+from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, is_whole
+from dpsynth_core.vocabulary.names import column_field, trimmed
+
+_LONGEST = 200
+_COUNTED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
+_MOST_DIGITS = 15
+_ROWS = 10**9
+"""More than a release has."""
+
+
+_TYPED: dict[str, Callable[[str], Any]] = {
+    "string": str,
+    "int64": lambda text: int(float(text)),
+    "float64": float,
+    "bool": "true".__eq__,
+}
+
+
+@dataclass(frozen=True)
+class Filled:
+    """kind: "constant" or "identifier". text: the value of every row, or the first identifier, in which the last number is counted up.
+
+    dtype: of the column; an identifier that is a plain number is one.  label: what it is about, for people.  place: among the columns of
+    the rows.  Raises InputError.
+    """
+
+    name: str
+    kind: str
+    text: str
+    dtype: str = "string"
+    label: str = ""
+    place: int = 0
+
+    labels: ClassVar[tuple[str, ...]] = ()
+    decimals: ClassVar[int | None] = None
+    precision: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or trimmed(self.name) != self.name:
+            raise InputError("domain", "a column has no name, or one with spaces around it", "give every column a name")
+        if len(self.label) > MAX_LABEL:
+            raise self._error(f"its label has more than {MAX_LABEL:,} characters", "shorten it")
+        if not self.text or len(self.text) > _LONGEST or not self.text.isprintable():
+            what = "value" if self.is_constant else "pattern"
+            raise self._error(f"its {what} is not a short text", f"write one of at most {_LONGEST} characters")
+        if self.is_constant:
+            if self.dtype not in LABEL_DTYPES:
+                raise self._error("dtype is not known", f"use one of {', '.join(LABEL_DTYPES)}")
+            Attribute.categorical(self.name, [self.text], dtype=self.dtype)  # the same texts are values of that type
+        elif (match := _COUNTED.fullmatch(self.text)) is None or len(match[2]) > _MOST_DIGITS:
+            raise self._error("its pattern has no number to count up", "write the first identifier, such as P000001")
+        else:
+            object.__setattr__(self, "dtype", "int64" if self.text == str(int(match[2])) else "string")
+
+    @property
+    def is_constant(self) -> bool:
+        return self.kind == CONSTANT.name
+
+    @property
+    def is_listed(self) -> bool:
+        """As `Attribute.is_listed`, for whoever writes the rows."""
+        return self.dtype != "float64"
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """As `Attribute.categories`."""
+        return (self.text,) if self.is_constant else ()
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Between which numbers the values lie, if they are numbers that are counted up."""
+        return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + _ROWS)
+
+    def values(self, rows: int) -> list[Any]:
+        """The values of so many rows, in the column's type."""
+        if self.is_constant:
+            return [_TYPED[self.dtype](self.text)] * rows
+        before, number, behind = self._parts
+        numbers = range(int(number), int(number) + rows)
+        if self.dtype == "int64":
+            return list(numbers)
+        return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
+
+    @property
+    def _parts(self) -> tuple[str, str, str]:
+        match = _COUNTED.fullmatch(self.text)
+        assert match is not None
+        return match[1], match[2], match[3]
+
+    def in_words(self) -> str:
+        """What the rows have there."""
+        if self.is_constant:
+            return f"Every row has the value '{self.text}', as the curator wrote it. It is not measured."
+        first, second = self.values(2)
+        return f"New identifiers, counted up: {first}, {second}, … Nothing of the column was read."
+
+    def to_json(self) -> dict[str, Any]:
+        stated = {"value": self.text, "dtype": self.dtype} if self.is_constant else {"pattern": self.text}
+        return {"name": self.name, "kind": self.kind, **stated} | ({"label": self.label} if self.label else {})
+
+    def _error(self, problem: str, remedy: str) -> InputError:
+        return InputError(column_field(self.name), problem, remedy)
+
+
+def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
+    """From JSON, or from what somebody typed: value and dtype, or pattern. Raises InputError."""
+    text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
+    if isinstance(text, bool):
+        return Filled(name, kind, str(text).lower(), str(stated.get("dtype", "bool")))
+    if isinstance(text, int | float):
+        usual = "int64" if is_whole(text) and abs(text) < LARGEST_EXACT else "float64"
+        return Filled(name, kind, str(text), str(stated.get("dtype", usual)))
+    if not isinstance(text, str):
+        raise InputError(column_field(name), "what its rows have is no text", "write a text or a number")
+    return Filled(name, kind, text.strip(), str(stated.get("dtype", "string")))
