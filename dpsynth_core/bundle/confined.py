@@ -17,7 +17,7 @@ from typing import IO, Any
 from dpsynth_core.bundle.verify import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 from dpsynth_core.release.release import Progress
 
 VERIFY, REPLAY, REPRODUCE = "verify", "replay", "reproduce"
@@ -79,7 +79,7 @@ def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None =
 def reproduced(
     bundle: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
 ) -> Repeated:
-    """`reproduce.reproduce` within the limits. Raises InputError as it does, CapacityError beyond the limits."""
+    """`reproduce.reproduce` within the limits. Raises InputError and OracleError as it does, CapacityError beyond the limits."""
     rows: list[bytes] = []
     try:
         made = _answer(REPRODUCE, bundle, limits, public, on_event, rows)
@@ -96,7 +96,8 @@ def _answer(
     on_event: Callable[[Progress], None] = lambda _: None,
     rows: list[bytes] | None = None,
 ) -> dict[str, Any]:
-    """What a process says at last. rows: where what follows is put. Raises InputError where it refuses, and _TooMuch."""
+    """What a process says at last. rows: where what follows is put. Raises InputError where it refuses, OracleError where a search for
+    records failed, and _TooMuch."""
     content = bundle if isinstance(bundle, bytes) else b""
     place = "" if isinstance(bundle, bytes) else str(bundle.absolute())
     task = Task(kind, place, len(content), "" if public is None else str(public.absolute()), limits)
@@ -106,6 +107,8 @@ def _answer(
             if "step" in answer:
                 on_event(Progress.from_json(answer["step"]))
                 continue
+            if "unsolved" in answer:
+                raise OracleError(*answer["unsolved"])
             if "refused" in answer:
                 raise InputError(*answer["refused"])
             if rows is not None:

@@ -17,7 +17,7 @@ from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import TOO_MUCH
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress
 
@@ -30,6 +30,8 @@ def main(task: Task) -> int:
     out = sys.stdout.buffer
     try:
         _work(task, unpack.read(Path(task.place)) if task.place else unpack.read_bytes(content), out)
+    except OracleError as failed:
+        _say(out, {"unsolved": [failed.problem, failed.remedy]})
     except InputError as refused:
         _say(out, {"refused": [refused.field, refused.problem, refused.remedy]})
     except (MemoryError, RecursionError):

@@ -12,7 +12,7 @@ from dpsynth_core.cli.making import show
 from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.errors import InputError, OracleError, shown
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
@@ -63,7 +63,11 @@ def _reproduce(options: argparse.Namespace) -> int:
 
     limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=os.cpu_count() or 1))
     check_writable(options.out)
-    again = confined.reproduced(options.bundle, limits, show, options.public)
+    try:
+        again = confined.reproduced(options.bundle, limits, show, options.public)
+    except OracleError as error:  # the input is not wrong, and nothing was charged either
+        print_message(f"error: {error}; nothing was written")
+        return FAILED
     releases.write_rows(options.out, again.csv, again.parquet)
     where = f", written to {options.out}" if again.csv else ""
     if not again.different:

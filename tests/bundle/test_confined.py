@@ -5,18 +5,23 @@ from __future__ import annotations
 import io
 import json
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core import cli
+from dpsynth_core.bundle import confined, confined_process, pack, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.verify import FAILED, SOUND, verify
+from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 from tests.bundle.bundles import edited, packed, repacked
 
 
@@ -83,3 +88,43 @@ def test_the_limits_are_the_other_process_s_alone() -> None:
     with pytest.raises(InputError):
         verified(b"")
     assert [resource.getrlimit(what) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)] == before
+
+
+# A search for records that fails
+
+
+def failing(*_: object) -> None:
+    raise OracleError("a solver process went far beyond its time limit", "try again when the machine is less busy")
+
+
+def test_a_failed_search_is_told_apart_from_wrong_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the process says, and what is made of it: neither of them in a process."""
+    out = io.BytesIO()
+    (tmp_path / "release.zip").write_bytes(packed())
+    task = confined.Task(confined.REPRODUCE, str(tmp_path / "release.zip"), 0, "", Limits())
+    with monkeypatch.context() as patch:
+        patch.setattr(confined_process, "_work", failing)
+        patch.setattr(confinement, "limit", lambda _: None)
+        patch.setattr(confinement, "end_with", lambda _: None)
+        patch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(), fileno=lambda: 0))
+        patch.setattr("sys.stdout", SimpleNamespace(buffer=out))
+        assert confined_process.main(task) == 0
+
+    @contextmanager
+    def process(*_: object) -> Iterator[io.BytesIO]:
+        yield io.BytesIO(out.getvalue())
+
+    monkeypatch.setattr(confined, "_process", process)
+    with pytest.raises(OracleError, match="oracle: a solver process went far beyond its time limit; try again"):
+        confined.reproduced(tmp_path / "release.zip", Limits())
+
+
+def test_a_failed_search_is_no_mistake_in_the_input_and_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(confined, "reproduced", failing)
+    assert cli.main(["reproduce", str(tmp_path / "release.zip"), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: oracle: a solver process went far beyond its time limit;")
+    assert said.endswith("; nothing was written\n")
+    assert list((tmp_path / "out").iterdir()) == []
