@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.bundle import pack
+from dpsynth_core.bundle import confined, pack, verify
+from dpsynth_core.sources import demo
+from dpsynth_core.store.home import home as home_folder
 from tests.app.demo_project import open_page, project, words
-from tests.bundle.bundles import edited, packed, repacked, run, spec
+from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** :smile:"
 
@@ -79,3 +82,29 @@ def test_a_bundle_of_answers_is_sound_too() -> None:
     app = shown(pack.pack(run(spec(mechanism={"name": "gaussian"}, output={}))))
     assert "This bundle is sound" in app.success[0].value
     assert not any("Not checked" in element.value for element in app.markdown)
+
+
+def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "twin.csv"
+    demo.simulate(rows=150, seed=4).to_csv(table, index=False)
+    domain = {"version": 1, "attributes": DOMAIN["attributes"][:2]}
+    plan = spec(domain=domain, mechanism={"name": "mixture"}, public={"path": str(table)}, output={}, unit={"relation": "replace"})
+    seen: list[Path | None] = []
+
+    def here(bundle: bytes, public: Path | None = None) -> verify.Report:
+        seen.append(public)
+        assert public is None or (public.stat().st_mode & 0o777, public.parent.parent) == (0o600, home_folder())
+        return verified(bundle, public)
+
+    monkeypatch.setattr(confined, "verified", here)
+    app = shown(pack.pack(run(plan)))
+    assert "sound as far as checked" in app.warning[0].value
+    app.file_uploader[1].set_value(("twin.csv", table.read_bytes(), "text/csv"))
+    app.run()
+    assert not app.exception
+    assert "This bundle is sound" in app.success[0].value
+    assert [path is not None and path.exists() for path in seen] == [False, False]
+    assert seen[1] is not None
+    assert not seen[1].parent.exists()

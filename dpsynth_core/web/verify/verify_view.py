@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
 from dpsynth_core.bundle.verify import ABSENT, CANNOT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.store.home import home
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
 
 _VERIFIED = "verified"
-"""In the session: the id of an uploaded file, and what was reported of it, so that looking at it again costs nothing."""
+"""In the session: the ids of the uploaded files, and what was reported of them, so that looking at it again costs nothing."""
+_PUBLIC_HELP = (
+    "Some mechanisms start from a public table, which no bundle contains. With the same file the mechanism can be run again, and more of "
+    "the release be checked. It is deleted when that is done."
+)
 _LOOK = {
     PASSED: (":green[:material/check_circle:]", ""),
     FAILED: (":red[:material/error:]", "**Wrong:** "),
@@ -25,11 +37,12 @@ _LOOK = {
 def upload() -> None:
     """Choose a bundle, and see what is reported of it."""
     file = st.file_uploader("Release bundle (release.zip)", "zip", key="verify_file", help="It is checked in memory and not kept.")
+    public = st.file_uploader("The public table, if the release used one (optional)", key="verify_public", help=_PUBLIC_HELP)
     if file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
         return
     try:
-        report = _report(file)
+        report = _report(file, public)
     except InputError as error:
         frame.refused(error)
         return
@@ -39,13 +52,26 @@ def upload() -> None:
         _says(report.summary)
 
 
-def _report(file: UploadedFile) -> Report:
-    name, report = st.session_state.get(_VERIFIED, ("", None))
-    if name != file.file_id:
-        with st.spinner("Checking every file, sum and row …"):
-            report = confined.verified(file.getvalue())
-        st.session_state[_VERIFIED] = file.file_id, report
+def _report(file: UploadedFile, public: UploadedFile | None) -> Report:
+    ids, report = st.session_state.get(_VERIFIED, ((), None))
+    if ids != (uploaded := (file.file_id, public and public.file_id)):
+        with st.spinner("Checking every file, sum and row …"), _on_disk(public) as table:
+            report = confined.verified(file.getvalue(), public=table)
+        st.session_state[_VERIFIED] = uploaded, report
     return report
+
+
+@contextmanager
+def _on_disk(public: UploadedFile | None) -> Iterator[Path | None]:
+    """The public table as a file in the private data directory, for as long as it takes."""
+    if public is None:
+        yield None
+        return
+    with TemporaryDirectory(prefix="verify-", dir=home()) as folder:
+        path = Path(folder) / "public"
+        with private_file(path) as stream:
+            shutil.copyfileobj(public, stream)
+        yield path
 
 
 def _verdict(report: Report) -> None:
