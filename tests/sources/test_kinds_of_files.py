@@ -65,7 +65,7 @@ def test_a_portable_file_is_read_with_its_names_in_capitals(tmp_path: Path) -> N
     assert pa.Table.from_batches(open_batches(tmp_path / "a.por", form, ["AGE"])).to_pydict() == {"AGE": [1.5, 2.0]}
 
 
-@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".dta", ".xpt"])
+@pytest.mark.parametrize("ending", [".xlsx", ".ods", ".sav", ".dta", ".xpt"])
 def test_dates_of_a_program_are_dates(tmp_path: Path, ending: str) -> None:
     days = [datetime.date(2001, 2, 3), datetime.date(1900, 3, 1), datetime.date(2030, 12, 31)]
     path = tmp_path / f"a{ending}"
@@ -88,7 +88,7 @@ def test_declared_missing_values_are_missing(tmp_path: Path) -> None:
     assert table.to_pydict() == {"answer": [1.0, 2.0, None, None], "word": ["a", None, "b", ""]}
 
 
-@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".feather", ".xlsx", ".sav", ".zsav", ".dta"])
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".feather", ".xlsx", ".ods", ".sav", ".zsav", ".dta"])
 def test_a_file_that_was_cut_off_is_refused_before_or_while_it_is_read(tmp_path: Path, ending: str) -> None:
     whole, path = tmp_path / f"whole{ending}", tmp_path / f"cut{ending}"
     WRITERS[ending](pa.table({"a": np.random.default_rng(0).integers(0, 10**9, 5000).astype(float)}), whole)
