@@ -75,12 +75,20 @@ def _inner(scale: Scale, low: float, high: float, parts: int) -> list[float]:
 
 
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
-    """Neighbouring cells put together from below: a bin ends where it holds its equal share of what is left, and a sign of records."""
-    left, kept, held, width = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0
-    for end, count in zip(edges[1:-1], counts[:-1], strict=True):
-        held, width = held + count, width + 1
+    """Neighbouring cells put together from below: a bin ends where it holds its equal share of what is left, and a sign of records.
+
+    A cell that holds such a share alone, a value that many have, begins a bin: what is held before it becomes a bin where it is a sign of
+    records itself, or else part of the bin before, if that holds fewer records than the cell."""
+    left, kept, held, width, last = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0, math.inf
+    for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         free = bins - len(kept) + 1
-        if free > 1 and held >= max(left / free, 2 * sigma * math.sqrt(width)):
-            left, held, width = left - held, 0.0, 0
-            kept.append(end)
+        if width and free > 1 and count >= max(left / free, 2 * sigma):
+            sign = free > 2 and held >= 2 * sigma * math.sqrt(width)
+            if sign or last < count:
+                kept = [*kept, low] if sign else [*kept[:-1], low]
+                left, last, held, width = left - held, held if sign else last + held, 0.0, 0
+        held, width, free = held + count, width + 1, bins - len(kept) + 1
+        if high < edges[-1] and free > 1 and held >= max(left / free, 2 * sigma * math.sqrt(width)):
+            left, last, held, width = left - held, held, 0.0, 0
+            kept.append(high)
     return (*kept, edges[-1])
