@@ -1,0 +1,244 @@
+"""What it costs not to know a table's values: private discovery beside the codebook, many rare values, a secret of one person.
+
+    python -m benchmarks.discovery [--runs 5] [--data ../shared/data/adult.csv]
+
+1. Adult's raw table, AIM at epsilon 1, all pairs of columns: the error of the rows where every column is learnt for a tenth of the budget,
+   beside the error where its values stand in a public codebook. Each in the cells of its own domain, which is the error that a release
+   states and certifies; and each in the cells of the other, where a value that is not listed or a wider bin is an error too.
+2. A column of 5,000 texts, Zipf: which of them become values.
+3. A text that one person alone has, asked for ten thousand times with the noise of a real run.
+
+The noise of the first two has a seed, so that runs can be compared. Looks at true counts: the table is public, the others are invented.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.programs import OURS, versions
+from benchmarks.table import ADULT_FOLDER, RESULTS
+from dpsynth_core.evaluation.distances import scaled, workload_error
+from dpsynth_core.mechanisms.discovery import categories
+from dpsynth_core.mechanisms.discovery.division import divided
+from dpsynth_core.planning.plan import DISCOVERY_DELTA
+from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, Spec
+from dpsynth_core.privacy import thresholds
+from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import Release
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.vocabulary.attribute import FEWEST_LEARNT, Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.keys import PUBLIC
+from dpsynth_core.vocabulary.workload import all_kway
+
+DELTA = 1e-9
+TITLES = {
+    "codebook": "values from the codebook",
+    "learnt": "all columns learnt",
+    "codebook_in_learnt": "values from the codebook, counted in the cells that were learnt",
+    "learnt_in_codebook": "all columns learnt, counted in the codebook's cells",
+}
+SECRET = "known to one person alone"
+AT_ONCE = 500
+"""Secrets in one table, each of one person: setting up the noise of an answer takes longer than drawing it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    record: dict[str, Any] = {
+        "began": datetime.now(UTC).isoformat(timespec="seconds"),
+        **{"epsilon": options.epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY, "cores": os.cpu_count(), "versions": versions(OURS)},
+        **{"strings": strings(options.people, options.values, options.epsilon, seed=1), "secrets": secrets(options.tries, options.epsilon)},
+    }
+    if options.data.exists():
+        record["adult"] = list(pairs(options.data, adult(), options.epsilon, options.runs))
+    _write(record, options.results)
+    return 0
+
+
+def pairs(data: Path, codebook: Domain, epsilon: float, runs: int) -> Iterator[dict[str, float]]:
+    """One record a run: the errors of both releases. Their noise has the same seed, the number of the run. A learnt column may have as many
+    cells as the codebook gives it."""
+    learnt = Domain(tuple(Attribute.unknown(one.name, _learnable(one), max(FEWEST_LEARNT, one.size)) for one in codebook))
+    for seed in range(runs):
+        known, found = (_released(data, domain, epsilon, seed) for domain in (codebook, learnt))
+        yield {
+            "codebook": error(data, known, codebook),
+            "learnt": error(data, found, found.domain),
+            "codebook_in_learnt": error(data, known, found.domain),
+            "learnt_in_codebook": error(data, found, codebook),
+        }
+        print(f"run {seed + 1} of {runs}", file=sys.stderr)
+
+
+def _released(data: Path, domain: Domain, epsilon: float, seed: int) -> Release:
+    plan = synthesis.plan(_spec(data, domain, epsilon, seed))
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+
+
+def error(data: Path, made: Release, cells: Domain) -> float:
+    """AIM, Definition 2, of all pairs: of the rows of a release, counted in the cells of a domain with the same columns."""
+    assert made.table is not None
+    workload, form = all_kway(cells, 2), TableFormat.of(made.plan.spec.data.model_dump())
+    true = ArrowSource(cells, str(data), form).counts([*workload.cliques, ()])
+    rows = ArrowSource(cells, made.table.to_pandas()).counts(workload.cliques)
+    people = int(true[()])
+    return round(workload_error(workload, true, scaled(rows, people), people), 5)
+
+
+def _spec(data: Path, domain: Domain, epsilon: float, seed: int) -> Spec:
+    return Spec.from_json(
+        {
+            "name": "discovery",
+            "population": "benchmark",
+            "data": {"kind": "csv", "path": str(data), "missing_markers": ["?"]},
+            "domain": domain.to_json(),
+            "workload": {"kind": "all", "k": 2},
+            "budget": {"epsilon": epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY},
+            "mechanism": {"name": "aim"},
+            "output": {"seed": seed},
+        }
+    )
+
+
+def _learnable(attribute: Attribute) -> str:
+    return attribute.kind if attribute.is_number else "categorical"
+
+
+def strings(people: int, values: int, epsilon: float, seed: int) -> dict[str, Any]:
+    """Which of many texts become values of a column that gets the discovery share of a budget alone."""
+    weights = [1 / rank for rank in range(1, values + 1)]
+    counts = {f"text {rank}": round(people * weight / math.fsum(weights)) for rank, weight in enumerate(weights, 1)}
+    answer, least, sigma = _learnt(counts, epsilon, SeededNoise(seed))
+    column = categories.column(Attribute.unknown("text", "categorical", values), answer, sigma)
+    shared = thresholds.shared_by(sigma, DISCOVERY_DELTA * DELTA, 1)
+    return {
+        **{"people": sum(counts.values()), "texts": values, "least": least, "shared_by": shared},
+        "found": len(column.categories),
+        "smallest_noisy": min(answer[text] for text in column.categories),
+        "smallest_true": min(counts[text] for text in column.categories),
+        "missed": sum(count >= shared and text not in answer for text, count in counts.items()),
+        "people_in_other": sum(count for text, count in counts.items() if text not in answer),
+    }
+
+
+def secrets(tries: int, epsilon: float) -> dict[str, Any]:
+    """How often a text of one person becomes a value, beside one that many have; the noise is that of a real run, without a seed."""
+    counts = {"known to many": 10_000, **{f"{SECRET} {i}": 1 for i in range(AT_ONCE)}}
+    left = 0
+    for _ in range(-(-tries // AT_ONCE)):
+        left += len(_learnt(counts, epsilon, OpenDPNoise())[0].keys() - {"known to many", *PUBLIC})
+    return {"tries": AT_ONCE * -(-tries // AT_ONCE), "left": left}
+
+
+def _learnt(counts: Mapping[str, int], epsilon: float, noise: Noise) -> tuple[dict[str, int], int, float]:
+    """The kernel's answer about one column of such counts, the least noisy count that is published, and sigma. The column has the share
+    of a budget that discovery has."""
+    unit, delta = Unit(), DISCOVERY_DELTA * DELTA
+    rho = GDP.rho_from(epsilon, DELTA - delta)
+    unknown = Attribute.unknown("text", "categorical")
+    (portion,) = divided([unknown], unit, DEFAULT_DISCOVERY * rho, delta)
+    kernel = PrivacyKernel(_Counts(counts), unit, rho, noise, delta, GDP)  # type: ignore[arg-type]  # no marginals are asked for
+    least = portion.least(1)
+    assert least is not None
+    return kernel.discover_values(("text",), portion.sigma, portion.delta), least, portion.sigma
+
+
+class _Counts:
+    """A source of keyed counts."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self.domain, self._counts = Domain((Attribute.unknown("text", "categorical"),)), counts
+
+    def values(self, _name: str) -> Iterator[Mapping[str, int]]:
+        yield self._counts
+
+
+def adult() -> Domain:
+    """UCI Adult by its codebook: the values that it lists; numbers in 32 equal bins, as in the AIM paper, or one by one if they are few."""
+    text = {
+        "workclass": "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, Never-worked",
+        "education": "Bachelors, Some-college, 11th, HS-grad, Prof-school, Assoc-acdm, Assoc-voc, 9th, 7th-8th, 12th, Masters, 1st-4th, "
+        "10th, Doctorate, 5th-6th, Preschool",
+        "marital-status": "Married-civ-spouse, Divorced, Never-married, Separated, Widowed, Married-spouse-absent, Married-AF-spouse",
+        "occupation": "Tech-support, Craft-repair, Other-service, Sales, Exec-managerial, Prof-specialty, Handlers-cleaners, "
+        "Machine-op-inspct, Adm-clerical, Farming-fishing, Transport-moving, Priv-house-serv, Protective-serv, Armed-Forces",
+        "relationship": "Wife, Own-child, Husband, Not-in-family, Other-relative, Unmarried",
+        "race": "White, Asian-Pac-Islander, Amer-Indian-Eskimo, Other, Black",
+        "sex": "Female, Male",
+        "native-country": "United-States, Cambodia, England, Puerto-Rico, Canada, Germany, Outlying-US(Guam-USVI-etc), India, Japan, "
+        "Greece, South, China, Cuba, Iran, Honduras, Philippines, Italy, Poland, Jamaica, Vietnam, Mexico, Portugal, Ireland, France, "
+        "Dominican-Republic, Laos, Ecuador, Taiwan, Haiti, Columbia, Hungary, Guatemala, Nicaragua, Scotland, Thailand, Yugoslavia, "
+        "El-Salvador, Trinadad&Tobago, Peru, Hong, Holand-Netherlands",
+        "income": "<=50K, >50K",
+    }
+    numbers = {
+        "age": (17, 90, 32),
+        "fnlwgt": (0, 1_500_000, 32),
+        "education-num": (1, 16, 16),
+        "capital-gain": (0, 99_999, 32),
+        "capital-loss": (0, 4_400, 32),
+        "hours-per-week": (1, 99, 32),
+    }
+    listed = [Attribute.categorical(name, values.split(", ")) for name, values in text.items()]
+    binned = [Attribute.integer(name, low, high, bins=bins) for name, (low, high, bins) in numbers.items()]
+    return Domain(tuple(attribute.unfolded() for attribute in (*listed, *binned)))
+
+
+def _write(record: Mapping[str, Any], results: Path) -> None:
+    results.mkdir(parents=True, exist_ok=True)
+    (results / "discovery.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    lines = list(_lines(record))
+    (results / "discovery.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+def _lines(record: Mapping[str, Any]) -> Iterator[str]:
+    """The record as tables in Markdown."""
+    epsilon, delta, share = record["epsilon"], record["delta"], record["discovery"]
+    yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {record['began'][:10]}."
+    if runs := record.get("adult"):
+        yield from ("", "| Adult, all pairs, AIM | runs | mean error | range |", "|---|---|---|---|")
+        for name, title in TITLES.items():
+            errors = [run[name] for run in runs]
+            yield f"| {title} | {len(runs)} | {statistics.fmean(errors):.4f} | {min(errors):.4f} to {max(errors):.4f} |"
+    texts, tried = record["strings"], record["secrets"]
+    yield from ("", "| a column of many texts | |", "|---|---|")
+    yield f"| people, texts | {texts['people']:,}, {texts['texts']:,} |"
+    yield f"| least noisy count that is published | {texts['least']:,} |"
+    yield f"| texts found | {texts['found']:,} |"
+    yield f"| smallest noisy count and smallest true count among them | {texts['smallest_noisy']:,}, {texts['smallest_true']:,} |"
+    yield f"| texts that {texts['shared_by']:,} or more share and that were not found | {texts['missed']:,} |"
+    yield f"| people whose text went to “other” | {texts['people_in_other']:,} |"
+    yield from ("", f"A text that one person has left {tried['left']:,} times in {tried['tries']:,} tries.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="benchmarks.discovery", description=__doc__, formatter_class=form)
+    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--values", type=int, default=5000)
+    parser.add_argument("--tries", type=int, default=10_000)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
