@@ -2,7 +2,8 @@
 
 Minimises  sum_i 1/(2 s_i^2) ||M_{r_i}(p) - y_i||_2^2  over distributions p by accelerated mirror descent on the log-potentials, where s_i
 is the standard deviation of the noise, rounding included. The weight is 1/s^2, the maximum likelihood one (the AIM paper prints 1/sigma).
-Works in fractions of the total inside, counts outside.
+Works in fractions of the total inside, counts outside. Where cells are folded (`folding`), their measured values are added up, and so are
+the variances of their noise.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
@@ -26,13 +28,14 @@ GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 
 @dataclass(frozen=True)
 class _Term:
-    """weight/2 * || sum of the clique's marginal over `axes` - target ||^2, in fractions."""
+    """1/2 * sum of weight * (sum of the clique's marginal over `axes` - target)^2, in fractions. weight: shaped like the target, or one for
+    all of its cells."""
 
     clique: int
     axes: tuple[int, ...]
     shape: tuple[int, ...]
     target: Table
-    weight: float
+    weight: Table
 
 
 @dataclass(frozen=True)
@@ -68,22 +71,24 @@ def estimate(
     total: float,
     warm_start: GraphicalModel | None = None,
     stopping: Stopping = Stopping(),
+    folding: Folding | None = None,
 ) -> GraphicalModel:
     """Fit a graphical model of `total` rows to the measurements. Where the domain forbids a cell, its measurement is not used.
 
-    warm_start: an earlier model of the same domain; its potentials are carried into the cliques that swallow them.
+    warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
+    folding: which cells of the domain the model tells apart; all of them unless given.
     """
-    distinct = one_each(measurements)
-    sizes = domain.sizes(domain.names)
-    structure = structure_of(domain, [m.clique for m in distinct])
+    distinct, folding = one_each(measurements), folding or Folding(domain)
+    sizes = folding.model.sizes(domain.names)
+    structure = structure_of(folding.model, [m.clique for m in distinct])
     if warm_start is not None and warm_start.structure.cliques == structure.cliques:
         structure = warm_start.structure
     contractor = warm_start.contractor if warm_start is not None else Contractor(sizes)
     start = _carry(structure, warm_start)
     pace = warm_start.pace if warm_start is not None else 1.0
-    terms = [_term(structure, labels_of(domain, m.clique), m, total) for m in distinct]
+    terms = [_term(structure, folding, m, total) for m in distinct]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
-    return GraphicalModel(domain, structure, tuple(fitted.potentials), total, contractor, pace)
+    return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
 
 
 def _carry(structure: Structure, earlier: GraphicalModel | None) -> list[Table]:
@@ -102,14 +107,17 @@ def _containing(structure: Structure, labels: Labels) -> int:
     return min(holders, key=lambda i: structure.program.cells(structure.cliques[i]))
 
 
-def _term(structure: Structure, labels: Labels, measurement: Measurement, total: float) -> _Term:
+def _term(structure: Structure, folding: Folding, measurement: Measurement, total: float) -> _Term:
+    labels = labels_of(folding.domain, measurement.clique)
     home = _containing(structure, labels)
     clique = structure.cliques[home]
     axes = summed_axes(clique, labels)
     shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)
     possible = structure.possible_in(labels)
-    values = measurement.values if possible is None else np.where(possible, measurement.values, 0.0)
-    return _Term(home, axes, shape, values / total, (total / measurement.deviation) ** 2)
+    values = folding.summed(measurement.clique, measurement.values)
+    values = values if possible is None else np.where(possible, values, 0.0)
+    weight = (total / measurement.deviation) ** 2 / folding.numbers(measurement.clique)
+    return _Term(home, axes, shape, values / total, weight)
 
 
 def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:
@@ -118,9 +126,9 @@ def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tu
     for term in terms:
         marginal = marginals[term.clique]
         residual = (marginal.sum(axis=term.axes) if term.axes else marginal) - term.target
-        flat = residual.reshape(-1)
-        loss += 0.5 * term.weight * float(flat @ flat)
-        part = (term.weight * residual).reshape(term.shape)
+        part = term.weight * residual
+        loss += 0.5 * float(part.reshape(-1) @ residual.reshape(-1))
+        part = part.reshape(term.shape)
         gradient[term.clique] = gradient[term.clique] + part if term.clique in gradient else part
     return loss, gradient
 
@@ -146,7 +154,7 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
     Returns the best point and the pace to start the next fit with.
     """
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
-    unit = 1.0 / max(t.weight for t in terms)
+    unit = 1.0 / max(float(t.weight.max()) for t in terms)
     point = best = _evaluate(structure, start, terms)
     behind, momentum, overshot = start, 0, False
     history = [point.loss]

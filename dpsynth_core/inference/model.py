@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.crossing import Queries
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.domain import Domain
@@ -40,14 +41,19 @@ def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
     """log_potentials[i] belongs to structure.cliques[i]; total is a number of rows (counts). pace: the final pace of the fit
-    that made it, with which a later fit starts (see estimation)."""
+    that made it, with which a later fit starts (see estimation). folding: which cells of its domain the structure has; answers and rows
+    are of the whole domain."""
 
-    domain: Domain
+    folding: Folding
     structure: Structure
     log_potentials: tuple[Table, ...]
     total: float
     contractor: Contractor
     pace: float = 1.0
+
+    @property
+    def domain(self) -> Domain:
+        return self.folding.domain
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -63,13 +69,17 @@ class GraphicalModel:
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
         """Estimated counts, shape domain.sizes(clique). Any set of attributes is allowed."""
-        return self._queries.marginal(labels_of(self.domain, clique)) * self.total
+        return self.folding.unfolded(clique, self._folded(clique)) * self.total
+
+    def _folded(self, clique: Clique) -> NDArray[np.float64]:
+        """Probabilities of the model's own cells."""
+        return self._queries.marginal(labels_of(self.domain, clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
-        the rows closer to the model's own answers to `marginals` (weights c_r)."""
-        codes = rows.generate(self.structure, self.calibration.potentials, n, rng)
-        return refined(self.domain, lambda clique: self.marginal(clique) / self.total, codes, marginals, rng)
+        the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
+        places = rows.generate(self.structure, self.calibration.potentials, n, rng)
+        return self.folding.codes(refined(self.folding.model, self._folded, places, marginals, rng), rng)
 
 
 def refined(
@@ -100,4 +110,4 @@ def from_cliques(domain: Domain, cliques: Sequence[Clique], total: float, contra
     """A model with potentials for these cliques, all zero."""
     structure = structure_of(domain, cliques)
     zeros = tuple(np.zeros([structure.sizes[a] for a in labels]) for labels in structure.cliques)
-    return GraphicalModel(domain, structure, zeros, total, contractor)
+    return GraphicalModel(Folding(domain), structure, zeros, total, contractor)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.contraction import Contractor
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain, joint, marginal
@@ -26,7 +27,7 @@ def models(draw, scale: float = 3.0):
     structure = Structure([tuple(sorted(c)) for c in cliques], sizes)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     potentials = tuple(scale * rng.standard_normal([sizes[a] for a in labels]) for labels in structure.cliques)
-    return GraphicalModel(coded_domain(sizes), structure, potentials, 100.0, Contractor(sizes))
+    return GraphicalModel(Folding(coded_domain(sizes)), structure, potentials, 100.0, Contractor(sizes))
 
 
 @settings(max_examples=150, deadline=None)
@@ -76,7 +77,7 @@ def test_a_model_that_is_let_go_leaves_nothing_behind() -> None:
     sizes = [3, 3, 3, 3]
     structure = Structure([(0, 1), (1, 2), (2, 3)], sizes)
     potentials = tuple(np.zeros([sizes[a] for a in labels]) for labels in structure.cliques)
-    model = GraphicalModel(coded_domain(sizes), structure, potentials, 100.0, Contractor(sizes))
+    model = GraphicalModel(Folding(coded_domain(sizes)), structure, potentials, 100.0, Contractor(sizes))
     for pair in itertools.combinations(model.domain.names, 2):
         model.marginal(pair)
     answers = weakref.ref(model.calibration)

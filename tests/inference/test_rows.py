@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.contraction import Contractor
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.inference.structure import Structure
@@ -43,7 +44,7 @@ def test_the_expected_table_is_the_model(model, seed: int) -> None:
 def test_the_first_attribute_is_within_one_row_of_its_expectation() -> None:
     rng = np.random.default_rng(0)
     structure = Structure([(0,)], (7,))
-    model = GraphicalModel(coded_domain((7,)), structure, (rng.standard_normal(7),), 1.0, Contractor((7,)))
+    model = GraphicalModel(Folding(coded_domain((7,))), structure, (rng.standard_normal(7),), 1.0, Contractor((7,)))
     counts = histogram(model.rows(1000, {}, rng), (7,))
     assert (np.abs(counts - 1000 * model.marginal(("a0",))) < 1).all()
 

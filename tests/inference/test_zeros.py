@@ -114,7 +114,7 @@ def test_marginals_equal_brute_force_whatever_the_potentials_say_in_impossible_c
     possible_cells = empty.structure.possible
     tables = [3 * rng.standard_normal(t.shape) for t in empty.log_potentials]
     tables = [t if free is None else np.where(free, t, rng.choice([-900.0, 900.0])) for t, free in zip(tables, possible_cells, strict=True)]
-    model = type(empty)(domain, empty.structure, tuple(tables), TOTAL, empty.contractor)
+    model = type(empty)(empty.folding, empty.structure, tuple(tables), TOTAL, empty.contractor)
     limited = [t if free is None else np.where(free, t, -np.inf) for t, free in zip(tables, possible_cells, strict=True)]
     everything = joint(domain.sizes(domain.names), empty.structure.cliques, limited)
     for k in (1, 2, 3):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.models import Capacity
@@ -46,7 +47,8 @@ def shuffled(codes: np.ndarray) -> np.ndarray:
 
 def prior(codes: np.ndarray, rho: float = 0.01) -> PublicPrior:
     kernel = PrivacyKernel(people(), Unit(), rho, SeededNoise(9))
-    return PublicPrior.of(PublicTable(DOMAIN, codes, "", ""), kernel, Capacity(DOMAIN, 1.0), PAIRS.aim_weights(), noisy_columns(20.0))
+    table, columns = PublicTable(DOMAIN, codes, "", ""), noisy_columns(20.0)
+    return PublicPrior.of(table, kernel, Capacity(DOMAIN, 1.0), Folding(DOMAIN), PAIRS.aim_weights(), columns)
 
 
 def test_rows_are_weighed_as_the_minimum_says() -> None:

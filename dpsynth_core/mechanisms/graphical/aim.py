@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.models import (
     BETWEEN,
@@ -24,6 +25,7 @@ from dpsynth_core.mechanisms.graphical.models import (
     capacity_mb,
     columns_too_large,
     fit,
+    merge_below,
 )
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, choose
@@ -40,12 +42,13 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Aim:
-    """Algorithm 4 as published but for four data-independent choices. Six rounds per column are planned instead of sixteen, since early
-    rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size is ever
-    built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the columns of
-    many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the paper's
-    rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
-    benchmarks/aim_defaults.py measures them against the paper's.
+    """Algorithm 4 as published but for five choices, four of them data-independent. Six rounds per column are planned instead of sixteen,
+    since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
+    is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
+    columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
+    paper's rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
+    benchmarks/aim_defaults.py measures them against the paper's. The fifth: values that noisy counts show to be rare are one value to the
+    model (`inference.folding`; benchmarks/compression.py).
 
     Under GDP, where a selection costs pi/2 times as much as under zCDP, a tenth of each round still selects: with 0.934 measuring, which
     divides the noise as zCDP's 0.9 does, or 0.95, some of Adult, Titanic and the demo had a lower error and some a higher one, by 1 or 2 %.
@@ -69,6 +72,7 @@ class Aim:
     rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
     reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
+    merge_below: float = merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Rough time and memory: one-way marginals must fit the capacity; rounds grow with rho, work with the capacity."""
@@ -91,12 +95,13 @@ class Aim:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""
         share, weights = self.measure_share, workload.aim_weights()
-        capacity = Capacity(kernel.domain, self.max_size_mb)
         first_rho = kernel.rho_total / (self.rounds_per_attribute * len(kernel.domain))
         budget = RoundBudget.spending(first_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
         measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
-        prior = self.prior(kernel, capacity, weights, measurements)
-        model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements)
+        folding = Folding.of(kernel.domain, measurements, self.merge_below)
+        capacity = Capacity(folding.model, self.max_size_mb)
+        prior = self.prior(kernel, capacity, folding, weights, measurements)
+        model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements, folding=folding)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, False, Selections()
@@ -107,7 +112,8 @@ class Aim:
             measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
             record.add(choice, measurements[-1])
             prior_stands = prior.learn(measurements[-1])
-            model = fit(kernel, measurements, model if prior_stands else None, FINAL if last else BETWEEN, assumed=prior.measurements)
+            earlier, stopping = model if prior_stands else None, FINAL if last else BETWEEN
+            model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
             yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
             if _taught_little(model, choice):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
@@ -116,7 +122,13 @@ class Aim:
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
 
     def prior(
-        self, _kernel: Kernel, _capacity: Capacity, _weights: Mapping[Clique, float], _columns: Sequence[Measurement], /
+        self,
+        _kernel: Kernel,
+        _capacity: Capacity,
+        _folding: Folding,
+        _weights: Mapping[Clique, float],
+        _columns: Sequence[Measurement],
+        /,
     ) -> Prior:
         """What is known besides what is measured, once the columns are. weights: of all candidates."""
         return NoPrior()
@@ -155,7 +167,7 @@ def _select(
     used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
     measured = {m.clique for m in (*measurements, *prior.measurements)}
     answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
-    offsets = {r: HALF_NORMAL * budget.sigma * kernel.domain.possible_cells(r) for r in answers}
+    offsets = {r: HALF_NORMAL * budget.sigma * model.folding.model.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 

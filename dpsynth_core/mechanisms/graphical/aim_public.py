@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
@@ -46,6 +47,8 @@ class AimPublic(Aim):
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
-    def prior(self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]) -> Prior:
+    def prior(
+        self, kernel: Kernel, capacity: Capacity, folding: Folding, weights: Mapping[Clique, float], columns: Sequence[Measurement]
+    ) -> Prior:
         assert self.public is not None, "forecast refuses to run without"
-        return PublicPrior.of(self.public, kernel, capacity, weights, columns)
+        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.mechanisms.kernel import Kernel
@@ -24,6 +25,11 @@ taught anything; stopped as early, they made AIM spend its budget in too few rou
 
 def capacity_mb(default: float = 80.0) -> float:
     return real(default, least=0.1, most=4096.0, text="Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.")
+
+
+def merge_below() -> float:
+    text = "Values whose noisy count is below this many standard deviations of its noise are one value to the model. 0: never."
+    return real(3.0, least=0.0, most=10.0, text=text)
 
 
 class Capacity:
@@ -69,11 +75,12 @@ def fit(
     stopping: Stopping = BETWEEN,
     counted: Sequence[Measurement] = (),
     assumed: Sequence[Measurement] = (),
+    folding: Folding | None = None,
 ) -> GraphicalModel:
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
     assumed: what is known of marginals without having been measured; it says nothing of the number of rows."""
     total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total([*counted, *measurements])
-    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping)
+    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping, folding)
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:

@@ -2,8 +2,8 @@
 challenge).
 
 A third of the budget measures every column; a third selects a tree of pairs, edge by edge as Kruskal does, each by the exponential
-mechanism among the pairs that join two components; a third measures the tree. Knows no workload. The authors also merge rare values
-before the second measurement; that is not done here, so every pair is measured over all its cells.
+mechanism among the pairs that join two components; a third measures the tree. Knows no workload. As with the authors, the model does not
+tell rare values apart (`inference.folding`); unlike with them, pairs are still measured over all their cells, and added up afterwards.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
@@ -44,6 +45,7 @@ class Mst:
         accountant=ZCDP,
     )
     max_size_mb: float = models.capacity_mb()
+    merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Each selection compares the model with every pair that fits its capacity."""
@@ -68,14 +70,15 @@ class Mst:
         columns = rounds.columns_of(domain)
         sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        model = models.fit(kernel, measurements)
+        folding = Folding.of(kernel.domain, measurements, self.merge_below)
+        model = models.fit(kernel, measurements, folding=folding)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         capacity = Capacity(domain, self.max_size_mb)
         choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
         sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.unit.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
-        model = models.fit(kernel, [*measurements, *tree], model, models.FINAL)
+        model = models.fit(kernel, [*measurements, *tree], model, models.FINAL, folding=folding)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
         record = selections.Selections()
         for choice, measurement in zip(choices, tree, strict=True):

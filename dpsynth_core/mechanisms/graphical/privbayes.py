@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import ClassVar
 
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
 from dpsynth_core.mechanisms.graphical.models import Capacity
@@ -60,6 +61,7 @@ class PrivBayes:
     )
     max_parents: int = whole(3, least=1, most=6, text="Most parents of a column.")
     measure_share: float = real(0.7, least=0.1, most=0.99, text="Share of the budget that measures; the rest selects.")
+    merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Bounded by construction: the sets looked at per round, the cells compared, the model's capacity."""
@@ -84,7 +86,8 @@ class PrivBayes:
         sigma = rounds.sigma_for(share * kernel.rho_total / (len(columns) + count), kernel.unit.marginal_l2)
         eps = rounds.eps_for((1 - share) * kernel.rho_total / count, kernel.selection_price)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        model = models.fit(kernel, measurements)
+        folding = Folding.of(kernel.domain, measurements, self.merge_below)
+        model = models.fit(kernel, measurements, folding=folding)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         offers = _Offers(domain, Capacity(domain, self.max_size_mb), self.max_parents)
@@ -99,13 +102,13 @@ class PrivBayes:
             measurements += yield from rounds.measure(kernel, number, [choice.clique], sigma)
             record.add(choice, measurements[-1])
             network.update(choice.clique)
-            model = models.fit(kernel, measurements, model)
+            model = models.fit(kernel, measurements, model, folding=folding)
             yield rounds.fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
 
         if len(network) < len(columns):  # no table was useful any more: what is left makes the columns more precise
             sigma = rounds.sigma_for(kernel.rho_left / len(columns), kernel.unit.marginal_l2)
             measurements += yield from rounds.measure(kernel, count, columns, sigma)
-        model = models.fit(kernel, measurements, model, models.FINAL)
+        model = models.fit(kernel, measurements, model, models.FINAL, folding=folding)
         yield rounds.fitted(kernel, count, f"a network of {len(network)} columns")
         details = {"columns_in_network": len(network), "model_size_mb": offers.capacity.used_mb(m.clique for m in measurements)}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)

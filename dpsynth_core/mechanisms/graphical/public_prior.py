@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import estimate_total
+from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import columns_of
@@ -98,7 +99,13 @@ class PublicPrior:
 
     @classmethod
     def of(
-        cls, public: PublicTable, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]
+        cls,
+        public: PublicTable,
+        kernel: Kernel,
+        capacity: Capacity,
+        folding: Folding,
+        weights: Mapping[Clique, float],
+        columns: Sequence[Measurement],
     ) -> PublicPrior:
         """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights.
 
@@ -109,7 +116,7 @@ class PublicPrior:
         weighted = raked(kernel.domain, rows, counts, columns, total)
         prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
         if _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
-            prior._choose(kernel, capacity, weights, columns)
+            prior._choose(kernel, capacity, folding, weights, columns)
         return prior
 
     @property
@@ -175,10 +182,12 @@ class PublicPrior:
         certain than they look; a mean over people in place of cells would make the columns inside a marginal look worthless."""
         return math.sqrt(self._variance(clique) / self.shares(clique).size)
 
-    def _choose(self, kernel: Kernel, capacity: Capacity, weights: Mapping[Clique, float], columns: Sequence[Measurement]) -> None:
+    def _choose(
+        self, kernel: Kernel, capacity: Capacity, folding: Folding, weights: Mapping[Clique, float], columns: Sequence[Measurement]
+    ) -> None:
         """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
         single = columns_of(self.domain)
-        model = fit(kernel, columns, stopping=FINAL)
+        model = fit(kernel, columns, stopping=FINAL, folding=folding)
         while len(self.cliques) < MAX_MARGINALS:
             scores = {
                 r: weight * (float(np.abs(self.total * self.shares(r) - model.marginal(r)).sum()) - self._expected(r))
@@ -191,7 +200,7 @@ class PublicPrior:
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(kernel, columns, model, assumed=self.measurements)
+            model = fit(kernel, columns, model, assumed=self.measurements, folding=folding)
 
     def _expected(self, clique: Clique) -> float:
         """How far a marginal of n_eff people is from that of all, L1, in counts."""

@@ -1,0 +1,179 @@
+"""Which cells of a column a model tells apart, decided from its noisy counts (compression: McKenna, Miklau, Sheldon 2021).
+
+Cells whose noisy count does not stand out of the noise cost a model more than they are worth: each of them is a cell of every table that
+has the column, and takes in the noise of all these cells. So where they hold few people they become one cell of the model, a *folded*
+cell, in which they have the shares that their noisy counts say. Where all of them together do not stand out either, the model has no such
+cell. Everything here is post-processing of released values. What is measured stays as fine as the domain is: noisy tables are folded by
+adding up (`summed`), which is linear, so that the variances of their cells add up too; answers and rows of the model are unfolded by the
+shares.
+
+Listed values are never folded with the cells for missing and other values. Impossible combinations stay exact: only cells are folded
+together that every rule treats alike, and none is left out of a column that a rule names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.rows import share_out
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.zeros import StructuralZeros
+
+EMPTY = 1.0
+"""Standard deviations of its noise that the sum of folded counts must have, or the model has no cell for them."""
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """Folded cells may have this share of the people, `sure` standard deviations of their noise included: where noise hides how many they
+    are, telling cells apart is worth what it costs."""
+
+    share: float
+    sure: float
+
+
+LISTED, SPARE = _Limit(0.02, 2.0), _Limit(0.05, 1.0)
+"""Of values that a curator lists, and of the cells for missing and for other values, which every column has and few columns need."""
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFolding:
+    """place: for each cell of the column its cell in the model, 0 upwards, or -1 where the model has none. share: which part of the model's
+    cell it is, 0 where the model has none."""
+
+    place: NDArray[np.intp]
+    share: Float
+
+    @property
+    def size(self) -> int:
+        """Cells in the model."""
+        return int(self.place.max()) + 1
+
+    def summed(self, table: Float, axis: int) -> Float:
+        """A table with the cells of this axis added up into the model's cells."""
+        order = np.argsort(self.place, kind="stable")[np.count_nonzero(self.place < 0) :]
+        starts = np.searchsorted(self.place[order], np.arange(self.size))
+        return np.add.reduceat(np.take(table, order, axis), starts, axis)
+
+    def unfolded(self, table: Float, axis: int) -> Float:
+        """The reverse: every cell of this axis its share of the model's cell."""
+        shape = [1] * table.ndim
+        shape[axis] = -1
+        return np.take(table, np.maximum(self.place, 0), axis) * self.share.reshape(shape)
+
+    def codes(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """One of the column's cells for each row, int32 of shape (rows,), by the shares: integer parts for sure, the rest at random."""
+        conditional = np.zeros((self.size, len(self.place)))
+        conditional[np.maximum(self.place, 0), np.arange(len(self.place))] = self.share
+        return share_out(conditional, places.astype(np.intp), rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Folding:
+    """columns: how a column is folded, of those that are. model: the domain of the model, whose columns have the model's cells."""
+
+    domain: Domain
+    columns: Mapping[str, ColumnFolding] = field(default_factory=dict)
+    model: Domain = None  # type: ignore[assignment]  # follows from the other two
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", _folded(self.domain, self.columns) if self.columns else self.domain)
+
+    @classmethod
+    def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float) -> Folding:
+        """What the noisy columns among the measurements say. below: standard deviations of noise under which a count is not told from none;
+        0 to fold nothing."""
+        columns = {}
+        for m in measurements:
+            if len(m.clique) == 1 and below > 0:
+                columns[m.clique[0]] = _column(domain, m, below)
+        return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
+
+    def summed(self, clique: Clique, table: Float) -> Float:
+        """A table over the domain's cells as one over the model's."""
+        for axis, name in enumerate(clique):
+            if name in self.columns:
+                table = self.columns[name].summed(table, axis)
+        return table
+
+    def numbers(self, clique: Clique) -> Float:
+        """How many cells each cell of `summed` is the sum of."""
+        return self.summed(clique, np.ones(self.domain.sizes(clique)))
+
+    def unfolded(self, clique: Clique, table: Float) -> Float:
+        """A table over the model's cells as one over the domain's."""
+        for axis, name in enumerate(clique):
+            if name in self.columns:
+                table = self.columns[name].unfolded(table, axis)
+        return table
+
+    def codes(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Rows of the model as rows of the domain: int32 of shape (rows, attributes)."""
+        codes = places.copy()
+        for name, folding in self.columns.items():
+            codes[:, self.domain.position(name)] = folding.codes(places[:, self.domain.position(name)], rng)
+        return codes
+
+
+def _column(domain: Domain, measured: Measurement, below: float) -> ColumnFolding | None:
+    (name,), counts, sigma = measured.clique, measured.values, measured.deviation
+    place, share = np.arange(len(counts)), np.ones(len(counts))
+    free = not any(name in rule.attributes for rule in domain.impossible)
+    for cells, limit in _alike(domain, name):
+        folded = _rare(cells, counts, sigma, below, limit)
+        held = np.maximum(counts[folded], 0.0)
+        if free and len(folded) and counts[folded].sum() < EMPTY * sigma * math.sqrt(len(folded)):
+            place[folded], share[folded] = -1, 0.0
+        elif len(folded) > 1:
+            place[folded] = folded[0]
+            share[folded] = held / held.sum() if held.any() else 1.0 / len(folded)
+    if (share == 1).all():
+        return None
+    kept = np.unique(place[place >= 0])
+    return ColumnFolding(np.where(place < 0, -1, np.searchsorted(kept, place)), share)
+
+
+def _rare(cells: NDArray[np.intp], counts: Float, sigma: float, below: float, limit: _Limit) -> NDArray[np.intp]:
+    """Those of the cells with the smallest counts, as long as none stands out and all together have few people."""
+    order = cells[np.argsort(counts[cells], kind="stable")]
+    noise = sigma * np.sqrt(np.arange(1, len(order) + 1))
+    people = np.cumsum(np.maximum(counts[order], 0.0)) + limit.sure * noise
+    return np.sort(order[(counts[order] < below * sigma) & (people <= limit.share * counts.sum())])
+
+
+def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit]]:
+    """The cells of a column in sets that all rules treat alike, listed values apart from the cells for missing and other ones."""
+    named = [set(box[rule.attributes.index(name)]) for rule in domain.impossible if name in rule.attributes for box in rule.boxes]
+    sets: dict[tuple[bool, ...], list[int]] = {}
+    for code in range(domain[name].size):
+        sets.setdefault((code >= domain[name].values, *(code in codes for codes in named)), []).append(code)
+    for (spare, *_), codes in sorted(sets.items()):
+        yield np.array(codes, dtype=np.intp), SPARE if spare else LISTED
+
+
+def _folded(domain: Domain, columns: Mapping[str, ColumnFolding]) -> Domain:
+    """The domain of the model."""
+    sizes = {name: columns[name].size if name in columns else domain[name].size for name in domain.names}
+    return Domain(
+        tuple(Attribute.coded(name, size) for name, size in sizes.items()),
+        tuple(_folded_rule(rule, columns) for rule in domain.impossible),
+    )
+
+
+def _folded_rule(rule: StructuralZeros, columns: Mapping[str, ColumnFolding]) -> StructuralZeros:
+    """The rule in the model's cells."""
+
+    def places(name: str, codes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted({int(columns[name].place[code]) for code in codes})) if name in columns else codes
+
+    boxes = tuple(tuple(places(name, codes) for name, codes in zip(rule.attributes, box, strict=True)) for box in rule.boxes)
+    return StructuralZeros(rule.attributes, boxes, rule.target, rule.note)
