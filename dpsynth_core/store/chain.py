@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 
 from dpsynth_core.store import head
-from dpsynth_core.store.database import head_of, reading
+from dpsynth_core.store.database import damage, head_of, reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.head import GENESIS, Head
 from dpsynth_core.store.home import now
@@ -98,7 +98,7 @@ def verify() -> Verification:
 def verify_in(db: sqlite3.Connection, noted: Head | None) -> Verification:
     """The same of the chain that a connection sees, given the head on file."""
     verified = check_chain(entries_in(db))
-    return verified if verified.problem else replace(verified, problem=_head_problem(db, noted))
+    return verified if verified.problem else replace(verified, problem=damage(db) or _head_problem(db, noted))
 
 
 def check_chain(chain: Sequence[Entry]) -> Verification:
@@ -153,7 +153,9 @@ def insert(db: sqlite3.Connection, entry: Entry) -> Entry:
 
 
 def check_whole(db: sqlite3.Connection) -> None:
-    """Raises BooksLost for a chain that was changed. What was cut off, `append` finds."""
+    """Raises BooksLost for a chain that was changed, and for a damaged file. What was cut off, `append` finds."""
+    if problem := damage(db):
+        raise BooksLost(problem)
     if problem := check_chain(entries_in(db)).problem:
         raise BooksLost(f"its ledger is not whole: {problem}")
 

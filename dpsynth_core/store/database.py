@@ -210,6 +210,12 @@ def head_of(db: sqlite3.Connection) -> Head:
     return Head(*row) if row else Head()
 
 
+def damage(db: sqlite3.Connection) -> str:
+    """What is wrong with the pages of the file, though the ledger could still be read; "" for nothing."""
+    whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    return "" if whole else "its database is damaged"
+
+
 def forget_deleted() -> None:
     """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
     with explained(), closing(_connect()) as connection:

@@ -28,8 +28,10 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")
     if problem := chain.check_chain(export).problem:
         raise InputError("ledger export", problem, "use one that `ledger check` finds whole")
-    accepted = [*_database(), *_key()]
+    lost, rescued = _database()
+    accepted = [*lost, *_key()]
     with database.transaction() as db:
+        _add(db, rescued)
         accepted += [problem for problem in (chain.verify_in(db, head.read()).problem,) if problem]
         added = _add(db, export)
         if added:
@@ -43,21 +45,22 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         return database.head_of(db)
 
 
-def _database() -> list[str]:
-    """Make sure that there is a database that can be opened; what was wrong with the one before."""
+def _database() -> tuple[list[str], tuple[Entry, ...]]:
+    """Make sure that there is a database that can be opened. What was wrong with the one before, and its ledger, if that is whole."""
+    entries: tuple[Entry, ...] = ()
     try:
         with database.reading() as db:
-            chain.entries_in(db)
-            if db.execute("PRAGMA quick_check").fetchone()[0] != "ok":
-                raise BooksLost("its database is damaged")
+            entries = chain.entries_in(db)
+            if problem := database.damage(db):
+                raise BooksLost(problem)
     except BooksLost as error:
         place, aside = home() / database.DATABASE, f"lost-{now().replace(':', '')}"
         for path in [place, *(place.with_name(place.name + ending) for ending in ("-wal", "-shm"))]:
             if path.exists():
                 path.rename(path.with_name(f"{path.name}.{aside}"))
         database.make()
-        return [error.problem]
-    return []
+        return [error.problem], () if chain.check_chain(entries).problem else entries
+    return [], ()
 
 
 def _key() -> list[str]:

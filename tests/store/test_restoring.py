@@ -67,6 +67,12 @@ def overwrite_database(home: Path) -> None:
     database(home).write_bytes(b"x" * 20_000)
 
 
+def cut_off_the_last_page(home: Path) -> None:
+    """None of the ledger's: it can still be read."""
+    settle(home)
+    database(home).write_bytes(database(home).read_bytes()[:-4000])
+
+
 def cut_off_the_end(home: Path) -> None:
     alter(home, "DELETE FROM ledger WHERE number = (SELECT MAX(number) FROM ledger)")
 
@@ -106,6 +112,7 @@ LOSSES: list[Callable[[Path], None]] = [
     empty_database,
     truncate_database,
     overwrite_database,
+    cut_off_the_last_page,
     cut_off_the_end,
     rewrite_from_the_second_entry,
     empty_head,
@@ -228,6 +235,17 @@ def test_what_could_not_be_read_is_set_aside_and_not_deleted(home: Path) -> None
     restore("local", REASON)
     (aside,) = home.glob("dpsynth.sqlite.lost-*")
     assert aside.read_bytes() == b"x" * 20_000
+
+
+def test_entries_that_can_still_be_read_are_kept(home: Path) -> None:
+    reserve("r1", RHO)
+    before = chain.entries()
+    cut_off_the_last_page(home)
+    assert chain.entries() == before
+    restore("local", REASON)
+    assert chain.entries()[:-1] == before
+    assert ledger.spent("people").rho == pytest.approx(RHO)
+    assert chain.verify().ok
 
 
 def test_a_change_after_a_restore_is_found_again(home: Path) -> None:
