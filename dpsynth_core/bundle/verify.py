@@ -51,7 +51,7 @@ from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
 from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, interrupted_brand, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import check_paid, replaying
-from dpsynth_core.sources.codec import arrow_type, encode, strays, typed
+from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.marginals import row_marginals
@@ -380,8 +380,8 @@ def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
 
 
 def _zeros(opened: _Opened) -> str:
-    zeros = opened.release.domain.zeros
-    if not zeros:
+    zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
+    if not zeros and not orders:
         raise _Nothing("no combination was declared impossible")
     if opened.codes is None:
         raise _Nothing(_NO_ROWS)
@@ -389,6 +389,9 @@ def _zeros(opened: _Opened) -> str:
         cells = tuple(opened.codes[:, opened.release.domain.position(name)] for name in clique)
         broken = int(impossible[cells].sum())
         _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
+    if orders and opened.table is not None:
+        broken = disordered(opened.release.domain, opened.table)
+        _expect(not broken, f"{broken:,} rows break an order of columns")
     return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
 
 

@@ -11,6 +11,7 @@ from dpsynth_core.planning.discovery import of_column
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.order import sentence
 from dpsynth_core.vocabulary.recoding import outside_rule, written
 
 
@@ -20,8 +21,11 @@ def domain_json(release: Release) -> bytes:
 
 
 def _outside(release: Release, attribute: Attribute) -> str:
-    """What happened to values outside, and where the values come from if they were learnt."""
-    return f"{outside_rule(attribute)} {of_column(release.plan, attribute.name)}".strip()
+    """What happened to values outside, where the values come from if they were learnt, and which order of columns names it."""
+    by_name = {a.name: a for a in release.domain}
+    rules = [rule.order for rule in release.domain.impossible if rule.order is not None and attribute.name in rule.attributes]
+    parts = (outside_rule(attribute), of_column(release.plan, attribute.name), *(sentence(rule, by_name) for rule in rules))
+    return " ".join(part for part in parts if part)
 
 
 def codebook_csv(release: Release) -> bytes:

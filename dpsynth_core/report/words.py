@@ -129,7 +129,8 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield "No combination of values was declared impossible."
     for rule in release.domain.impossible:
         note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
-        yield f"Declared impossible, so no synthetic row has it: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
+        what = "impossible, so no synthetic row has it" if rule.order is None else "to hold, so it holds in every synthetic row"
+        yield f"Declared {what}: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"
     if spec.public is not None:
         yield f"The table “{Path(spec.public.path).name}” was used as public; nothing here protects the people in it."
     yield "The noise came from the operating system's randomness." if release.private else "The noise was predictable. This is not private."

@@ -19,11 +19,13 @@ from dpsynth_core.foundation.arrow_times import NO_TIME, array, micros
 from dpsynth_core.sources import times
 from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.sources.ordering import in_order
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
+from dpsynth_core.vocabulary.order import positions
 
 _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 _PLAIN = ("int64", "float64")
@@ -204,7 +206,12 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -
         raise ValueError("codes needs one column per attribute of the domain")
     if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= domain.sizes(domain.names)).any()):
         raise ValueError("a code is not a cell of its attribute")
-    columns = {attribute.name: _decode_column(attribute, codes[:, i], rng) for i, attribute in enumerate(domain)}
+    def draw(attribute: Attribute, cells: NDArray[np.int32]) -> NDArray[Any]:
+        return _drawn(attribute, cells, rng)
+
+    numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
+    numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
+    columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
     columns |= {column.name: _filled_column(column, len(codes)) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
     return pa.table([columns[name] for name in domain.column_names], schema=schema)
@@ -221,6 +228,18 @@ def strays(domain: Domain, table: pa.Table) -> list[str]:
     return [name for name in domain.column_names if name in wrong]
 
 
+def disordered(domain: Domain, table: pa.Table) -> int:
+    """How many rows break an order of columns; the table has the domain's columns with their types."""
+    wrong = np.zeros(table.num_rows, dtype=bool)
+    for rule in domain.orders:
+        pair = [table.column(name).combine_chunks() for name in (rule.first, rule.second)]
+        both = np.logical_and(*(values.is_valid().to_numpy(zero_copy_only=False) for values in pair))
+        columns = zip((domain[rule.first], domain[rule.second]), pair, strict=True)
+        first, second = (positions(a, _plain_numbers(a, values.filter(pa.array(both)))) for a, values in columns)
+        wrong[both] |= ~rule.holds(first, second)
+    return int(wrong.sum())
+
+
 def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
     if attribute.is_listed:
         return not pc.all(pc.is_in(column, value_set=_cell_values(attribute)), min_count=0).as_py()
@@ -231,31 +250,34 @@ def _strays(attribute: Attribute, column: pa.ChunkedArray) -> bool:
     return not bool(np.all((numbers >= low) & (numbers < high)))
 
 
-def _plain_numbers(attribute: Attribute, column: pa.ChunkedArray) -> NDArray[np.float64]:
+def _plain_numbers(attribute: Attribute, column: pa.Array | pa.ChunkedArray) -> NDArray[np.float64]:
     """The number of each value of a column that `decode` made; nan for a time that is finer than the column's precision."""
     if attribute.dtype in times.READERS:
         unit = MICROSECONDS[attribute.precision]
-        counts = micros(column.combine_chunks())
+        counts = micros(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
         return np.where(counts % unit == 0, counts // unit, np.nan)
     return np.asarray((column.cast(pa.int32()) if attribute.dtype == "date" else column).cast(pa.float64()).to_numpy())
 
 
-def _decode_column(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Array:
-    kind = arrow_type(attribute)
-    if attribute.is_coded:
-        return pa.array(codes, kind)
-    if attribute.is_listed:
-        return _cell_values(attribute).take(pa.array(codes))
-    absent = codes >= attribute.values
-    bins = np.where(absent, 0, codes)
+def _drawn(attribute: Attribute, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
+    """A number from each bin; any for cells that are none."""
+    bins = np.where(codes >= attribute.values, 0, codes)
     edges = np.asarray(attribute.edges, dtype=np.float64)
     low, high = edges[bins], edges[bins + 1]
-    if not attribute.scale.whole:
-        return pa.array(_uniform(low, high, attribute.decimals, rng), kind, mask=absent)
-    whole = rng.integers(low.astype(np.int64), high.astype(np.int64))
+    if attribute.scale.whole:
+        return rng.integers(low.astype(np.int64), high.astype(np.int64))
+    return _uniform(low, high, attribute.decimals, rng)
+
+
+def _written_column(attribute: Attribute, codes: NDArray[np.int32], numbers: NDArray[Any] | None) -> pa.Array:
+    """numbers: of columns with bins."""
+    kind = arrow_type(attribute)
+    if numbers is None:
+        return pa.array(codes, kind) if attribute.is_coded else _cell_values(attribute).take(pa.array(codes))
+    absent = codes >= attribute.values
     if attribute.dtype in times.READERS:
-        return array(whole * MICROSECONDS[attribute.precision], kind, absent)
-    return pa.array(whole.astype(np.int32) if attribute.dtype == "date" else whole, kind, mask=absent)
+        return array(numbers * MICROSECONDS[attribute.precision], kind, absent)
+    return pa.array(numbers.astype(np.int32) if attribute.dtype == "date" else numbers, kind, mask=absent)
 
 
 def _cell_values(attribute: Attribute) -> pa.Array:

@@ -27,6 +27,7 @@ from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.order import Order, implied
 from dpsynth_core.vocabulary.zeros import Cells, StructuralZeros, checked
 from dpsynth_core.vocabulary.zeros import from_json as zeros_from_json
 from dpsynth_core.vocabulary.zeros import to_json as zeros_json
@@ -89,6 +90,11 @@ class Domain:
     def zeros(self) -> dict[Clique, Cells]:
         """The impossible cells: for each set of attributes with rules, a table of its shape that is True where no record can be."""
         return checked(self.impossible, self.attributes)
+
+    @cached_property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders of columns, those that follow from several others among them."""
+        return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
 
     @classmethod
     def of(cls, columns: Iterable[Column], impossible: tuple[StructuralZeros, ...] = (), origin: str = "") -> Domain:

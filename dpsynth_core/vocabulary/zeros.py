@@ -10,6 +10,7 @@ JSON, one object a rule, with values named by cell label, by category, or for nu
     {"if": {"relationship": "husband"}, "then": {"sex": ["male"]}}                         the only values possible then
     {"column": "education", "determines": "years", "values": {"bachelor": "13", ...}}      a functional dependency
     {"columns": ["age", "marital"], "cells": [["0 to 15", "married"], ...]}                single cells
+    {"column": "admission", "at_most": "discharge"}                                        an order of columns; "below" if never equal
 
 each with an optional "note", a sentence for people.
 """
@@ -19,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any
 
@@ -30,6 +31,8 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, many, show
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.order import Order, implied, order
+from dpsynth_core.vocabulary.order import sentence as order_sentence
 
 Codes = tuple[int, ...]
 Box = tuple[Codes, ...]
@@ -49,6 +52,8 @@ _FORMS = {
     "if": ("if", "then"),
     "determines": ("column", "determines", "values"),
     "cells": ("columns", "cells"),
+    "at_most": ("column", "at_most"),
+    "below": ("column", "below"),
 }
 
 
@@ -57,6 +62,7 @@ class StructuralZeros:
     """The cells of all `boxes` cannot occur. attributes: in domain order, one entry of each box belongs to each.
 
     target: the column that the rule speaks about, where the others are its condition ("if ... then target must be ..."); else "".
+    order: where the rule is an order of its two columns; its boxes are the cells in which no values are in order, perhaps none.
     Codes are checked by `checked`, when the rule becomes part of a domain.
     """
 
@@ -64,13 +70,14 @@ class StructuralZeros:
     boxes: tuple[Box, ...]
     target: str = ""
     note: str = ""
+    order: Order | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.attributes)) < len(self.attributes):
             raise InputError(_FIELD, "a column is named twice", "name each column once")
         if len(self.attributes) < 2:
             raise InputError(_FIELD, "it names fewer than two columns", "name two or more, or take the value out of its column")
-        if not self.boxes or any(not codes for box in self.boxes for codes in box):
+        if (not self.boxes and self.order is None) or any(not codes for box in self.boxes for codes in box):
             raise InputError(_FIELD, "it forbids nothing", "name at least one combination")
         if any(len(box) != len(self.attributes) for box in self.boxes):
             raise ValueError("a box needs one set of codes per attribute")
@@ -81,7 +88,7 @@ class StructuralZeros:
         """The same rule with its attributes in the order of `names`."""
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
         boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
-        return StructuralZeros(tuple(self.attributes[i] for i in order), boxes, self.target, self.note)
+        return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
 
     def cells(self, sizes: Sequence[int]) -> Cells:
         """True where impossible, one axis per attribute."""
@@ -119,9 +126,26 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
         if table.all():
             raise InputError(numbered(i), "it leaves no combination of its columns possible", "forbid less, or drop a column")
         tables[rule.attributes] = table
+    _add_orders(tables, [rule.order for rule in zeros if rule.order is not None], attributes)
+    for clique in [clique for clique, table in tables.items() if not table.any()]:
+        del tables[clique]  # an order that decides no cell
     for _ in eliminated(tables, {a.name: a.size for a in attributes}):
         pass  # each step checks that some row is still possible
     return tables
+
+
+def _add_orders(tables: dict[Clique, Cells], rules: Sequence[Order], attributes: Sequence[Attribute]) -> None:
+    """Put what follows from several orders into the tables."""
+    by_name = {a.name: a for a in attributes}
+    for rule in implied(rules):
+        _sizes((rule.first, rule.second), by_name, "impossible combinations")
+        cells = rule.impossible(by_name[rule.first], by_name[rule.second])
+        clique = tuple(a.name for a in attributes if a.name in (rule.first, rule.second))
+        cells = cells if clique[0] == rule.first else cells.T
+        table = cells | tables.get(clique, np.zeros((), dtype=bool))
+        if table.all():
+            raise InputError("impossible combinations", "the orders of columns leave no combination possible", "remove one of them")
+        tables[clique] = table
 
 
 def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str) -> tuple[int, ...]:
@@ -187,7 +211,7 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     by_name = {a.name: a for a in attributes}
     try:
         rule = _READERS[form](obj, _Reader(by_name, field))
-        return StructuralZeros(rule.attributes, rule.boxes, rule.target, note).ordered(tuple(by_name))
+        return replace(rule, note=note).ordered(tuple(by_name))
     except InputError as error:
         raise type(error)(field if error.field == _FIELD else error.field, error.problem, error.remedy) from None
 
@@ -308,12 +332,41 @@ def _listed_cells(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
     return StructuralZeros(tuple(map(str, columns)), tuple(tuple((code,) for code in codes) for codes in sorted(forbidden)))
 
 
-_READERS = {"never": _never, "if": _implication, "determines": _dependency, "cells": _listed_cells}
+def _order(obj: Mapping[str, Any], read: _Reader) -> StructuralZeros:
+    strict = "below" in obj
+    first, second = str(obj["column"]), str(obj["below" if strict else "at_most"])
+    if first == second:
+        raise InputError(read.field, "it compares a column with itself", "name two columns")
+    read.table((first, second))
+    rule = order(read.by_name[first], read.by_name[second], strict, read.field)
+    return of_order(rule, read.by_name)
+
+
+def of_order(rule: Order, attributes: Mapping[str, Attribute]) -> StructuralZeros:
+    """The rule with its impossible cells."""
+    rows: dict[Codes, list[int]] = {}
+    for code, forbidden in enumerate(rule.impossible(attributes[rule.first], attributes[rule.second])):
+        if forbidden.any():
+            rows.setdefault(tuple(np.flatnonzero(forbidden).tolist()), []).append(code)
+    boxes = tuple((tuple(codes), forbidden) for forbidden, codes in rows.items())
+    return StructuralZeros((rule.first, rule.second), boxes, order=rule)
+
+
+_READERS = {
+    "never": _never,
+    "if": _implication,
+    "determines": _dependency,
+    "cells": _listed_cells,
+    "at_most": _order,
+    "below": _order,
+}
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
     """The JSON form the rule was written in; `from_json` reads it back to the same rule."""
     note = {"note": zeros.note} if zeros.note else {}
+    if zeros.order is not None:
+        return {"column": zeros.order.first, "below" if zeros.order.gap else "at_most": zeros.order.second} | note
     named = [{name: _labels(attributes[name], codes) for name, codes in zip(zeros.attributes, box, strict=True)} for box in zeros.boxes]
     if zeros.target and len(zeros.boxes) == 1:
         premises = {name: values for name, values in named[0].items() if name != zeros.target}
@@ -340,6 +393,8 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
     """The rule in plain words."""
+    if zeros.order is not None:
+        return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)
     if "if" in obj:
         premises = " and ".join(f"{name} is {_either(_spans(attributes[name], values))}" for name, values in obj["if"].items())

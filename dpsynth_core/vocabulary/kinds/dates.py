@@ -52,6 +52,11 @@ class Days(Scale):
     noun = "date"
     wanted = "dates such as 2024-12-31"
     widths = tuple(CALENDAR_WIDTHS)
+    axis = "moment"
+
+    @property
+    def span(self) -> int:
+        return 86_400_000_000
 
     def typed(self, name: str, entered: Any) -> Any:
         return parse_day(name, entered)

@@ -51,6 +51,11 @@ class WholeNumbers(_Numbers):
 
 class RealNumbers(_Numbers):
     whole = False
+
+    @property
+    def span(self) -> int:
+        return 0
+
     wanted = "finite numbers"
     powers, finest = range(-6, 16), -12
 

@@ -18,12 +18,19 @@ class Scale(ABC):
     whole: whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
     noun: what a single value is called; wanted: what bounds have to be, in the plural.
     widths: names of widths that bins may have beside numbers.
+    axis: values of kinds with the same one can be compared; span: what one number takes of it: microseconds of times, 1 of whole numbers,
+    0 of decimal ones.
     """
 
     whole: ClassVar[bool] = True
     noun: ClassVar[str] = "number"
     wanted: ClassVar[str]
     widths: Sequence[str] = ()
+    axis: ClassVar[str] = "number"
+
+    @property
+    def span(self) -> int:
+        return 1
 
     def typed(self, _name: str, entered: Any) -> Any:
         """A bound from what somebody wrote into a domain. Raises InputError that names the column."""

@@ -64,6 +64,10 @@ class _Clock(Scale):
     """Of the named widths, in microseconds."""
 
     @property
+    def span(self) -> int:
+        return self.unit
+
+    @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(name for name, length in _WIDTHS.items() if length <= self.longest and length % self.unit == 0)
 
@@ -131,6 +135,7 @@ class _Clock(Scale):
 
 @dataclass(frozen=True)
 class Moments(_Clock):
+    axis = "moment"
     noun = "timestamp"
     wanted = "timestamps such as 2024-12-31 13:45"
     example = "2024-12-31 13:45"
@@ -196,6 +201,7 @@ class Moments(_Clock):
 
 @dataclass(frozen=True)
 class TimesOfDay(_Clock):
+    axis = "clock"
     noun = "time of day"
     wanted = "times of day such as 13:45"
     example = "13:45"
@@ -225,6 +231,7 @@ class TimesOfDay(_Clock):
 
 @dataclass(frozen=True)
 class Durations(_Clock):
+    axis = "length"
     noun = "duration"
     wanted = "durations such as 26:30:00"
     example = "26:30:00, for hours, minutes and seconds"

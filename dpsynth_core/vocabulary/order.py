@@ -1,0 +1,127 @@
+"""Orders of columns: "admission is at most discharge", and which cells of two columns cannot go together then.
+
+Two values are compared as finely as the coarser column is written: a day and a timestamp by their days. A rule holds where both columns
+have a value; what is missing, or has no cell but "other", is compared with nothing. What follows from several rules (a ≤ b and b ≤ c)
+holds, too, also where the column between them has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.names import column_field
+
+FIELD = "impossible combination"
+_WORDS = {
+    "number": ("at most", "below"),
+    "length": ("at most", "shorter than"),
+    "moment": ("not after", "before"),
+    "clock": ("not after", "before"),
+}
+
+
+@dataclass(frozen=True)
+class Order:
+    """Values of `first` are at most those of `second`, or below them by `gap` steps of the finest comparison.
+
+    span: how finely they are compared, as `Scale.span`; 0 for decimal numbers.
+    """
+
+    first: str
+    second: str
+    gap: int
+    span: int
+
+    def holds(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
+        """Of positions on the common axis (`positions`)."""
+        if self.span:
+            first, second = first // self.span, second // self.span
+            return np.asarray(first + self.gap <= second)
+        return np.asarray((first < second) | ((first == second) & (self.gap == 0)))
+
+    def impossible(self, first: Attribute, second: Attribute) -> NDArray[np.bool_]:
+        """The cells in which no values are in order, shape (size of first, size of second)."""
+        table = np.zeros((first.size, second.size), dtype=bool)
+        lowest = positions(first, np.array(first.edges[:-1]))[:, None]
+        highest = positions(second, np.array(second.edges[1:]) - second.scale.whole)[None, :]
+        impossible = ~self.holds(lowest, highest)
+        if not second.scale.whole:
+            impossible |= lowest >= highest  # which is the end of a half-open bin
+        table[: first.values, : second.values] = impossible
+        return table
+
+
+def positions(attribute: Attribute, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a column's values on the axis that it shares with others: int64, float64 for decimal numbers."""
+    return numbers.astype(np.int64) * attribute.scale.span if attribute.scale.whole else numbers.astype(np.float64)
+
+
+def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD) -> Order:
+    """The order of two columns. InputError if their values cannot be compared."""
+    for attribute in (first, second):
+        if not attribute.is_number:
+            problem = f"{column_field(attribute.name)} has no bounds, so that its values have no order that is known"
+            raise InputError(field, problem, "name two columns of numbers, dates or times")
+    if first.scale.axis != second.scale.axis:
+        problem = f"{column_field(first.name)} and {column_field(second.name)} hold different things ({first.kind}, {second.kind})"
+        raise InputError(field, problem, "compare numbers with numbers, days with days or timestamps, times with times")
+    span = 0 if 0 in (first.scale.span, second.scale.span) else max(first.scale.span, second.scale.span)
+    return Order(first.name, second.name, int(strict), span)
+
+
+def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
+    """The rule in plain words."""
+    words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
+    return f"{rule.first} is {words} {rule.second}, where both are known."
+
+
+def implied(rules: Sequence[Order]) -> list[Order]:
+    """The rules, and those that follow from several of them. InputError where they go round in a circle, or are strict in a row between
+    columns that are compared differently."""
+    spans = {rule.span for rule in rules}
+    known = {(rule.first, rule.second): rule for rule in _finest(rules)}
+    for middle in _names(rules):
+        for before in [rule for rule in known.values() if rule.second == middle]:
+            for after in [rule for rule in known.values() if rule.first == middle]:
+                if before.first == after.second:
+                    raise InputError("impossible combinations", "the orders of columns go round in a circle", "remove one of them")
+                if (before.gap or after.gap) and len(spans) > 1:
+                    problem = f"orders around {column_field(middle)} are strict, and its columns are written to different precisions"
+                    raise InputError("impossible combinations", problem, "use the same precision, or “at most” instead of “below”")
+                both = Order(before.first, after.second, before.gap + after.gap, max(before.span, after.span))
+                known[both.first, both.second] = _stricter(both, known.get((both.first, both.second)))
+    return list(known.values())
+
+
+def _finest(rules: Iterable[Order]) -> list[Order]:
+    """One rule for each pair of columns, the one that says most."""
+    kept: dict[tuple[str, str], Order] = {}
+    for rule in rules:
+        kept[rule.first, rule.second] = _stricter(rule, kept.get((rule.first, rule.second)))
+    return list(kept.values())
+
+
+def _stricter(one: Order, other: Order | None) -> Order:
+    if other is None:
+        return one
+    span = min(one.span, other.span)
+    return Order(one.first, one.second, max(one.gap, other.gap), span)
+
+
+def _names(rules: Iterable[Order]) -> list[str]:
+    return list(dict.fromkeys(name for rule in rules for name in (rule.first, rule.second)))
+
+
+def from_first_to_last(rules: Sequence[Order]) -> list[str]:
+    """The columns of rules that do not go round in a circle, each after those that are at most as large."""
+    names, placed = _names(rules), list[str]()
+    while len(placed) < len(names):
+        placed += [name for name in names if name not in placed and all(r.first in placed for r in rules if r.second == name)]
+    return placed
