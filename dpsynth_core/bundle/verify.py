@@ -227,8 +227,8 @@ class _Opened:
         if self.table is None:
             return None
         _expect(self.table.column_names == list(self.release.domain.column_names), _OTHER_COLUMNS)
-        found = encode(self.release.domain, self.table, Notation(frozenset()))
-        return np.column_stack([found[name] for name in self.release.domain.names])
+        codes = encode(self.release.domain, self.table, Notation(frozenset()))
+        return np.column_stack([codes[name] for name in self.release.domain.names])
 
     @cached_property
     def whole(self) -> Release:
@@ -260,7 +260,7 @@ def _files(bundle: Bundle) -> str:
     listed = json.loads(files[MANIFEST])["files"]
     odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST})
     _expect(not odd, f"listed or there, but not both: {_some(odd)}")
-    changed = [name for name, said in sorted(listed.items()) if sha256(files[name]).hexdigest() != said["sha256"]]
+    changed = [name for name, entry in sorted(listed.items()) if sha256(files[name]).hexdigest() != entry["sha256"]]
     _expect(not changed, f"changed since the bundle was made: {_some(changed)}")
     return f"{len(listed):,} files have the SHA-256 that MANIFEST.json states"
 
@@ -278,12 +278,12 @@ def _budget(opened: _Opened) -> str:
     wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
     _expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
     _expect(stated["max_rows_per_person"] == opened.plan.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
-    own = float(sum(map(delta_of, opened.release.charges)))  # of steps that keep their promise except with a probability of their own
-    _expect(own < budget.delta, f"steps with a delta of their own need {own:.6g}, not less than δ = {budget.delta:g}")
-    allowed = accountant.rho_from(budget.epsilon, budget.delta - own)
+    own_delta = float(sum(map(delta_of, opened.release.charges)))  # of steps that keep their promise except with a probability of their own
+    _expect(own_delta < budget.delta, f"steps with a delta of their own need {own_delta:.6g}, not less than δ = {budget.delta:g}")
+    allowed = accountant.rho_from(budget.epsilon, budget.delta - own_delta)
     stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g} under {accountant.name}"
     _expect(0 < rho <= allowed * (1 + _NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
-    implied = accountant.epsilon_from(rho, budget.delta - own)
+    implied = accountant.epsilon_from(rho, budget.delta - own_delta)
     return f"ρ = {rho:.6g} under {accountant.name} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
 
 
@@ -304,11 +304,11 @@ def _noise(opened: _Opened) -> str:
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
     measured = set()
     for answer in opened.release.transcript:
-        taken = answer.value
-        if isinstance(taken, Measurement | Residual):
-            measured.add(id(taken))
-            stated = taken.clique == answer.arguments[0] and _near(taken.sigma, answer.arguments[1])
-            _expect(stated, f"the table {_named(taken.clique)} was not paid for with the noise it states, ± {taken.sigma:.4g}")
+        noisy = answer.value
+        if isinstance(noisy, Measurement | Residual):
+            measured.add(id(noisy))
+            as_asked = noisy.clique == answer.arguments[0] and _near(noisy.sigma, answer.arguments[1])
+            _expect(as_asked, f"the table {_named(noisy.clique)} was not paid for with the noise it states, ± {noisy.sigma:.4g}")
     direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
     unpaid = [m for m in direct if id(m) not in measured]
     if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
@@ -322,8 +322,8 @@ def _learnt(opened: _Opened) -> str:
     if not plan.portions:
         raise _Nothing("all values were declared")
     kernel = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges)
-    again, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
-    _expect(again.domain == release.domain, "values of a column are not those that follow from what was measured")
+    completed, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+    _expect(completed.domain == release.domain, "values of a column are not those that follow from what was measured")
     rows = plan.unit.max_rows_per_person
     for answer in release.transcript:
         if answer.operation == "discover_values":
@@ -347,8 +347,8 @@ def _rows(opened: _Opened) -> str:
         raise _Nothing(_NO_ROWS)
     _expect(opened.table.num_rows == stated, f"synthetic.csv has {opened.table.num_rows:,} rows, but {stated:,} are stated")
     _expect(opened.table.column_names == list(opened.release.domain.column_names), _OTHER_COLUMNS)
-    wrong = strays(opened.release.domain, opened.table)
-    _expect(not wrong, f"values outside the domain in {_some(wrong)}")
+    stray_columns = strays(opened.release.domain, opened.table)
+    _expect(not stray_columns, f"values outside the domain in {_some(stray_columns)}")
     return f"{stated:,} rows, every value one of its column's"
 
 
@@ -400,11 +400,11 @@ def _bounds(opened: _Opened) -> str:
     if opened.total is None or release.branded(INTERRUPTED):
         _expect(not release.bounds, "the bounds have nothing to stand on")
         raise _Nothing("no bounds are stated")
-    again = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.table is not None)
-    _expect(release.bounds.keys() == again.keys(), "they are about other tables than the published ones")
+    recomputed = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.table is not None)
+    _expect(release.bounds.keys() == recomputed.keys(), "they are about other tables than the published ones")
     checked = 0
     for clique, stated in release.bounds.items():
-        computed = again[clique]
+        computed = recomputed[clique]
         _expect((stated.support == SUPPORTED) == (computed.support == SUPPORTED), f"{_named(clique)} is not {stated.support}")
         if stated.support == UNBOUNDED:
             _expect(math.isinf(stated.paper) and math.isinf(stated.tight), f"{_named(clique)} has a bound that nothing gives")
@@ -422,34 +422,36 @@ def _bounds(opened: _Opened) -> str:
 
 
 def _certificate(opened: _Opened) -> str:
-    said, charges = opened.release.certificate, opened.release.charges
-    if said is None:
+    certificate, charges = opened.release.certificate, opened.release.charges
+    if certificate is None:
         if opened.release.branded(INTERRUPTED) or opened.release.branded(UNCERTIFIED):
             raise _Nothing("the run was interrupted before it was measured")
         _expect(opened.plan.shares.certificate == 0, "the plan has a certificate, the release has none")
         raise _Nothing("no certificate was made")
-    l2, share = opened.plan.unit.errors_l2(len(said.marginals)), opened.plan.shares.certificate
-    paid = [e for e in charges if type(e) is Gaussian and _near(e.sigma, said.sigma) and _near(e.l2, l2)]
+    l2, share = opened.plan.unit.errors_l2(len(certificate.marginals)), opened.plan.shares.certificate
+    paid = [e for e in charges if type(e) is Gaussian and _near(e.sigma, certificate.sigma) and _near(e.l2, l2)]
     _expect(paid, "its noise is not what was paid for")
-    _expect(said.rho <= share * (1 + _NEAR), "it cost more than its share")
+    _expect(certificate.rho <= share * (1 + _NEAR), "it cost more than its share")
     if opened.total is not None:
-        _expect(_near(said.total.value, opened.total.value), "it counts errors in fractions of another number of records")
-    _expect(said.of == (ANSWERS if opened.table is None else ROWS), "it is about something else than what is published")
+        _expect(_near(certificate.total.value, opened.total.value), "it counts errors in fractions of another number of records")
+    _expect(certificate.of == (ANSWERS if opened.table is None else ROWS), "it is about something else than what is published")
     workload = set(opened.published)
-    _expect({one.attributes for one in said.marginals} == workload, "it is about other tables than the workload's")
-    noisy, largest = {one.attributes: one.error / IN_WRONG_CELL * said.total.value for one in said.marginals}, _largest(opened, said)
-    again = state(noisy, {r: opened.published[r] for r in noisy}, said.total, said.sigma, said.rho, said.of, largest)
-    stated = asdict(said)
-    different = sorted(name for name, value in asdict(again).items() if not _alike(value, stated[name]))
+    _expect({one.attributes for one in certificate.marginals} == workload, "it is about other tables than the workload's")
+    noisy = {one.attributes: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals}
+    released = {clique: opened.published[clique] for clique in noisy}
+    measured = certificate.total, certificate.sigma, certificate.rho, certificate.of, _largest(opened, certificate)
+    recomputed = state(noisy, released, *measured)
+    stated = asdict(certificate)
+    different = sorted(name for name, value in asdict(recomputed).items() if not _alike(value, stated[name]))
     _expect(not different, f"its numbers do not follow from its errors: {_some(different)}")
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
 
-def _largest(opened: _Opened, said: Certificate) -> Largest:
+def _largest(opened: _Opened, certificate: Certificate) -> Largest:
     """The largest error as it was measured."""
-    paid = any(type(e) is Gaussian and _near(e.sigma, said.max_sigma) for e in opened.release.charges)
+    paid = any(type(e) is Gaussian and _near(e.sigma, certificate.max_sigma) for e in opened.release.charges)
     _expect(paid, "its noise is not what was paid for")
-    return Largest(said.max_error * said.total.value, said.max_sigma, opened.plan.workload.threshold)
+    return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, opened.plan.workload.threshold)
 
 
 def _distances(opened: _Opened) -> str:
@@ -457,8 +459,8 @@ def _distances(opened: _Opened) -> str:
     if opened.codes is None or not opened.release.measurements:
         raise _Nothing("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)
-    found = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
-    ratios = [float(np.sqrt(np.mean((found[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
+    marginals = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
+    ratios = [float(np.sqrt(np.mean((marginals[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
     return f"from the noisy tables, cells of the rows are {np.median(ratios):.2g} times the noise away (median), {max(ratios):.2g} at most"
 
 
@@ -542,9 +544,9 @@ def _passive(opened: _Opened) -> str:
 
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
-    again = contents(replace(opened.release, codes=opened.codes, table=opened.table))
-    different = sorted(name for name, content in again.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
-    strangers = sorted(opened.bundle.files.keys() - again.keys())
+    rewritten = contents(replace(opened.release, codes=opened.codes, table=opened.table))
+    different = sorted(name for name, content in rewritten.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
+    strangers = sorted(opened.bundle.files.keys() - rewritten.keys())
     if different and not opened.other_versions:
         raise _Wrong(f"they do not say what release.json says: {_some(different)}")
     if different:
@@ -552,7 +554,7 @@ def _copies(opened: _Opened) -> str:
         raise _Open(f"{_some([*different, *strangers], 10)}: {why}")
     if strangers:
         raise _Open(f"{_some(strangers, 10)}: no part of a release as this program writes it")
-    return f"{len(again):,} files say what release.json says"
+    return f"{len(rewritten):,} files say what release.json says"
 
 
 _CHECKS: Mapping[str, Callable[[_Opened], str]] = {

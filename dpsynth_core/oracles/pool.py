@@ -22,7 +22,7 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.cpsat import CpSatOracle
-from dpsynth_core.oracles.records.problem import Codes, Linear, RecordProblem, SignedQueries
+from dpsynth_core.oracles.records.problem import Linear, RecordProblem, SignedQueries
 from dpsynth_core.oracles.solver_process import Failed, Setup, SolverJob
 
 PATIENCE_SECONDS = 60.0
@@ -66,16 +66,15 @@ class Pool:
             solver.connection.close()
         self._solvers = []
 
-    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit, hints: Sequence[Codes | None] | None = None) -> list[Solution]:
+    def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
         """The best record of each problem, in order, by CP-SAT. Problems that share their SignedQueries object share one model.
 
-        hints: a record to start from for each problem. Raises OracleError, after which the pool is closed.
+        Raises OracleError, after which the pool is closed.
         """
-        drawn = list(zip(problems, hints or [None] * len(problems), strict=True))
         answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
             places = [i for i, problem in enumerate(problems) if problem.queries is queries]
-            arguments = [(drawn[i][0].linear, limit, drawn[i][1]) for i in places]
+            arguments = [(problems[i].linear, limit) for i in places]
             answers |= zip(places, self.map(_record_oracle, queries, arguments, limit.seconds), strict=True)
         return [answers[i] for i in range(len(problems))]
 
@@ -181,7 +180,7 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit, Codes | None]], Solution]:
+def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit]], Solution]:
     """What a solver process does for the draws of a round."""
     oracle = CpSatOracle(queries)
     return lambda draw: oracle.answer(*draw)

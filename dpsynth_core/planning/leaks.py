@@ -155,14 +155,9 @@ def _of_budget(spec: Spec) -> Iterator[Leak]:
 
 def _of_looks(spec: Spec) -> Iterator[Leak]:
     if spec.looks and not spec.data.simulated:
-        yield Leak(
-            "after-looking",
-            Severity.MEDIUM,
-            "Choices may have been made after looking at the records",
-            f"{looks.sentence(spec.looks)} The release is branded with it; a look cannot be taken back.",
-            "Nothing mends it in this project. Where it matters, let somebody plan who has not seen the table.",
-            "mechanism",
-        )
+        title = "Choices may have been made after looking at the records"
+        fix = "A look cannot be taken back. Where it matters, let somebody plan who has not seen the table."
+        yield _branded("after-looking", title, looks.sentence(spec.looks), fix)
 
 
 def _of_fit(spec: Spec) -> Iterator[Leak]:
@@ -179,14 +174,13 @@ def _of_fit(spec: Spec) -> Iterator[Leak]:
 
 def _of_solver(condition: str) -> Iterator[Leak]:
     if condition:
-        yield Leak(
-            "conditional",
-            Severity.MEDIUM,
-            "The guarantee has a condition that nobody can check",
-            f"{condition} The release is branded with it.",
-            "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out.",
-            "mechanism",
-        )
+        fix = "Choose a learner or an oracle that goes through the whole class, or leave the check of the public table out."
+        yield _branded("conditional", "The guarantee has a condition that nobody can check", condition, fix)
+
+
+def _branded(code: str, title: str, what: str, fix: str) -> Leak:
+    """What is decided with the mechanism, and goes with the release in these words: full sentences."""
+    return Leak(code, Severity.MEDIUM, title, f"{what} The release is branded with it.", fix, "mechanism")
 
 
 def _of_unit(spec: Spec) -> Iterator[Leak]:

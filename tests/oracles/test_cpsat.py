@@ -35,16 +35,6 @@ def test_every_certified_answer_is_the_best_record(seed: int, whole: bool, zeros
         assert answer.gap < 1e-8
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_hint_never_changes_the_optimum(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    problem = random_problem(rng, zeros=seed % 2 == 0)
-    hint = np.array([rng.integers(size) for size in problem.queries.records.sizes], dtype=np.int32)
-    answer = solve(problem, LIMIT, hint)
-    assert answer.certified
-    assert answer.value == pytest.approx(brute_force(problem).value, abs=1e-8)
-
-
 def test_one_oracle_answers_many_draws_as_fresh_ones_would() -> None:
     rng = np.random.default_rng(5)
     queries = random_queries(rng, random_domain(rng, zeros=True), 20)

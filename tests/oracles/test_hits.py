@@ -39,13 +39,6 @@ def test_a_certified_answer_is_a_minimum(how: str, seed: int) -> None:
     assert hits.exhaustive(problem).value == truth
 
 
-def test_the_minimum_is_found_from_a_hint_as_well() -> None:
-    problem = invented(ANY, 6, 40, 9)
-    found = hits.solve(problem, Limit(30), hint=np.ones(6, dtype=bool))
-    assert found is not None
-    assert found.value == hits.exhaustive(problem).value
-
-
 def test_an_answer_without_a_proof_is_not_certified() -> None:
     hard = invented(ODD, 40, 3000, 1)  # learning a parity from noise: hopeless in a second
     found = hits.solve(hard, Limit(1))

@@ -80,7 +80,7 @@ def test_rounds_with_different_queries_may_be_mixed(pool: Pool) -> None:
     rng = np.random.default_rng(2)
     one, two = random_problem(rng), random_problem(rng)
     problems = [one, two, one]
-    answers = pool.solve_many(problems, LIMIT, [None, None, brute_force(one).codes])
+    answers = pool.solve_many(problems, LIMIT)
     assert [answer.value for answer in answers] == pytest.approx([brute_force(problem).value for problem in problems], abs=1e-8)
 
 

@@ -42,12 +42,10 @@ class Climber:
         self._reduced = reduced
         self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
 
-    def climb(self, costs: Floats, rng: np.random.Generator, hint: Options | None = None) -> Options | None:
-        """The best options found, one for each attribute; None if no start led to a possible record. hint: where one start begins."""
+    def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
+        """The best options found, one for each attribute; None if no start led to a possible record."""
         blocks = list(self._reduced.blocks())
         places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
-        if hint is not None:
-            places[0] = hint - self._reduced.starts[:-1]
         agree = np.zeros((STARTS, len(self._reduced.literals)), dtype=np.int8)
         for moves, place in zip(self._moves, places.T, strict=True):
             agree[:, moves.queries] += place[:, None] == moves.chosen

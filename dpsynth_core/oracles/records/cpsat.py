@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dpsynth_core.oracles.answer import Limit, Solution, Status
 from dpsynth_core.oracles.records.climb import Climber
 from dpsynth_core.oracles.records.presolve import Options, Reduced, reduce
-from dpsynth_core.oracles.records.problem import NO_COLUMN, Codes, Linear, RecordProblem, SignedQueries
+from dpsynth_core.oracles.records.problem import NO_COLUMN, Linear, RecordProblem, SignedQueries
 from dpsynth_core.oracles.search import search
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class CpSatOracle:
         self._climber = Climber(self._reduced)
         self._model = _model(self._reduced)
 
-    def answer(self, linear: Linear, limit: Limit, hint: Codes | None = None) -> Solution:
-        """The best record for one perturbation. hint: a record to start from, possible or not; it never changes what is optimal."""
+    def answer(self, linear: Linear, limit: Limit) -> Solution:
+        """The best record for one perturbation."""
         began = time.perf_counter()
         costs, values = self._reduced.costs(linear)
         objective = rounded(self._reduced, costs)
-        start = self._climber.climb(costs, np.random.default_rng(limit.seed), None if hint is None else self._reduced.options_of(hint))
+        start = self._climber.climb(costs, np.random.default_rng(limit.seed))
         self._aim(objective)
         self._start_from(start)
         result = search(self._model, limit, **PARAMETERS)
@@ -118,9 +118,9 @@ class CpSatOracle:
         hint.values.extend([*chosen[:-1].astype(int).tolist(), *holds.astype(int).tolist()])
 
 
-def solve(problem: RecordProblem, limit: Limit, hint: Codes | None = None) -> Solution:
+def solve(problem: RecordProblem, limit: Limit) -> Solution:
     """The best record of a single problem; for several draws with the same queries, a CpSatOracle or `pool.Pool` is faster."""
-    return CpSatOracle(problem.queries).answer(problem.linear, limit, hint)
+    return CpSatOracle(problem.queries).answer(problem.linear, limit)
 
 
 def _model(reduced: Reduced) -> cp_model.CpModel:

@@ -99,10 +99,6 @@ class Reduced:
             costs[options[order]], values[options[order]] = cost[order], order
         return costs, values
 
-    def options_of(self, codes: Codes) -> Options:
-        """The options that a record takes, one for each attribute."""
-        return np.array([options[code] for options, code in zip(self.option, codes, strict=True)], dtype=np.int64)
-
 
 def reduce(queries: SignedQueries) -> Reduced:
     """Options, queries over options and clauses of a problem."""

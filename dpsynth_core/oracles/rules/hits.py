@@ -82,8 +82,8 @@ def gathered(problem: Hits) -> Hits:
     return Hits(problem.how, rows[kept], weights[kept], problem.linear)
 
 
-def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> ChosenSet | None:
-    """The best set by CP-SAT, or None if the search failed. hint: a set to start from."""
+def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
+    """The best set by CP-SAT, or None if the search failed."""
     from ortools.sat.python import cp_model  # takes a while to load, and is needed by some mechanisms only
 
     problem = gathered(problem)
@@ -95,9 +95,6 @@ def solve(problem: Hits, limit: Limit, hint: Flags | None = None) -> ChosenSet |
     ]
     costs = [weight * indicator for weight, indicator in zip(problem.weights.tolist(), indicators, strict=True)]
     model.minimize(sum(costs) + sum(c * x for c, x in zip(problem.linear.tolist(), v, strict=True)))
-    if hint is not None:
-        for variable, value in zip(v, hint, strict=True):
-            model.add_hint(variable, bool(value))
     result = search(model, limit, **_PARAMETERS)
     if result.status == "failed":
         return None
