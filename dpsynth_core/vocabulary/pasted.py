@@ -25,6 +25,12 @@ def pasted_domain(text: str) -> Domain:
     return domain_from_codebook(_filled(rows if header is None else rows[1:], header or _HEADER))
 
 
+def holds_values(text: str) -> bool:
+    """Whether the lines say values of columns, and not names alone."""
+    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
+    return text.lstrip()[:1] in ("{", "[") or (len(rows) > 1 and any(len(row) > 1 for row in rows))
+
+
 def pasted_names(text: str) -> tuple[str, ...]:
     """Names of columns: one a line, or side by side in the first line as in a header. Raises InputError if one is there twice."""
     rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]

@@ -15,6 +15,7 @@ import pytest
 import xlsxwriter
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.aim import Aim
@@ -660,6 +661,71 @@ def test_the_labels_of_a_statistical_file_are_taken_with_a_click_and_what_column
     assert (domain["q1"].categories, domain["q1"].labels, domain["q1"].label) == (("1", "2"), ("yes", "no"), "Are you content?")
     assert (domain["age"].kind, domain["age"].label) == ("integer", "Age in years")
     assert [row["origin"] for row in stored()["wizard"]["rows"]] == ["labels", "usual"]
+
+
+PLANNED = "age\t0..99\nsex\tFemale\nsex\tMale\neye\tblue\neye\tbrown\n"
+
+
+def planned(lines: str = PLANNED) -> AppTest:
+    """The Data page of a project that begins with pasted lines and no table."""
+    app = first_visit()
+    field(app, "button_group", "Where is it?").set_value("plan").run()
+    field(app, "text_area", "Or paste names").set_value(lines).run()
+    app.button(key="plan_columns").click().run()
+    field(app, "text_input", "Name of the population").set_value("P").run()
+    assert not app.exception
+    return app
+
+
+def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last() -> None:
+    app = planned()
+    for page, following in (("data", "Domain"), ("domain", "Workload"), ("workload", "Budget"), ("budget", "Mechanism")):
+        assert can_continue(app, page), words(app)
+        app.button(key=f"next_{page}").click().run()
+        assert not app.exception
+        assert app.title[0].value == following
+    assert "Choose the table: everything that you decided stays" in words(app)
+    assert not [button for button in app.button if "Seal the plan" in button.label]
+    with pytest.raises(InputError, match="no table is chosen yet"):
+        document.spec(stored(), "Trial")
+    app.switch_page("pages/data.py").run()
+    field(app, "button_group", "Where is it?").set_value("upload").run()
+    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    assert "The table has the columns of the plan, and no others" in words(app)
+    app.switch_page("pages/mechanism.py").run()
+    assert "opens when" in app.info[0].value  # nobody has decided whether the records are compared with the plan
+    app.switch_page("pages/domain.py").run()
+    app.button(key="no_comparison").click().run()
+    app.button(key="next_domain").click().run()
+    app.switch_page("pages/mechanism.py").run()
+    assert [button for button in app.button if "Seal the plan" in button.label]
+    assert document.domain(stored())["eye"].categories == ("blue", "brown")
+    assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
+
+
+def test_a_table_that_comes_later_is_compared_with_the_plan_and_can_be_taken_away_again() -> None:
+    app = planned("age\nhair\n")
+    assert stored()["wizard"]["columns"] == ["age", "hair"]
+    field(app, "button_group", "Where is it?").set_value("upload").run()
+    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    assert "columns that this table lacks" in app.warning[0].value
+    assert "hair" in app.warning[0].value
+    assert "sex" in app.info[0].value
+    app.button(key="next_data").click().run()
+    assert [(row["column"], row["use"]) for row in stored()["wizard"]["rows"]] == [("age", True), ("sex", False), ("eye", False)]
+    app.switch_page("pages/data.py").run()
+    app.button(key="remove_table").click().run()
+    assert stored()["wizard"]["columns"] == ["age", "hair"]
+    assert "data" not in stored()
+
+
+def test_a_plan_that_cannot_be_read_says_so_and_changes_nothing() -> None:
+    app = first_visit()
+    field(app, "button_group", "Where is it?").set_value("plan").run()
+    field(app, "text_area", "Or paste names").set_value("a\na\n").run()
+    app.button(key="plan_columns").click().run()
+    assert "twice" in app.error[0].value
+    assert "columns" not in stored()["wizard"]
 
 
 def test_another_table_closes_the_steps_that_no_longer_fit() -> None:

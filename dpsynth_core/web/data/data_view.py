@@ -14,26 +14,32 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
-from dpsynth_core.web.data import project_table, reading_view, uploads
+from dpsynth_core.web.data import plan_view, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
 
-UPLOAD, PATH, DEMO = "upload", "path", "demo"
-WAYS = {UPLOAD: ":material/upload_file: Upload", PATH: ":material/folder_open: By path", DEMO: ":material/groups: Try the simulated demo"}
+UPLOAD, PATH, PLAN, DEMO = "upload", "path", "plan", "demo"
+WAYS = {
+    UPLOAD: ":material/upload_file: Upload",
+    PATH: ":material/folder_open: By path",
+    PLAN: ":material/edit_note: Plan first, data later",
+    DEMO: ":material/groups: Try the simulated demo",
+}
 NEW = "A new population…"
-_TABLE = "table"
+_TABLE = plan_view.PLACE
 
 
 def source(here: Current) -> None:
     """Where the table is, and how it is read."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         way = fields.choice("Where is it?", "wizard.way", tuple(WAYS), WAYS, kind="segmented", label_visibility="collapsed")
-        {UPLOAD: _upload, PATH: _path, DEMO: _demo}[way](here)
+        {UPLOAD: _upload, PATH: _path, PLAN: plan_view.beginning, DEMO: _demo}[way](here)
         frame.refused_at(_TABLE)
         if "data" in here.draft:
             _chosen(here)
+            plan_view.compared(here)
 
 
 def _upload(here: Current) -> None:

@@ -28,6 +28,7 @@ from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.data import plan_first
 from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8
@@ -105,18 +106,23 @@ def adopt(draft: Draft, table: Table) -> None:
     """
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
+        plan_first.forget(draft)
         draft["population"] = draft.get("population") or DEMO_LABEL
         wizard["people"] = demo.ROWS
     else:
         _forget_simulated(draft)
     draft["data"] = table.section
-    wizard.pop("comparison", None)
+    wizard.pop("comparison", None)  # it was made, or declined, for another table: the Domain page asks again
+    wizard["passed"] = [step for step in wizard.get("passed", []) if step != "domain"]
     wizard.update(source=table.source, label=table.label, columns=list(table.columns), declared=list(table.declared))
 
 
 def disown(draft: Draft) -> None:
     _forget_simulated(draft)
     draft.pop("data", None)
+    if planned := plan_first.planned(draft):
+        plan_first.begin(draft, planned)
+        return
     for name in ("source", "label", "columns", "declared"):
         draft.get("wizard", {}).pop(name, None)
 

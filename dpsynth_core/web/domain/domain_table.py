@@ -120,6 +120,11 @@ def left_out(row: Row) -> Row:
     return row | {"use": False, "note": _TELLS_APART}
 
 
+def not_planned(row: Row) -> Row:
+    """The row of a column that came with a table, and that the plan made before it does not name."""
+    return row | {"use": False, "note": "Your plan does not name it."}
+
+
 def fitted(rows: Sequence[Row], columns: Sequence[str], declared: Sequence[Mapping[str, Any]] = ()) -> list[Row]:
     """The rows in the order of the table's columns: those of columns that are gone left out, fresh ones added for new columns.
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.origins import UNSTATED
-from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.web.data import project_table
+from dpsynth_core.vocabulary.domain import DATA, Domain
+from dpsynth_core.web.data import plan_first, project_table
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Rule
@@ -46,9 +47,16 @@ def prefill(here: Current) -> Current:
         stated = document.domain(here.draft)
         save(lambda rows: domain_table.with_domain(rows, stated), here.draft.get("domain_origin", ""))
     elif {row["column"] for row in here.draft["wizard"].get("rows", [])} != set(document.columns(here.draft)):
-        person = here.draft["unit"]["person_column"]
-        save(lambda rows: [domain_table.left_out(row) if row["column"] == person else row for row in rows])
+        save(lambda rows: [_first(here.draft, row) for row in rows])
     return session.current()
+
+
+def _first(draft: Draft, row: Row) -> Row:
+    """A row when columns appear: what tells people apart is left out, and what a plan that came before the table does not name."""
+    if row["column"] == draft["unit"]["person_column"]:
+        return domain_table.left_out(row)
+    there = plan_first.differences(draft)
+    return domain_table.not_planned(row) if there and row["column"] in there.extra else row
 
 
 def _simulated(draft: Draft) -> list[Row]:
@@ -78,6 +86,20 @@ def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = N
     """Replace the whole domain, or keep what is wrong for the next run of the page. Closes the popover it came from."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
     refusals.attempt(PLACE, partial(save, change, origin, rules))
+
+
+def adopt(domain: Domain) -> None:
+    """Take a codebook whose columns are the draft's own, with its rules."""
+    stated = domain.origin or "codebook"
+    save(lambda rows: domain_table.with_domain(rows, domain), stated, lambda: zeros_table.rules_of({"domain": domain.to_json()}))
+
+
+def decoded(content: bytes) -> str:
+    """The text of a codebook. Raises InputError."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("codebook", "it is not UTF-8 text", "save it as UTF-8") from None
 
 
 def loader_key(kind: str) -> str:

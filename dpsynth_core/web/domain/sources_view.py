@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.vocabulary.domain import DATA, parse_domain
 from dpsynth_core.vocabulary.pasted import pasted_domain
@@ -100,17 +99,10 @@ def _domain_json(draft: document.Draft) -> bytes:
 def _load_codebook() -> None:
     file = st.session_state.get(draft_rows.loader_key("codebook"))
     if file is not None:
-        read = cache(lambda: parse_domain(_decoded(file.getvalue())))
+        read = cache(lambda: parse_domain(draft_rows.decoded(file.getvalue())))
         draft_rows.load(
             lambda rows: domain_table.with_domain(rows, read()), "codebook", lambda: zeros_table.rules_of({"domain": read().to_json()})
         )
-
-
-def _decoded(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("codebook", "it is not UTF-8 text", "save it as UTF-8") from None
 
 
 def _load_public() -> None:

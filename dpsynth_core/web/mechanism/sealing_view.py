@@ -85,6 +85,11 @@ def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
 
 
 def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
+    if "data" not in here.draft:
+        with frame.card("Seal and run", Zone.RELEASED):
+            st.info("The plan is complete. Choose the table: everything that you decided stays as it is.", icon=":material/upload_file:")
+            frame.link("data", "Choose the table")
+        return
     spec = plan.spec
     typed = document.wizard(here.draft).get("typed", {})
     unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)

@@ -5,8 +5,9 @@ mechanism, output),
 each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
-    source    "upload" | "path" | "demo"; label: what to call the table on screen; columns: its column names
+    source    "upload" | "path" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
     declared  what the table's file says of its columns: types and labels (`sources.labels`)
+    planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
     several   whether a person may own several rows
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
@@ -47,6 +48,8 @@ from dpsynth_core.vocabulary.workload import Workload
 Draft = dict[str, Any]
 
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
+_LATER = {"path": "chosen-later", "kind": "csv"}
+"""Stands for the table in a plan that is looked at before there is one; it is never sealed."""
 DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 
@@ -146,8 +149,10 @@ def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Po
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
-    """What the complete document means. Raises InputError naming the first thing that is missing or wrong."""
-    return _plan(spec(draft, name, looks).model_dump_json())
+    """What the complete document means, but for the table, which may come later. Raises InputError naming the first thing that is missing
+    or wrong."""
+    with_table = draft if draft.get("data") else {**draft, "data": _LATER}
+    return _plan(spec(with_table, name, looks).model_dump_json())
 
 
 def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Spec:
@@ -158,6 +163,8 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
             raise error
+    if not draft.get("data"):
+        raise InputError("data", "no table is chosen yet", "choose it on the Data page; all else is decided")
     stated = {key: value for key, value in draft.items() if key != "wizard"}
     if not needs_reason(draft):  # one that was written for a larger epsilon
         stated["budget"] = {key: value for key, value in draft["budget"].items() if key != "reason"}
@@ -174,8 +181,8 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 
 
 def _check_data(draft: Mapping[str, Any]) -> None:
-    if not draft.get("data") or not columns(draft):
-        raise InputError("data", "no table is chosen yet", "upload one, give its path, or take the demo")
+    if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
+        raise InputError("data", "no table is chosen yet", "upload one, give its path, take the demo, or begin with a codebook")
     person = draft["unit"]["person_column"]
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")

@@ -1,0 +1,93 @@
+"""Part of the Data page: begin without the table. A codebook, or the names of the columns, is enough for every step but the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from dpsynth_core.store import projects
+from dpsynth_core.vocabulary.domain import Domain, parse_domain
+from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
+from dpsynth_core.web.data import plan_first
+from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.shell import refusals, session
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import names
+
+PLACE = "table"
+_LOADS = "_plan_loads"
+
+
+def beginning(here: Current) -> None:
+    """Codebook or names, and what was made of them."""
+    st.caption(
+        "Recommended: decide everything from public knowledge, and choose the table last. Nothing that you decide can then come from the "
+        "records, and the release can say so."
+    )
+    key, lines = f"plan_codebook_{st.session_state.get(_LOADS, 0)}", f"{here.project}:plan_lines"
+    kinds = ["json", "csv", "txt", "tsv", "xml"]
+    st.file_uploader("A codebook: domain JSON, CSV or DDI", type=kinds, key=key, on_change=_take_codebook, args=(key,))
+    st.text_area(
+        "Or paste names of columns, or two columns: column and value",
+        key=lines,
+        height=110,
+        placeholder="age\nsex\nregion",
+        help="From a spreadsheet: the names in one line or one below the other, or one line per value of a column.",
+    )
+    st.button("Plan with these columns", key="plan_columns", icon=":material/edit_note:", on_click=_take_lines, args=(lines,))
+    if plan_first.is_planned(here.draft):
+        columns = here.draft["wizard"]["columns"]
+        st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
+
+
+def compared(here: Current) -> None:
+    """How a table that came later differs from its plan."""
+    there = plan_first.differences(here.draft)
+    if there is None:
+        return
+    if there.missing:
+        st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
+    if there.extra:
+        st.info(f"This table has columns that the plan does not name: {names(there.extra)}. They are left out.", icon=":material/compare:")
+    if not there.missing and not there.extra:
+        st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
+
+
+def _take_codebook(key: str) -> None:
+    file = st.session_state.get(key)
+    if file is not None:
+        st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
+        _begin(lambda: _of_domain(parse_domain(draft_rows.decoded(file.getvalue()))))
+
+
+def _take_lines(key: str) -> None:
+    _begin(lambda: _of_text(st.session_state[key]))
+
+
+Plan = tuple[tuple[str, ...], Domain | None]
+"""The columns, and what is said of them already."""
+
+
+def _of_domain(domain: Domain) -> Plan:
+    return domain.names, domain
+
+
+def _of_text(text: str) -> Plan:
+    return _of_domain(pasted_domain(text)) if holds_values(text) else (pasted_names(text), None)
+
+
+def _begin(read: Callable[[], Plan]) -> None:
+    """Let go of a table that was chosen before, and plan with these columns."""
+
+    def act() -> None:
+        columns, domain = read()
+        session.check_idle("data")
+        here = session.current()
+        projects.remove_uploads(here.owner, here.project)
+        session.edit(partial(plan_first.begin, columns=columns))
+        if domain is not None:
+            draft_rows.adopt(domain)
+
+    refusals.attempt(PLACE, act)
