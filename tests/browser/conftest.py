@@ -129,7 +129,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 def select_column(page: Page, column: str) -> None:
     """Select a column in the list of the Domain page."""
-    page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=column).first.click()
+    page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=re.compile(f"{re.escape(column)}$")).click()
     settled(page)
 
 
@@ -149,9 +149,9 @@ def read_column(page: Page, column: str, reason: str) -> None:
 def paste_codebook(page: Page, lines: str) -> None:
     """Paste columns and values as from a spreadsheet."""
     page.get_by_role("button", name="Paste two columns").click()
-    page.get_by_label("Lines from a spreadsheet").fill(lines)
+    page.get_by_role("textbox", name="Lines from a spreadsheet").fill(lines)
     page.get_by_role("button", name="Take these values").click()
-    expect(page.get_by_label("Lines from a spreadsheet")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="Lines from a spreadsheet")).to_be_hidden()
     settled(page)
 
 
@@ -177,7 +177,7 @@ def use_table(page: Page, table: Path, columns: int, population: str) -> None:
 
 def use_demo(page: Page) -> None:
     """Take the simulated people as the project's table."""
-    page.get_by_text("Try the simulated demo").click()
+    page.get_by_text("Simulated demo", exact=True).click()
     page.get_by_role("button", name="Use the simulated demo").click()
     expect(page.get_by_text("simulated, 12 columns")).to_be_visible()
     settled(page)

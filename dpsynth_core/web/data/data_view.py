@@ -24,8 +24,8 @@ UPLOAD, PATH, PLAN, DEMO = "upload", "path", "plan", "demo"
 WAYS = {
     UPLOAD: ":material/upload_file: Upload",
     PATH: ":material/folder_open: By path",
-    PLAN: ":material/edit_note: Plan first, data later",
-    DEMO: ":material/groups: Try the simulated demo",
+    PLAN: ":material/edit_note: Plan first",
+    DEMO: ":material/groups: Simulated demo",
 }
 NEW = "A new population…"
 _TABLE = plan_view.PLACE

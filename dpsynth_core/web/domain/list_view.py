@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -26,14 +26,11 @@ _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fe
 
 
 def select(here: Current, rows: Sequence[Row]) -> Row:
-    """The list, and the row of the column that is selected: at first the first open one."""
+    """The list, and the row of the column that is selected."""
     names = [row["column"] for row in rows]
     problems = domain_table.problems(rows)
-    key = _key(here)
-    if st.session_state.get(key) not in names:
-        st.session_state[key] = next(iter(problems), names[0])
-    widget = f"{key}s"
-    st.session_state[widget] = st.session_state[key]  # the widget is another one whenever a remark changes, and forgets
+    widget = f"{_key(here)}s"
+    st.session_state[widget] = _selected(here, names, problems)  # the widget is another one whenever a remark changes, and forgets
     with st.container(key="column_list", border=True):
         chosen = st.radio(
             "Columns",
@@ -48,8 +45,14 @@ def select(here: Current, rows: Sequence[Row]) -> Row:
 
 
 def go_to(here: Current, column: str) -> None:
-    """Select a column. For callbacks, and for what is drawn before the list."""
+    """Select a column and show its panel. For callbacks."""
     st.session_state[_key(here)] = column
+    st.session_state[table_key(here)] = False
+
+
+def table_key(here: Current) -> str:
+    """Of the switch between list and grid."""
+    return f"{here.project}:as_table"
 
 
 def summary(here: Current, rows: Sequence[Row]) -> None:
@@ -61,7 +64,7 @@ def summary(here: Current, rows: Sequence[Row]) -> None:
         cells = sum(domain_table.cells(row) or 0 for row in used)
         st.badge(f"{cells:,} cells", color="gray", help=_CELLS_HELP)
         if problems:
-            at = names.index(now) if (now := st.session_state.get(_key(here))) in names else -1
+            at = names.index(_selected(here, names, problems))
             following = next(name for name in (*names[at + 1 :], *names[: at + 1]) if name in problems)
             st.button(
                 f"{len(problems)} still open",
@@ -72,6 +75,13 @@ def summary(here: Current, rows: Sequence[Row]) -> None:
                 on_click=go_to,
                 args=(here, following),
             )
+
+
+def _selected(here: Current, names: Sequence[str], problems: Iterable[str]) -> str:
+    """The column that is selected: at first the first open one."""
+    if st.session_state.get(_key(here)) not in names:
+        st.session_state[_key(here)] = next(iter(problems), names[0])
+    return str(st.session_state[_key(here)])
 
 
 def _key(here: Current) -> str:

@@ -84,7 +84,7 @@ def suggestion(here: Current, row: Row) -> None:
             )
     elif isinstance(found, UsualList) and not row["values"] and row["kind"] in domain_table.LISTED:
         st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(found.title)}. How does the file write it?")
-        _writings(here, row, found)
+        _writings(here, row, found, "suggested")
 
 
 def _usual(here: Current, row: Row) -> None:
@@ -93,14 +93,14 @@ def _usual(here: Current, row: Row) -> None:
     key = f"{here.project}:usual:{row['column']}"
     st.session_state.setdefault(key, suggested.name if suggested is not None and suggested.name in lists else next(iter(lists)))
     chosen = lists[st.selectbox("Which list", list(lists), format_func=lambda name: lists[name].title, key=key)]
-    _writings(here, row, chosen)
+    _writings(here, row, chosen, "chosen")
     st.caption(f"Laid down in: {literal(chosen.source)}")
 
 
-def _writings(here: Current, row: Row, chosen: UsualList) -> None:
-    """One button for each way to write the list."""
+def _writings(here: Current, row: Row, chosen: UsualList, place: str) -> None:
+    """One button for each way to write the list. place: tells two of them in a panel apart."""
     titles = [writing.title for writing in chosen.writings]
-    key = f"{here.project}:writing:{row['column']}:{chosen.name}"
+    key = f"{here.project}:writing:{place}:{row['column']}:{chosen.name}"
     st.session_state[key] = _written(row, chosen.writings)
 
     def changed() -> None:

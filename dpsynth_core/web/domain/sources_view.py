@@ -14,7 +14,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.vocabulary.domain import DATA, parse_domain
 from dpsynth_core.vocabulary.pasted import pasted_domain
 from dpsynth_core.web.data import project_table, public_data
-from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, zeros_table
+from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, list_view, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
@@ -48,7 +48,7 @@ def loaders(here: Current, rows: list[Row]) -> bool:
         with st.popover("Public table", icon=":material/public:", key=draft_rows.loader_key("load_public")):
             _public(here)
         _download(here)
-        as_table = st.toggle("As a table", key=f"{here.project}:as_table", help="For experts: all columns in one grid, to paste into.")
+        as_table = st.toggle("As a table", key=list_view.table_key(here), help="For experts: all columns in one grid, to paste into.")
     frame.refused_at(draft_rows.PLACE)
     return as_table
 

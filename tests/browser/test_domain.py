@@ -1,0 +1,141 @@
+"""The Domain page in a real browser: few interactions describe a table, thirty columns fit, and the keyboard does what it should."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dpsynth_core.store import projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_table
+
+pytestmark = pytest.mark.browser
+
+ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
+MOST = 15
+"""Interactions that describing Adult may take, beside reading."""
+BOUNDS = {"age": "17..90", "fnlwgt": "10000..1500000", "education-num": "1..16", "capital-gain": "0..99999", "capital-loss": "0..4999"}
+
+
+class Hand:
+    """Everything that a person does on the page, counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.interactions = page, 0
+
+    def click(self, target: Locator) -> None:
+        self.interactions += 1
+        target.click()
+        settled(self.page)
+
+    def button(self, name: str) -> None:
+        self.click(self.page.get_by_role("button", name=name))
+
+    def paste(self, label: str, text: str) -> None:
+        self.interactions += 1
+        self.page.get_by_role("textbox", name=label).fill(text)
+
+    def column(self, name: str) -> None:
+        self.click(self.page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=re.compile(f"{name}$")))
+
+    def choose(self, label: str, option: str) -> None:
+        self.click(self.page.get_by_role("combobox", name=label, exact=True))
+        self.click(self.page.get_by_role("option", name=option, exact=True))
+
+
+def codebook() -> str:
+    """The two columns that a person copies from a codebook in a spreadsheet."""
+    listed = json.loads(Path(__file__).with_name("adult_domain.json").read_text())["attributes"]
+    lines = [f"{column}\t{bounds}" for column, bounds in BOUNDS.items()]
+    return "\n".join(lines + [f"{one['name']}\t{value}" for one in listed for value in one.get("categories", ())])
+
+
+def domain_in(server: Server, page: Page) -> dict[str, Any]:
+    """What the project of the page has stored, by column."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        newest = projects.list(LOCAL_OWNER)[0]
+    assert newest.id in page.url
+    return {one["name"]: one for one in newest.draft["domain"]["attributes"]}
+
+
+def check_missing(domain: dict[str, Any]) -> None:
+    """Empty values have a cell of their own in every column, and no category stands for them."""
+    for name, declared in domain.items():
+        assert declared.get("missing", True) is True, name
+        assert not {"?", ""} & set(declared.get("categories", ())), name
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
+def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: Server) -> None:
+    new_project(opened(page, server), "Pasted")
+    use_table(page, ADULT, 15, "Adults of 1994")
+    hand = Hand(page)
+    hand.button("Paste two columns")
+    hand.paste("Lines from a spreadsheet", codebook())
+    hand.button("Take these values")
+    hand.button("Compare them now")
+    expect(page.get_by_text("Every value has a cell of its own")).to_be_visible()
+    hand.click(page.get_by_test_id("stBottom").get_by_role("button", name="Continue"))
+    expect(page.get_by_role("heading", level=1, name="Workload")).to_be_visible()
+    assert hand.interactions <= MOST
+    domain = domain_in(server, page)
+    assert len(domain) == 15
+    check_missing(domain)
+
+
+@pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
+def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: Server) -> None:
+    new_project(opened(page, server), "Learnt")
+    use_table(page, ADULT, 15, "Adults of 1994")
+    hand = Hand(page)
+    hand.column("fnlwgt")
+    hand.click(page.get_by_text("Use it", exact=True))
+    for name in ("capital-gain", "capital-loss"):
+        hand.column(name)
+        hand.choose("Kind", "Whole number")
+    hand.button("Learn what I do not know")
+    expect(page.get_by_text("must be shared by about")).to_be_visible()
+    hand.button("Learn them")
+    hand.button("Go on without")
+    hand.click(page.get_by_test_id("stBottom").get_by_role("button", name="Continue"))
+    expect(page.get_by_role("heading", level=1, name="Workload")).to_be_visible()
+    assert hand.interactions <= MOST
+    domain = domain_in(server, page)
+    assert [name for name, one in domain.items() if not one.get("discover")] == ["age", "hours-per-week"]
+    assert domain["capital-gain"]["kind"] == "integer"
+    check_missing(domain)
+
+
+def test_thirty_columns_are_all_in_sight_and_the_keyboard_goes_through_them(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    new_project(opened(page, server), "Thirty")
+    page.get_by_text("Plan first", exact=True).click()
+    settled(page)
+    names = ["age", "sex", *(f"measure_{number}" for number in range(28))]
+    page.get_by_role("textbox", name="Or paste names").fill("\t".join(names))
+    page.get_by_role("button", name="Plan with these columns").click()
+    expect(page.get_by_text("30 columns are planned")).to_be_visible()
+    fill(page, "Name of the population", "People")
+    press_continue(page, "Domain")
+    columns = page.locator(".st-key-column_list")
+    expect(columns.get_by_role("radio")).to_have_count(30)
+    assert columns.evaluate("e => e.scrollHeight <= e.clientHeight + 1 && e.clientHeight <= 700")  # 700 of 900: the rest is the frame
+    page.get_by_role("button", name="29 still open").click()
+    settled(page)
+    expect(page.locator(".st-key-column_panel").get_by_role("heading", name="measure_0", exact=True)).to_be_visible()
+    columns.get_by_role("radio").nth(2).focus()
+    page.keyboard.press("ArrowDown")
+    settled(page)
+    panel = page.locator(".st-key-column_panel")
+    expect(panel.get_by_role("heading", name="measure_1", exact=True)).to_be_visible()
+    values = panel.get_by_role("textbox", name="Values, one per line")
+    values.fill("1 = low\n2 = high")
+    values.press("Control+Enter")
+    expect(panel.locator(".cells")).to_contain_text("lowhighothermissing")
+    expect(columns).to_contain_text("2 values · typed")
