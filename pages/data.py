@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.web.data import data_view, public_view
+from dpsynth_core.web.domain import plan_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -13,7 +14,7 @@ def main() -> None:
     frame.header("data", "Which table is sensitive, and what counts as one person. Nothing here spends privacy budget.")
     left, right = st.columns([11, 10], gap="medium")
     with left:
-        data_view.source(here)
+        data_view.source(here, plan_view.beginning)
         data_view.population(here)
     with right:
         data_view.unit(here)

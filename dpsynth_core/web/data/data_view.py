@@ -14,11 +14,11 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
-from dpsynth_core.web.data import plan_view, project_table, reading_view, uploads
+from dpsynth_core.web.data import plan_first, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, literal
+from dpsynth_core.web.shell.text import code, literal, names
 
 UPLOAD, PATH, PLAN, DEMO = "upload", "path", "plan", "demo"
 WAYS = {
@@ -28,18 +28,32 @@ WAYS = {
     DEMO: ":material/groups: Simulated demo",
 }
 NEW = "A new population…"
-_TABLE = plan_view.PLACE
+TABLE = "table"
+"""The place of what is wrong with a table."""
 
 
-def source(here: Current) -> None:
-    """Where the table is, and how it is read."""
+def source(here: Current, beginning: Callable[[Current], None]) -> None:
+    """Where the table is, and how it is read. beginning: draws how to begin without one."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
         way = fields.choice("Where is it?", "wizard.way", tuple(WAYS), WAYS, kind="segmented", label_visibility="collapsed")
-        {UPLOAD: _upload, PATH: _path, PLAN: plan_view.beginning, DEMO: _demo}[way](here)
-        frame.refused_at(_TABLE)
+        {UPLOAD: _upload, PATH: _path, PLAN: beginning, DEMO: _demo}[way](here)
+        frame.refused_at(TABLE)
         if "data" in here.draft:
             _chosen(here)
-            plan_view.compared(here)
+            _compared(here)
+
+
+def _compared(here: Current) -> None:
+    """How a table that came later differs from its plan."""
+    there = plan_first.differences(here.draft)
+    if there is None:
+        return
+    if there.missing:
+        st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
+    if there.extra:
+        st.info(f"This table has columns that the plan does not name: {names(there.extra)}. They are left out.", icon=":material/compare:")
+    if not there.missing and not there.extra:
+        st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
 
 
 def _upload(here: Current) -> None:
@@ -74,7 +88,7 @@ def _take(look_at: Callable[[], Table]) -> None:
             projects.remove_uploads(here.owner, here.project)
         return lambda draft: project_table.adopt(draft, table)
 
-    uploads.change(_TABLE, "data", prepare)
+    uploads.change(TABLE, "data", prepare)
 
 
 def _remove(here: Current) -> None:
@@ -84,7 +98,7 @@ def _remove(here: Current) -> None:
         projects.remove_uploads(here.owner, here.project)
         return project_table.disown
 
-    uploads.change(_TABLE, "data", prepare)
+    uploads.change(TABLE, "data", prepare)
 
 
 def _chosen(here: Current) -> None:

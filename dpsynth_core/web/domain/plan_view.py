@@ -10,13 +10,12 @@ import streamlit as st
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain, parse_domain
 from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
-from dpsynth_core.web.data import plan_first
+from dpsynth_core.web.data import data_view, plan_first
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
 
-PLACE = "table"
 _LOADS = "_plan_loads"
 
 
@@ -40,19 +39,6 @@ def beginning(here: Current) -> None:
     if plan_first.is_planned(here.draft):
         columns = here.draft["wizard"]["columns"]
         st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
-
-
-def compared(here: Current) -> None:
-    """How a table that came later differs from its plan."""
-    there = plan_first.differences(here.draft)
-    if there is None:
-        return
-    if there.missing:
-        st.warning(f"The plan has columns that this table lacks: {names(there.missing)}. They are left out.", icon=":material/compare:")
-    if there.extra:
-        st.info(f"This table has columns that the plan does not name: {names(there.extra)}. They are left out.", icon=":material/compare:")
-    if not there.missing and not there.extra:
-        st.caption(":green[:material/check_circle:] The table has the columns of the plan, and no others.")
 
 
 def _take_codebook(key: str) -> None:
@@ -90,4 +76,4 @@ def _begin(read: Callable[[], Plan]) -> None:
         if domain is not None:
             draft_rows.adopt(domain)
 
-    refusals.attempt(PLACE, act)
+    refusals.attempt(data_view.TABLE, act)
