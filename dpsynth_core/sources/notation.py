@@ -7,7 +7,7 @@ year-month-day are understood in every table, because nothing else looks like th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import clocks
 
 DEFAULT_MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null"})
 DECIMALS = {".": "point", ",": "comma"}
@@ -31,12 +32,6 @@ _BEHIND = "(?:$|[T ])"
 """What may follow a date: a time of day, which is cut off."""
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})" + _BEHIND
-_CLOCK = (
-    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-    r" ?(?P<half>[AaPp][Mm])?"
-)
-_OFFSET = r"(?:Z| ?[+-][0-9]{2}:?[0-9]{2})?"
-_LASTING = r"^(?P<sign>-?)(?P<hour>[0-9]{1,7}):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?)?$"
 _GROUPED_BY = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 """Characters that look like the mark and are written for it: spaces that do not break a line, the typographic apostrophe."""
 _PARTS = {"yyyy": "(?P<year>[0-9]{4})", "mmm": "(?P<month>[A-Za-z]{3})", "mm": "(?P<month>[0-9]{1,2})", "dd": "(?P<day>[0-9]{1,2})"}
@@ -107,25 +102,21 @@ class Notation:
         patterns = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
         moments = np.full(len(text), NO_TIME)
         for pattern in patterns:
-            written = pc.extract_regex(text, pattern.removesuffix(_BEHIND) + f"(?:$|[T :]+{_CLOCK}{_OFFSET}$)")
-            at = np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False))
-            parts = _parts(written)
-            days = _days(*(pc.struct_field(written.drop_null(), name) for name in ("year", "month", "day")))
-            micros = np.where(_blank(parts["hour"]), 0, _clock(parts))
+            written = pc.extract_regex(text, pattern.removesuffix(_BEHIND) + clocks.BEHIND_A_DATE)
+            at, parts = np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False)), written.drop_null()
+            days = _days(*(pc.struct_field(parts, name) for name in ("year", "month", "day")))
+            micros = clocks.time_of_day(parts)
             there = np.isfinite(days) & (micros != NO_TIME)
             moments[at] = np.where(there, np.where(there, days, 0).astype(np.int64) * DAY_MICROS + micros, NO_TIME)
         return moments
 
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for what is no time of day."""
-        written = pc.extract_regex(text, f"^(?:[0-9A-Za-z./-]+[T ])?{_CLOCK}{_OFFSET}$")
-        return _scattered(written, _clock(_parts(written)))
+        return _scattered(pc.extract_regex(text, clocks.WITH_OR_WITHOUT_A_DATE), clocks.time_of_day)
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
         """Microseconds of trimmed texts such as 26:30:00, or of numbers of so many microseconds; `NO_TIME` for what is no duration."""
-        written = pc.extract_regex(text, _LASTING)
-        parts = _parts(written)
-        micros = _scattered(written, np.where(parts["sign"] == "-", -1, 1) * _lasting(parts))
+        micros = _scattered(pc.extract_regex(text, clocks.LASTING), clocks.lasting)
         counted = pc.fill_null(self.numbers(text), np.nan).to_numpy(zero_copy_only=False) * unit
         usable = np.abs(counted) < _LARGEST
         return np.where(usable, np.where(usable, counted, 0).astype(np.int64), micros)
@@ -158,41 +149,11 @@ def date_pattern(written: str) -> str | None:
     return "^" + re.escape(match[2]).join(parts[part] for part in (match[1], match[3], match[5])) + _BEHIND
 
 
-def _parts(written: pa.Array) -> dict[str, NDArray[np.str_]]:
-    """The named parts of texts that a pattern fits, as text; "" for parts that are not written."""
-    there = written.drop_null()
-    names = [field.name for field in there.type]
-    return {name: np.array(pc.fill_null(pc.struct_field(there, name), "").to_pylist(), dtype=np.str_) for name in names}
-
-
-def _scattered(written: pa.Array, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The values at the places of the texts that a pattern fits, `NO_TIME` at the others."""
+def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """What the parts of texts that a pattern fits mean, at their places; `NO_TIME` at the others."""
     every = np.full(len(written), NO_TIME)
-    every[np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False))] = values
+    every[np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False))] = read(written.drop_null())
     return every
-
-
-def _whole(parts: NDArray[np.str_]) -> NDArray[np.int64]:
-    return np.where(_blank(parts), "0", parts).astype(np.int64)
-
-
-def _blank(parts: NDArray[np.str_]) -> NDArray[np.bool_]:
-    return parts == ""
-
-
-def _lasting(parts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
-    """Microseconds of hours, minutes, seconds and their fraction."""
-    seconds = (_whole(parts["hour"]) * 60 + _whole(parts["minute"])) * 60 + _whole(parts["second"])
-    fraction = np.array([part[:6].ljust(6, "0") for part in parts["fraction"].tolist()], dtype=np.str_)
-    return seconds * 1_000_000 + _whole(fraction)
-
-
-def _clock(parts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
-    """Microseconds since midnight; `NO_TIME` where there is no such time of day."""
-    hours, half = _whole(parts["hour"]), np.char.lower(parts["half"])
-    exists = np.where(half == "", hours < 24, (hours >= 1) & (hours <= 12))
-    moved = np.where(half == "", hours, hours % 12 + 12 * (half == "pm"))
-    return np.where(exists, _lasting({**parts, "hour": moved.astype(np.str_)}), NO_TIME)
 
 
 def _days(year: pa.Array, month: pa.Array, day: pa.Array) -> NDArray[np.float64]:

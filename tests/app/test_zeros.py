@@ -127,3 +127,18 @@ def test_the_grid_draws_for_two_and_three_columns_and_says_when_it_is_too_large(
     next(box for box in app.selectbox if box.label == "Across").set_value("age").run()
     assert not app.exception
     assert "Too large for a grid" in words(app)
+
+
+def test_two_columns_are_put_in_order() -> None:
+    columns = [*demo.demo_domain().keep(("age", "sex", "health")), Attribute.integer("region", 16, 95, bins=4)]
+    ready = draft(domain=Domain(tuple(columns)).to_json())
+    ready["wizard"]["rows"] = [domain_table.row_of(a) for a in columns]
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Order", ready).id)
+    next(g for g in app.get("button_group") if g.key.endswith("zeros:way")).set_value("order").run()
+    boxes = {box.label: box for box in app.selectbox}
+    assert boxes["Other column"].options == ["region"]  # neither itself nor a column of categories
+    boxes["Order"].set_value("below").run()
+    app.button(key="zeros_order").click().run()
+    assert not app.exception
+    assert stored()["domain"]["impossible"] == [{"column": "age", "below": "region"}]
+    assert "age is below region, where both are known." in plain(app)

@@ -62,6 +62,11 @@ def test_json_and_the_domain_page_keep_every_field(attribute: Attribute) -> None
     assert domain_table.attribute(domain_table.row_of(attribute)) == attribute
 
 
+def test_values_that_the_check_adds_are_groups() -> None:
+    added = domain_table.with_values(domain_table.row_of(PLACE), ["99817", "1068", "99099"])
+    assert added["values"] == ["01", "10", "80", "99"]
+
+
 def test_words_say_how_codes_count() -> None:
     assert outside_rule(ICD).startswith("A code counts as its first 3 letters and digits. Values not listed go to 'other'.")
     assert "longest beginning" in outside_rule(CHAPTERS)

@@ -10,10 +10,10 @@ import pytest
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.sources.arrow_types import declared_type
 from dpsynth_core.sources.codec import arrow_type, decode, encode_column, strays, typed
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
-from dpsynth_core.sources.labels import _kind
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.outside import outside
 from dpsynth_core.vocabulary.declared import Declared, domain_json
@@ -161,7 +161,7 @@ def test_a_guess_knows_times_from_days(values: list[object], kind: str, lower: s
 
 def test_what_a_file_declares_is_the_kind() -> None:
     kinds = {"m": pa.timestamp("ns"), "t": pa.time64("us"), "s": pa.duration("s"), "d": pa.date64()}
-    assert [_kind(kind) for kind in kinds.values()] == ["timestamp", "time", "duration", "date"]
+    assert [declared_type(pa.field("x", kind)).kind for kind in kinds.values()] == ["timestamp", "time", "duration", "date"]
     hour, moment = domain_json([Declared("t", "time", "Hour"), Declared("m", "timestamp")])["attributes"]
     assert Domain.from_json({"version": 1, "attributes": [hour]})["t"].values == 24
     assert (moment["kind"], "to_do" in moment) == ("timestamp", True)

@@ -375,8 +375,9 @@ def _edit(row: Row, name: str, new: Any) -> Row:
 
 
 def with_values(row: Row, values: Iterable[str]) -> Row:
-    """The row with more listed values at the end; its labels are kept."""
-    more = [value for value in values if value not in row["values"]]
+    """The row with more listed values at the end, of codes in groups their groups; its labels are kept."""
+    groups = [_hierarchy(row).group(value) for value in values] if row["kind"] == HIERARCHICAL.name else values
+    more = [value for value in dict.fromkeys(groups) if value and value not in row["values"]]
     labels = [*row["labels"], *more] if row["labels"] else []
     return row | {"values": [*row["values"], *more], "labels": labels}
 

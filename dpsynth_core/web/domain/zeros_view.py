@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import streamlit as st
@@ -17,7 +18,8 @@ from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
-WAYS = {"sentence": "Say it in a sentence", "grid": "Tick it in a grid"}
+WAYS = {"sentence": "Say it in a sentence", "order": "Put columns in order", "grid": "Tick it in a grid"}
+ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or before"}
 MUST, NEVER = "must be", "is never"
 ANY = "(two columns only)"
 HELP = (
@@ -44,6 +46,8 @@ def section(here: Current, rows: Sequence[Row]) -> None:
         way = st.segmented_control("How", list(WAYS), format_func=WAYS.get, default="sentence", required=True, key=_key(here, "way"))
         if way == "grid":
             _grid(here, rules, attributes)
+        elif way == "order":
+            _order(here, attributes)
         else:
             _sentence(here, attributes)
         frame.refused_at(_ZEROS)
@@ -105,6 +109,24 @@ def _sentence(here: Current, attributes: Sequence[Attribute]) -> None:
     )
 
 
+def _order(here: Current, attributes: Sequence[Attribute]) -> None:
+    """An order of two columns of numbers, dates or times."""
+    names = [attribute.name for attribute in attributes if attribute.is_number]
+    if len(names) < 2:
+        st.caption(":material/edit: Possible once two columns of numbers, dates or times are complete.")
+        return
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
+        first = _choose("Column", names, _key(here, "first"))
+    with middle:
+        relation = _choose("Order", list(ORDERS), _key(here, "relation"), ORDERS)
+    with right:
+        second = _choose("Other column", [name for name in names if name != first], _key(here, "second"))
+    st.caption("It holds in every synthetic row, where both columns have a value.")
+    rule: Rule = {"column": first, relation: second}
+    st.button("Add order", icon=":material/add:", key="zeros_order", on_click=_add, args=(here, rule, attributes))
+
+
 def _rule(given: str, values: list[str], verb: str, target: str, others: list[str], note: str) -> Rule:
     rule: Rule = {"if": {given: values}, "then": {target: others}} if verb == MUST else {"never": {given: values, target: others}}
     return rule | ({"note": note} if note else {})
@@ -135,11 +157,11 @@ def _values(
     return chosen
 
 
-def _choose(label: str, options: Sequence[str], key: str) -> str:
-    """One of the options; the first one again when what was chosen is gone."""
+def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """One of the options, by names for people; the first one again when what was chosen is gone."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
-    return st.selectbox(label, options, key=key)
+    return st.selectbox(label, options, key=key, format_func=lambda option: names.get(option, option))
 
 
 def _grid(here: Current, rules: Sequence[Rule], attributes: Sequence[Attribute]) -> None:

@@ -1,0 +1,52 @@
+"""How times of day and durations are written: patterns, and what their parts mean, in microseconds.
+
+Hours and minutes, with a colon between them, and perhaps seconds, a fraction of them, and am or pm. Nothing else looks like that, so it is
+understood in every table. What is behind it about a time zone is not looked at: the clock counts as it is written.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.arrow_times import NO_TIME, Micros
+
+_SECONDS = r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
+_CLOCK = rf"(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-5][0-9]){_SECONDS} ?(?P<half>[AaPp][Mm])?(?:Z| ?[+-][0-9]{{2}}:?[0-9]{{2}})?$"
+BEHIND_A_DATE = f"(?:$|[T :]+{_CLOCK})"
+WITH_OR_WITHOUT_A_DATE = f"^(?:[0-9A-Za-z./-]+[T ])?{_CLOCK}"
+LASTING = rf"^(?P<sign>-?)(?P<hour>[0-9]{{1,7}}):(?P<minute>[0-5][0-9]){_SECONDS}$"
+
+
+def time_of_day(parts: pa.StructArray) -> Micros:
+    """Since midnight; 0 where no time is written, `NO_TIME` where there is no such time of day."""
+    hours, half = _whole(parts, "hour"), pc.utf8_lower(_written(parts, "half"))
+    is_half = pc.not_equal(half, "").to_numpy(zero_copy_only=False)
+    is_afternoon = pc.equal(half, "pm").to_numpy(zero_copy_only=False)
+    exists = np.where(is_half, (hours >= 1) & (hours <= 12), hours < 24)
+    return np.where(exists, _micros(parts, np.where(is_half, hours % 12 + 12 * is_afternoon, hours)), NO_TIME)
+
+
+def lasting(parts: pa.StructArray) -> Micros:
+    """How long, of any number of hours, before or after."""
+    is_negative = pc.equal(_written(parts, "sign"), "-").to_numpy(zero_copy_only=False)
+    return np.where(is_negative, -1, 1) * _micros(parts, _whole(parts, "hour"))
+
+
+def _micros(parts: pa.StructArray, hours: NDArray[np.int64]) -> Micros:
+    seconds = (hours * 60 + _whole(parts, "minute")) * 60 + _whole(parts, "second")
+    digits = pc.utf8_slice_codeunits(_written(parts, "fraction"), 0, 6)
+    fraction = pc.utf8_rpad(digits, 6, "0").cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return np.asarray(seconds * 1_000_000 + fraction)
+
+
+def _whole(parts: pa.StructArray, name: str) -> NDArray[np.int64]:
+    """A part that is a number; 0 where it is not written."""
+    text = _written(parts, name)
+    return np.asarray(pc.if_else(pc.equal(text, ""), "0", text).cast(pa.int64()).to_numpy(zero_copy_only=False))
+
+
+def _written(parts: pa.StructArray, name: str) -> pa.Array:
+    return pc.fill_null(pc.struct_field(parts, name), "")
