@@ -141,3 +141,12 @@ def test_portions_cost_no_more_than_the_share(unit: Unit) -> None:
     for portion in portions:
         least, shared = portion.least(unit.max_rows_per_person), portion.shared_by(unit.max_rows_per_person)
         assert (least is None and shared is None) or (least is not None and shared is not None and least < shared)
+
+
+def test_timestamps_are_divided_into_months_and_days_not_into_lengths_of_time() -> None:
+    scale = Attribute.unknown("x", "timestamp", precision="minute").scale
+    year = [scale.number(scale.typed("x", text)) for text in ("2024-01-01", "2025-01-01")]
+    first = next(scale.round_cuts(*year))
+    assert [scale.text(cut) for cut in first] == [f"2024-{month:02d}-01 00:00" for month in range(2, 13)]
+    month = [scale.number(scale.typed("x", text)) for text in ("2024-02-01", "2024-03-01")]
+    assert len(next(scale.round_cuts(*month))) == 28

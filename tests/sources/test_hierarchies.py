@@ -67,6 +67,15 @@ def test_values_that_the_check_adds_are_groups() -> None:
     assert added["values"] == ["01", "10", "80", "99"]
 
 
+def test_the_page_learns_groups_at_a_level_and_codes_without_one() -> None:
+    row = domain_table.row_of(PLACE)
+    learnt = domain_table.attribute(row | domain_table.learning(row, 32))
+    assert (learnt.kind, learnt.hierarchy, learnt.most) == ("hierarchical", PLACE.hierarchy, 32)
+    assert domain_table.attribute(domain_table.row_of(learnt)) == learnt
+    by_table = domain_table.row_of(CHAPTERS)
+    assert domain_table.attribute(by_table | domain_table.learning(by_table, 32)).kind == "categorical"
+
+
 def test_words_say_how_codes_count() -> None:
     assert outside_rule(ICD).startswith("A code counts as its first 3 letters and digits. Values not listed go to 'other'.")
     assert "longest beginning" in outside_rule(CHAPTERS)

@@ -62,6 +62,8 @@ class _Clock(Scale):
     example: ClassVar[str]
     longest: ClassVar[int]
     """Of the named widths, in microseconds."""
+    longest_step: ClassVar[int] = _STEPS[-1]
+    """Of the round lengths that learning divides cells by."""
 
     @property
     def span(self) -> int:
@@ -128,7 +130,7 @@ class _Clock(Scale):
         """Multiples of ever longer round lengths of time."""
         for length in _STEPS:
             step = length // self.unit
-            if length % self.unit or (high - low) / step > MOST_PARTS:
+            if length > self.longest_step or length % self.unit or (high - low) / step > MOST_PARTS:
                 continue
             yield [cut for cut in range(int(low) // step * step, int(high) + 1, step) if low < cut < high]
 
@@ -140,6 +142,7 @@ class Moments(_Clock):
     wanted = "timestamps such as 2024-12-31 13:45"
     example = "2024-12-31 13:45"
     longest = 7 * DAY
+    longest_step = DAY
 
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -188,9 +191,7 @@ class Moments(_Clock):
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Round times and days, then months, then ever more years."""
-        for cuts in super().round_cuts(low, high):
-            if len(cuts) < 2 or cuts[1] - cuts[0] <= DAY // self.unit:
-                yield cuts
+        yield from super().round_cuts(low, high)
         first, last = self.value(low), self.value(high - 1)
         if last.year - first.year < MOST_PARTS:
             yield [cut for cut in self.named_cuts("month", low, high) if low < cut < high]

@@ -326,9 +326,11 @@ def to_learn(rows: Iterable[Row], unless: Iterable[str] = ()) -> list[Row]:
 def learning(row: Row, most: int) -> Row:
     """The part of a row that lets its values be learnt, as the nearest kind for which that can be done; most: 0 to stop that. What was said
     of its values is forgotten."""
-    kind = row["kind"] if not most or KINDS[row["kind"]].learnable else "categorical"
-    nothing_said = {name: BLANK[name] for name in ("values", "labels", "dtype", "lower", "upper", "bins", "decimals", "options")}
-    return nothing_said | treated("missing", OWN) | treated("other", OWN) | {"most": most, "kind": kind, "guessed": False}
+    nothing_said = {name: BLANK[name] for name in ("values", "labels", "dtype", "lower", "upper", "bins", "decimals")}
+    of_kind = {option.field for option in KINDS[row["kind"]].options if option.learnt}
+    options = {"options": {field: said for field, said in row["options"].items() if field in of_kind}}
+    change = nothing_said | options | treated("missing", OWN) | treated("other", OWN) | {"most": most, "guessed": False}
+    return change if not most or _holds(row | change) else change | {"kind": "categorical", "options": {}}
 
 
 def listed_text(row: Row) -> str:

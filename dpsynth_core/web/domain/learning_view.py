@@ -78,7 +78,9 @@ def prices(here: Current, unknown: Sequence[Attribute]) -> list[str]:
 
 
 def _unknown(rows: Iterable[Row]) -> list[Attribute]:
-    return [domain_table.attribute(row) for row in rows if row["use"] and row["most"]]
+    learnt = [row for row in rows if row["use"] and row["most"]]
+    wrong = domain_table.problems(learnt)
+    return [domain_table.attribute(row) for row in learnt if row["column"] not in wrong]
 
 
 def _price(here: Current, unknown: list[Attribute], name: str) -> None:
