@@ -119,10 +119,11 @@ def _fresh(run: str, spec: Spec) -> tuple[Release, Zoned[Times]]:
     plan = synthesis.plan(spec)
     if _changed(run, spec.data):
         raise InputError("data", "the file changed after the run was submitted", "submit it again")
+    synthesis.survey(plan)  # what cannot be read to its end is refused while that costs nothing
     noise = synthesis.noise_for(spec)
     kept, stopwatch = Spool(spools.spool_file(run), run, plan, noise.private), Stopwatch()
     try:
-        jobs.touch(run)  # nothing above has read a record, everything below may
+        jobs.touch(run)  # nothing above keeps or counts a record, everything below may
         made = synthesis.synthesize(plan, synthesis.open_source(plan), noise, partial(_record, run), kept, stopwatch)
         return made, stopwatch.times()
     finally:

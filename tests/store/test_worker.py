@@ -12,6 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
+from dpsynth_core.sources import csv_file, readers
 from dpsynth_core.store import chain, jobs, ledger, processes, runs, worker
 from dpsynth_core.store.database import transaction
 from tests.store.conftest import measured
@@ -88,6 +89,20 @@ def test_our_own_messages_do(started: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(synthesis, "plan", refusing)
     worker.work(jobs.claim(started))
     assert (runs.get("ann", started).state, runs.get("ann", started).error) == ("failed", "data: it is unusable; give another")
+    assert ledger.spent("people").rho == 0
+
+
+def test_a_table_that_cannot_be_read_to_its_end_costs_nothing(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(*_: object) -> None:
+        raise InputError("data", "it unpacks to more than 200 times its size", "unpack it first")
+
+    monkeypatch.setattr(readers, "batches", refusing)  # of all readers: `check` looks at the first lines alone
+    monkeypatch.setattr(csv_file, "blocks", refusing)
+    worker.work(jobs.claim(started))
+    run = runs.get("ann", started)
+    assert (run.state, run.touched) == ("failed", False)
+    assert "unpacks to more" in run.error
+    assert [entry.kind for entry in chain.entries() if entry.run == started] == ["reserve", "return"]
     assert ledger.spent("people").rho == 0
 
 
