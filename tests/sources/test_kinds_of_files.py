@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 import xlsxwriter
@@ -199,3 +201,56 @@ def test_what_is_no_table_is_refused_with_what_can_be_read(tmp_path: Path) -> No
         (tmp_path / str(name)).write_bytes(content)
         with pytest.raises(InputError, match=said):
             sniff(tmp_path / str(name))
+
+
+# Times
+
+TIMES = Domain(
+    (
+        Attribute.binned("admitted", "timestamp", "2024-01-01", "2024-12-31", precision="minute", width="month", missing=True, other=True),
+        Attribute.binned("hour", "time", "00:00", "23:59", precision="minute", width="hour", missing=True, other=True),
+        Attribute.binned("stay", "duration", "00:00:00", "47:59:00", precision="minute", width="6 hours", missing=True, other=True),
+    )
+)
+MOMENTS = [datetime.datetime(2024, 2, 29, 23, 59), datetime.datetime(2024, 12, 31, 0, 0), None, datetime.datetime(2023, 1, 1, 12, 30)]
+CLOCKS = [datetime.time(13, 45), None, datetime.time(0, 0), datetime.time(23, 59, 59)]
+LASTING = [None, datetime.timedelta(hours=26, minutes=30), datetime.timedelta(0), datetime.timedelta(days=3)]
+TIMES_AS_CODES = {"admitted": [1, 11, 13, 12], "hour": [13, 25, 0, 23], "stay": [9, 4, 0, 8]}
+CLOCK_TEXTS = ["13:45:00", None, "00:00:00", "23:59:59"]
+LASTING_TEXTS = [None, "26:30:00", "0:00", "72:00:00"]
+
+
+def times_of(path: Path) -> dict[str, list[int]]:
+    form = sniff(path)
+    check(path, form)
+    table = pa.Table.from_batches(open_batches(path, form, TIMES.names))
+    return {name: codes.tolist() for name, codes in encode(TIMES, table, form.notation).items()}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".feather", ".parquet", ".xlsx", ".sav", ".dta", ".xpt"])
+def test_times_mean_the_same_in_every_kind_of_file(tmp_path: Path, ending: str) -> None:
+    """As each program has them: Stata has no durations, so they are text there."""
+    path, columns = tmp_path / f"a{ending}", (MOMENTS, CLOCKS, LASTING)
+    typed = pa.table({name: pa.array(values) for name, values in zip(TIMES.names, columns, strict=True)})
+    if ending in (".feather", ".parquet"):
+        (feather.write_feather if ending == ".feather" else pq.write_table)(typed, path)
+    elif ending == ".xlsx":
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet()
+            sheet.write_row(0, 0, TIMES.names)
+            for place, (values, form) in enumerate(zip(columns, ("dd/mm/yyyy hh:mm", "hh:mm", "[h]:mm"), strict=True)):
+                for row, value in enumerate(values, start=1):
+                    if value is not None:
+                        sheet.write_datetime(row, place, value, book.add_format({"num_format": form}))
+    elif ending in (".csv", ".jsonl"):
+        moments = [None if one is None else str(one) for one in MOMENTS]
+        WRITERS[ending](pa.table(dict(zip(TIMES.names, (moments, CLOCK_TEXTS, LASTING_TEXTS), strict=True))), path)
+    else:
+        seconds = [None if one is None else one.total_seconds() for one in LASTING]
+        lasting = ["" if one is None else one for one in LASTING_TEXTS] if ending == ".dta" else pd.Series(seconds, dtype=float)
+        clocks = ["" if one is None else one for one in CLOCK_TEXTS] if ending == ".dta" else CLOCKS
+        frame = pd.DataFrame({"admitted": pd.Series(MOMENTS, dtype="datetime64[us]"), "hour": clocks, "stay": lasting})
+        shown = {".sav": {"stay": "DTIME12"}, ".xpt": {"stay": "TIME12"}}.get(ending, {})
+        write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport}[ending]
+        write(frame, str(path), **({"variable_format": shown} if shown else {}))
+    assert times_of(path) == TIMES_AS_CODES

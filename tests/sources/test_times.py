@@ -183,3 +183,12 @@ def test_the_domain_page_reads_widths_as_people_say_them() -> None:
     assert {text: domain_table.attribute(row | {"bins": text}).values for text in widths} == widths
     with pytest.raises(InputError, match="column 'a': the width is not known"):
         domain_table.attribute(row | {"bins": "fortnight"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "lower", "edges"), [("date", "9999-12-01", ["9999-12-09"]), ("timestamp", "9999-12-31", ["9999-12-31 07:00"])]
+)
+def test_the_last_day_of_all_can_be_a_bound(kind: str, lower: str, edges: list[str]) -> None:
+    domain = Domain((Attribute.binned("x", kind, lower, "9999-12-31", edges=edges),))
+    assert Domain.from_json(domain.to_json()) == domain
+    assert not strays(domain, decode(domain, np.array([[0], [1]], dtype=np.int32), np.random.default_rng(0)))

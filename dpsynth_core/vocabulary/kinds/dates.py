@@ -15,6 +15,8 @@ CALENDAR_WIDTHS = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "10 year
 """Widths of bins, in months."""
 _LONGEST_DAYS = {7: 7, "month": 30, "quarter": 91, "year": 365, "5 years": 1826, "10 years": 3652}
 _EPOCH = date(1970, 1, 1)
+LAST_DAY = 2_932_896
+"""9999-12-31."""
 MONDAY = 4
 """1970-01-05, in days since 1970-01-01."""
 FIRST_LOOK_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
@@ -77,7 +79,8 @@ class Days(Scale):
         return stated if is_number(stated) else day_number(parse_day(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
-        return day_of(edge).isoformat()
+        """The end of the last bin may be the first day that there is no date for; its last one is read as including it."""
+        return day_of(min(edge, LAST_DAY)).isoformat()
 
     def start(self, width: float) -> int:
         return MONDAY if width == 7 else 0

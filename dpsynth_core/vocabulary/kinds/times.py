@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK_YEARS, MONDAY, calendar_starts, day_number, day_of
+from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK_YEARS, LAST_DAY, MONDAY, calendar_starts, day_number, day_of
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
@@ -161,7 +161,7 @@ class Moments(_Clock):
     def typed_upper(self, name: str, entered: Any) -> Any:
         """A day alone lasts until its end."""
         bound, is_day = self.typed(name, entered), not isinstance(entered, datetime) and len(str(entered).strip()) <= len("2024-12-31")
-        return bound + timedelta(days=1) - timedelta(microseconds=self.unit) if is_day else bound
+        return bound + timedelta(days=1, microseconds=-self.unit) if is_day else bound
 
     def number(self, bound: Any) -> Any:
         return (bound - _EPOCH) // timedelta(microseconds=self.unit)
@@ -184,6 +184,9 @@ class Moments(_Clock):
 
     def default_width(self, least: float) -> Any:
         return super().default_width(least) or "10 years"
+
+    def stated_edge(self, edge: float) -> Any:
+        return self.text(min(edge, (LAST_DAY + 1) * DAY // self.unit - 1))
 
     def first_look(self) -> list[float]:
         numbers = (day_number(date(year, 1, 1)) * DAY // self.unit for year in FIRST_LOOK_YEARS)
