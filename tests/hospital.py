@@ -154,3 +154,15 @@ def domain(coded: bool = False) -> dict[str, Any]:
 
 def _listed(values: list[str] | tuple[str, ...]) -> dict[str, Any]:
     return {"kind": "categorical", "categories": list(values)}
+
+
+EXPORTS = {"stays.csv": write_csv, "stays.xlsx": write_xlsx, "stays.sav": write_statistical, "stays.dta": write_statistical}
+CODED = ("stays.sav", "stays.dta")
+
+
+def domain_of(name: str) -> dict[str, Any]:
+    """The domain of one of the exports."""
+    obj = domain(coded=name in CODED)
+    if name == "stays.xlsx":  # a workbook has words of its own for yes and no
+        next(one for one in obj["attributes"] if one["name"] == "emergency")["categories"] = ["false", "true"]
+    return obj

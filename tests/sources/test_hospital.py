@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +15,6 @@ from dpsynth_core.sources.labels import declared_domain
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain
 from tests import hospital
-
-EXPORTS: dict[str, Callable[[Path], Path]] = {
-    "stays.csv": hospital.write_csv,
-    "stays.xlsx": hospital.write_xlsx,
-    "stays.sav": hospital.write_statistical,
-    "stays.dta": hospital.write_statistical,
-}
-CODED = ("stays.sav", "stays.dta")
-
-
-def domain_of(name: str) -> Domain:
-    obj = hospital.domain(coded=name in CODED)
-    if name == "stays.xlsx":  # a workbook shows its own words for yes and no
-        next(one for one in obj["attributes"] if one["name"] == "emergency")["categories"] = ["false", "true"]
-    return Domain.from_json(obj)
 
 
 def cells(path: Path, form: TableFormat, domain: Domain) -> dict[str, list[str]]:
@@ -46,22 +30,22 @@ def cells(path: Path, form: TableFormat, domain: Domain) -> dict[str, list[str]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("hospital")
-    for name, write in EXPORTS.items():
+    for name, write in hospital.EXPORTS.items():
         write(place / name)
     return place
 
 
 def test_nothing_of_the_export_is_lost_and_every_format_means_the_same(folder: Path) -> None:
     seen = {}
-    for name in EXPORTS:
-        form, domain = sniff(folder / name), domain_of(name)
+    for name in hospital.EXPORTS:
+        form, domain = sniff(folder / name), Domain.from_json(hospital.domain_of(name))
         check(folder / name, form)
         seen[name] = cells(folder / name, form, domain)
         assert not [column for column, labels in seen[name].items() if "other" in labels], name
     assert seen["stays.csv"].keys() == set(hospital.USABLE)
     missing = {column for column, labels in seen["stays.csv"].items() if "missing" in labels}
     assert missing == {"second_diagnosis", "weight", "creatinine"}  # discharge_kind is compared by its positions
-    for name in ("stays.xlsx", *CODED):
+    for name in ("stays.xlsx", *hospital.CODED):
         assert [column for column, labels in seen["stays.csv"].items() if seen[name][column] != labels] == [], name
 
 
@@ -70,7 +54,7 @@ def test_the_suggestion_is_how_a_german_export_is_written(folder: Path) -> None:
     assert (form.delimiter, form.decimal, form.date_format, form.encoding) == (";", ",", "dd.mm.yyyy", "cp1252")
 
 
-@pytest.mark.parametrize("name", CODED)
+@pytest.mark.parametrize("name", hospital.CODED)
 def test_labels_of_a_statistical_file_are_its_answers(folder: Path, name: str) -> None:
     entries = {one["name"]: one for one in declared_domain(folder / name, sniff(folder / name))["attributes"]}
     assert {column: entries[column]["labels"] for column in hospital.LABELS} == {
