@@ -76,6 +76,9 @@ def add(commands: Commands) -> None:
 
 
 def _synthesize(options: argparse.Namespace) -> None:
+    from dpsynth_core.sources import confined
+
+    confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning.spec import UNNAMED, Spec

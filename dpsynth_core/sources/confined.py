@@ -25,11 +25,13 @@ import pyarrow as pa
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
 from dpsynth_core.vocabulary.declared import Declared
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=os.cpu_count() or 1)
 """Of an answer; of reading all records, each further batch has as many seconds again."""
+LOAD = "load"
+"""The question of `prepare`, to which there is no answer."""
 _PROGRAM = "dpsynth_core.sources.reader_process"
 
 
@@ -52,6 +54,13 @@ class Question:
     def from_json(cls, text: str | bytes) -> Question:
         which, section, columns, rows, limits = json.loads(text)
         return cls(which, Path(section["path"]), TableFormat.of(section), tuple(columns), rows, Limits(**limits))
+
+
+def prepare(path: str | os.PathLike[str]) -> None:
+    """Start what reading this file will take, by the ending of its name, and wait for nothing. Nothing for text and for folders."""
+    if (kind := kind_of(Path(path))) is not None and kind not in TEXT:
+        with suppress(InputError):  # whoever asks for an answer is told
+            _asked(_question(LOAD, path, TableFormat(kind))).close()
 
 
 def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
@@ -134,7 +143,11 @@ class _Readers:
             try:
                 self._send(theirs)
             except OSError:  # it is not there yet, or it died
-                self._start()
+                try:
+                    self._start()
+                except OSError:
+                    remedy = "free memory or end other programs, then try again"
+                    raise InputError("data", "the process that reads such files cannot be started", remedy) from None
                 self._send(theirs)
 
     def _send(self, theirs: socket.socket) -> None:

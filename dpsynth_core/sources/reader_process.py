@@ -22,7 +22,7 @@ from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import TOO_MUCH, Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import readers, spreadsheet_file, statistical_file
-from dpsynth_core.sources.confined import Question
+from dpsynth_core.sources.confined import LOAD, Question
 from dpsynth_core.sources.formats import STATISTICAL, table_files
 from dpsynth_core.vocabulary.declared import Declared
 
@@ -54,7 +54,7 @@ def main(descriptor: int) -> None:
             with socket.socket(fileno=descriptors[0]) as asked, suppress(OSError, ValueError), asked.makefile("rb") as stream:
                 question = Question.from_json(stream.readline())
                 _load(question.form.kind)
-                if os.fork() == 0:
+                if question.which != LOAD and os.fork() == 0:
                     control.close()
                     os._exit(_work(question, asked))
 

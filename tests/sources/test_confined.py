@@ -106,6 +106,28 @@ def test_the_process_that_starts_readers_ends_with_the_program(tmp_path: Path) -
     assert not _runs(pid)
 
 
+def test_getting_ready_waits_for_nothing_and_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined, "_READERS", confined._Readers())
+    for name in ("people.csv", "people", "."):
+        confined.prepare(tmp_path / name)
+        assert confined._READERS._process is None
+    confined.prepare(tmp_path / "gone.feather")
+    assert confined._READERS._process is not None
+    WRITERS[".feather"](TABLE, tmp_path / "a.feather")
+    assert files.column_names(tmp_path / "a.feather", TableFormat("feather")) == ("sex", "age", "pay")
+
+
+def test_where_no_process_can_be_started_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError
+
+    monkeypatch.setattr(confined, "_READERS", confined._Readers())
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    confined.prepare(tmp_path / "a.feather")
+    with pytest.raises(InputError, match="cannot be started; free memory"):
+        files.column_names(tmp_path / "a.feather", TableFormat("feather"))
+
+
 def test_a_process_that_died_is_started_again(tmp_path: Path) -> None:
     WRITERS[".feather"](TABLE, tmp_path / "a.feather")
     form = TableFormat("feather")
