@@ -76,6 +76,10 @@ def lists() -> tuple[UsualList, ...]:
     return tuple(_library().lists.values())
 
 
+def ranges() -> tuple[UsualRange, ...]:
+    return tuple(_library().ranges.values())
+
+
 def suggested(column: str) -> UsualList | UsualRange | None:
     """What the name of a column suggests: the entry with the longest word in it."""
     library, parts = _library(), _parts(column)

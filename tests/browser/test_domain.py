@@ -55,13 +55,18 @@ def codebook() -> str:
     return "\n".join(lines + [f"{one['name']}\t{value}" for one in listed for value in one.get("categories", ())])
 
 
-def domain_in(server: Server, page: Page) -> dict[str, Any]:
-    """What the project of the page has stored, by column."""
+def draft_of(server: Server, page: Page) -> dict[str, Any]:
+    """What the project of the page has stored."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSYNTH_HOME", str(server.home))
         newest = projects.list(LOCAL_OWNER)[0]
     assert newest.id in page.url
-    return {one["name"]: one for one in newest.draft["domain"]["attributes"]}
+    return dict(newest.draft)
+
+
+def domain_in(server: Server, page: Page) -> dict[str, Any]:
+    """Its domain, by column."""
+    return {one["name"]: one for one in draft_of(server, page)["domain"]["attributes"]}
 
 
 def check_missing(domain: dict[str, Any]) -> None:
@@ -139,3 +144,17 @@ def test_thirty_columns_are_all_in_sight_and_the_keyboard_goes_through_them(page
     values.press("Control+Enter")
     expect(panel.locator(".cells")).to_contain_text("lowhighothermissing")
     expect(columns).to_contain_text("2 values · typed")
+
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.set_viewport_size({"width": 1280, "height": 720})  # at which no column of the grid is wider than it has to be
+    page.get_by_text("As a table").click()
+    grid = page.get_by_test_id("stDataFrame")
+    expect(grid.locator("#glide-cell-5-0")).to_be_attached()
+    grid.click(position={"x": 130 + 65 + 125 + 60 + 150 + 30, "y": 55})  # the widths of the columns before “From”, and into it
+    expect(grid.locator("#glide-cell-5-0")).to_have_attribute("aria-selected", "true")
+    page.evaluate("navigator.clipboard.writeText('1\\t90\\n2\\t200')")
+    page.keyboard.press("Control+V")
+    expect(grid.locator("#glide-cell-6-1")).to_have_text("200")
+    settled(page)
+    rows = draft_of(server, page)["wizard"]["rows"]
+    assert [(row["lower"], row["upper"]) for row in rows[:3]] == [("1", "90"), ("2", "200"), ("", "")]

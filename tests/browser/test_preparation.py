@@ -212,6 +212,7 @@ def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Se
     settled(page)
     type_into_cell(page, x=730, y=50, cell="7-0", text="8")  # the width of the groups of the first row
     expect(page.get_by_text("90 cells").first).to_be_visible()
+    settled(page)
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download").click()
     domain = json.loads(Path(taken.value.path()).read_text())

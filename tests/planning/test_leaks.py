@@ -110,3 +110,11 @@ def test_looks_at_private_records_are_a_leak_and_looks_at_invented_ones_are_none
     leak = found(**private, looks=["trials", "rows"])["after-looking"]
     assert leak.severity is Severity.MEDIUM
     assert "records of the table were shown; errors of trials on the table" in leak.why
+
+
+def test_a_table_that_nobody_compared_with_its_domain_is_noted_and_one_that_was_looked_at_is_branded() -> None:
+    real = {"data": {"path": "people.csv", "kind": "csv"}, "other_copies": "I know of nothing."}
+    assert set(found(**real, looks=[])) == {"not-compared"}
+    assert set(found(**real, looks=["outside"])) == {"after-looking"}
+    assert "not-compared" not in found(**real)  # nobody kept track of it
+    assert found(looks=[]) == {}

@@ -243,3 +243,9 @@ def test_pasted_columns_leave_the_others_alone() -> None:
     assert pasted[1]["values"] == ["f", "m"]
     with pytest.raises(InputError, match="none of the columns"):
         domain_table.with_columns(rows, Domain((Attribute.coded("z", 2),)))
+
+
+def test_a_first_column_without_a_name_is_left_out_as_an_index_is() -> None:
+    assert [row["use"] for row in domain_table.fitted([], ["column_1", "age"])] == [False, True]
+    assert [row["use"] for row in domain_table.fitted([], ["column_1", "column_2"])] == [True, True]
+    assert domain_table.fitted([domain_table.row_of(Attribute.coded("column_1", 2))], ["column_1", "age"])[0]["use"]

@@ -70,6 +70,8 @@ _LEFT_OUT = {
     Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
 }
 _TELLS_APART = "It tells people apart: it is used to limit rows per person and is not released."
+_UNNAMED = ("column_1", "column_2")
+"""What readers call a first column without a name; where a whole header is missing, there is the second one too."""
 LISTED, BINNED = of_form(Form.LISTED), of_form(Form.BINNED)
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
@@ -131,7 +133,10 @@ def fitted(rows: Sequence[Row], columns: Sequence[str], declared: Sequence[Mappi
     declared: what the file says of its columns.
     """
     by_column, types = {row["column"]: row for row in rows}, {entry["name"]: entry for entry in declared}
-    return [blank([name])[0] | by_column[name] if name in by_column else fresh(name, types.get(name)) for name in columns]
+    first = {name: fresh(name, types.get(name)) for name in columns if name not in by_column}
+    if _UNNAMED[0] in first and _UNNAMED[1] not in columns:
+        first[_UNNAMED[0]] |= {"use": False, "note": "Its header is empty, as that of an index: use it only if it is none."}
+    return [blank([name])[0] | by_column[name] if name in by_column else first[name] for name in columns]
 
 
 def row_of(attribute: Column) -> Row:

@@ -57,7 +57,8 @@ def section(here: Current, rows: Sequence[Row], take: TakeRow, add: AddValues) -
             return _compared(here, rows, take, add)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
-        st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
+        if decision != _MADE:
+            st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
             pressed = st.button(label, key="compare", icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))

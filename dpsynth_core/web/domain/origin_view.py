@@ -20,7 +20,7 @@ from dpsynth_core.web.shell.text import literal
 TYPED, USUAL, LABELS, LEARN, READ = "typed", "usual", "labels", "learnt", "data"
 _NAMES = {
     TYPED: "Typed or pasted",
-    USUAL: "A usual list",
+    USUAL: "A usual list or bounds",
     LABELS: "The labels of the file",
     LEARN: "Learn them for a share of the budget",
     READ: "Read them from the data",
@@ -88,13 +88,26 @@ def suggestion(here: Current, row: Row) -> None:
 
 
 def _usual(here: Current, row: Row) -> None:
-    lists = {entry.name: entry for entry in usual.lists()}
-    suggested = usual.suggested(row["column"])
-    key = f"{here.project}:usual:{row['column']}"
-    st.session_state.setdefault(key, suggested.name if suggested is not None and suggested.name in lists else next(iter(lists)))
-    chosen = lists[st.selectbox("Which list", list(lists), format_func=lambda name: lists[name].title, key=key)]
-    _writings(here, row, chosen, "chosen")
-    st.caption(f"Laid down in: {literal(chosen.source)}")
+    """Lists and bounds to choose from, first what the name suggests; how the file writes the list; where it is laid down."""
+    entries: dict[str, UsualList | UsualRange] = {one.name: one for one in usual.lists()}
+    entries |= {one.name: one for one in usual.ranges()}
+    suggested, key = usual.suggested(row["column"]), f"{here.project}:usual:{row['column']}"
+    st.session_state.setdefault(key, next(iter(entries)) if suggested is None else suggested.name)
+    chosen = entries[st.selectbox("Which list or bounds", list(entries), format_func=lambda name: entries[name].title, key=key)]
+    if isinstance(chosen, UsualList):
+        _writings(here, row, chosen, "chosen")
+    else:
+        bounds = domain_table.with_range(chosen)
+        taken = all(row[name] == value for name, value in bounds.items())
+        st.button(
+            f"{chosen.lower} to {chosen.upper}",
+            key=f"take_range_{row['column']}",
+            icon=":material/check:" if taken else ":material/add:",
+            disabled=taken,
+            on_click=draft_rows.change_row,
+            args=(row["column"], bounds, USUAL),
+        )
+    st.caption(f"Source: {literal(chosen.source)}")
 
 
 def _writings(here: Current, row: Row, chosen: UsualList, place: str) -> None:
@@ -107,7 +120,7 @@ def _writings(here: Current, row: Row, chosen: UsualList, place: str) -> None:
         picked = st.session_state[key]
         if picked is not None:
             values = domain_table.with_writing(chosen, chosen.writings[titles.index(picked)])
-            draft_rows.change_row(row["column"], values, "usual")
+            draft_rows.change_row(row["column"], values, USUAL)
 
     st.pills("Written as", titles, key=key, on_change=changed, label_visibility="collapsed")
 
