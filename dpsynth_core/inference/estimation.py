@@ -20,7 +20,7 @@ from dpsynth_core.inference.model import GraphicalModel, labels_of, structure_of
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined, expand, summed_axes
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
@@ -72,23 +72,37 @@ def estimate(
     warm_start: GraphicalModel | None = None,
     stopping: Stopping = Stopping(),
     folding: Folding | None = None,
+    known: Sequence[ColumnCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model of `total` rows to the measurements. Where the domain forbids a cell, its measurement is not used.
+    """Fit a graphical model of `total` rows to the measurements and to `known` counts of columns. Where the domain forbids a cell, its
+    measurement is not used.
 
     warm_start: an earlier model of the same domain and folding; its potentials are carried into the cliques that swallow them.
     folding: which cells of the domain the model tells apart; all of them unless given.
     """
-    distinct, folding = one_each(measurements), folding or Folding(domain)
+    folding = folding or Folding(domain)
+    counts = _counts(one_each(measurements), known)
     sizes = folding.model.sizes(domain.names)
-    structure = structure_of(folding.model, [m.clique for m in distinct])
+    structure = structure_of(folding.model, counts)
     if warm_start is not None and warm_start.structure.cliques == structure.cliques:
         structure = warm_start.structure
     contractor = warm_start.contractor if warm_start is not None else Contractor(sizes)
     start = _carry(structure, warm_start)
     pace = warm_start.pace if warm_start is not None else 1.0
-    terms = [_term(structure, folding, m, total) for m in distinct]
+    terms = [_term(structure, folding, clique, *noisy, total) for clique, noisy in counts.items()]
     fitted, pace = _descend(structure, start, terms, pace, stopping)
     return GraphicalModel(folding, structure, tuple(fitted.potentials), total, contractor, pace)
+
+
+def _counts(measurements: Sequence[Measurement], known: Sequence[ColumnCounts]) -> dict[Clique, tuple[Table, Table]]:
+    """What is fitted: noisy counts and their variances by marginal; of a column, the minimum-variance mean of both kinds, cell by cell."""
+    counts = {m.clique: (m.values, np.full(m.values.shape, m.deviation**2)) for m in measurements}
+    for column in known:
+        values, variances = counts.get((column.name,), (np.zeros(column.values.shape), np.full(column.values.shape, np.inf)))
+        precision = 1 / variances + 1 / column.variances
+        mean = np.divide(values / variances + column.values / column.variances, precision, where=precision > 0, out=np.zeros(values.shape))
+        counts[(column.name,)] = mean, np.divide(1.0, precision, where=precision > 0, out=np.full(values.shape, np.inf))
+    return counts
 
 
 def _carry(structure: Structure, earlier: GraphicalModel | None) -> list[Table]:
@@ -107,17 +121,17 @@ def _containing(structure: Structure, labels: Labels) -> int:
     return min(holders, key=lambda i: structure.program.cells(structure.cliques[i]))
 
 
-def _term(structure: Structure, folding: Folding, measurement: Measurement, total: float) -> _Term:
-    labels = labels_of(folding.domain, measurement.clique)
+def _term(structure: Structure, folding: Folding, measured: Clique, values: Table, variances: Table, total: float) -> _Term:
+    """values, variances: of every cell of a marginal of the domain, in counts."""
+    labels = labels_of(folding.domain, measured)
     home = _containing(structure, labels)
     clique = structure.cliques[home]
     axes = summed_axes(clique, labels)
     shape = tuple(structure.sizes[a] if a in labels else 1 for a in clique)
     possible = structure.possible_in(labels)
-    values = folding.summed(measurement.clique, measurement.values)
-    values = values if possible is None else np.where(possible, values, 0.0)
-    weight = (total / measurement.deviation) ** 2 / folding.numbers(measurement.clique)
-    return _Term(home, axes, shape, values / total, weight)
+    counts = folding.summed(measured, values)
+    target = counts if possible is None else np.where(possible, counts, 0.0)
+    return _Term(home, axes, shape, target / total, total**2 / folding.summed(measured, variances))
 
 
 def _loss_and_gradient(marginals: Sequence[Table], terms: Sequence[_Term]) -> tuple[float, dict[int, Table]]:

@@ -105,10 +105,6 @@ class Folding:
                 table = self.columns[name].summed(table, axis)
         return table
 
-    def numbers(self, clique: Clique) -> Float:
-        """How many cells each cell of `summed` is the sum of."""
-        return self.summed(clique, np.ones(self.domain.sizes(clique)))
-
     def unfolded(self, clique: Clique, table: Float) -> Float:
         """A table over the model's cells as one over the domain's."""
         for axis, name in enumerate(clique):

@@ -19,7 +19,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement, Residual
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 
@@ -35,6 +35,10 @@ class Kernel(Protocol):
     @property
     def unit(self) -> Unit:
         """Which tables are neighbours, and with it every sensitivity."""
+
+    @property
+    def known(self) -> tuple[ColumnCounts, ...]:
+        """What was answered of single columns before the mechanism began, and is released anyway: in this domain's cells, and free."""
 
     @property
     def rho_total(self) -> float: ...
@@ -174,8 +178,8 @@ class SealedKernel(Kernel, Protocol):
     def part(self, rho: float) -> SealedKernel:
         """A kernel over the same table with `rho` of this one's budget; whoever holds it can spend no more."""
 
-    def over(self, domain: Domain) -> SealedKernel:
-        """A kernel over the same table in the cells of another public domain, with the same budget."""
+    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> SealedKernel:
+        """A kernel over the same table in the cells of another public domain, with the same budget. known: what is released of it."""
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
         """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing and so costs nothing."""

@@ -45,7 +45,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, ColumnCounts, Measurement, Residual
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class PrivacyKernel:
         self.__noise = noise
         self.__unit = unit
         self.__domain = source.domain
+        self.__known: tuple[ColumnCounts, ...] = ()
 
     @property
     def domain(self) -> Domain:
@@ -77,6 +78,10 @@ class PrivacyKernel:
     @property
     def unit(self) -> Unit:
         return self.__unit
+
+    @property
+    def known(self) -> tuple[ColumnCounts, ...]:
+        return self.__known
 
     @property
     def rho_total(self) -> float:
@@ -117,12 +122,12 @@ class PrivacyKernel:
         if missing:
             self.__fetch(missing)
 
-    def over(self, domain: Domain) -> PrivacyKernel:
+    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> PrivacyKernel:
         """A kernel over the same table in the cells of another public domain, with the same budget: whatever the domain, a record is in one
-        cell of each marginal. Nothing is read or charged by making it."""
+        cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)
         other.__source, other.__domain = self.__value_source().over(domain), domain
-        other.__counts, other.__tallies = {}, {}
+        other.__counts, other.__tallies, other.__known = {}, {}, tuple(known)
         return other
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:

@@ -221,8 +221,9 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
         return plan, kernel
     journal.announce("learning the values of columns that nobody listed")
     with journal.phase("discover"):
-        completed = plan.completed(learn(kernel.part(plan.shares.discovery), plan.portions))
-    return completed, kernel.over(completed.domain)
+        columns = tuple(learn(kernel.part(plan.shares.discovery), plan.portions))
+    completed = plan.completed(learnt.column for learnt in columns)
+    return completed, kernel.over(completed.domain, [learnt.counts for learnt in columns])
 
 
 def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:

@@ -25,7 +25,7 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -81,8 +81,8 @@ class _Recorder:
     def part(self, rho: float) -> _Recorder:
         return _Recorder(self.__kernel.part(rho), self.__keep)
 
-    def over(self, domain: Domain) -> _Recorder:
-        return _Recorder(self.__kernel.over(domain), self.__keep)
+    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Recorder:
+        return _Recorder(self.__kernel.over(domain, known), self.__keep)
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
@@ -106,6 +106,7 @@ class _Replay:
     def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
         self.domain = domain
         self.unit = unit
+        self.known: tuple[ColumnCounts, ...] = ()
         self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
@@ -116,10 +117,10 @@ class _Replay:
         stage.__meter = self.__meter.part(rho)
         return stage
 
-    def over(self, domain: Domain) -> _Replay:
+    def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Replay:
         """The same answers and charges, with another domain."""
         other = copy(self)
-        other.domain = domain
+        other.domain, other.known = domain, tuple(known)
         return other
 
     def prepare(self, cliques: Any) -> None:

@@ -66,3 +66,15 @@ class Residual:
     clique: Clique
     values: NDArray[np.float64]
     sigma: float
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCounts:
+    """Noisy counts of one column, each with the variance of its own noise, infinite where nothing is known of a cell.
+
+    values, variances: float64, one for each cell of the column.
+    """
+
+    name: str
+    values: NDArray[np.float64]
+    variances: NDArray[np.float64]

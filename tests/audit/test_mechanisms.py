@@ -68,8 +68,8 @@ def rough_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = models.estimate
 
     def rough(*known: Any) -> GraphicalModel:
-        *facts, stopping, folding = known
-        return exact(*facts, replace(stopping, iterations=3), folding)
+        *facts, stopping, folding, columns = known
+        return exact(*facts, replace(stopping, iterations=3), folding, columns)
 
     monkeypatch.setattr(models, "estimate", rough)
 

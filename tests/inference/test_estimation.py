@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total, one_each
-from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement
 from tests.inference.brute_force import coded_domain, marginal
 
 SIZES = (3, 2, 4)
@@ -93,3 +96,24 @@ def test_a_fit_stops_at_the_noise_level() -> None:
         return float((((model.marginal(m[0].clique) - m[0].values) / 10.0) ** 2).sum()) / 2
 
     assert misfit(thorough) < misfit(stopped) <= m[0].values.size / 2
+
+
+def test_known_counts_of_a_column_are_averaged_with_measured_ones_cell_by_cell() -> None:
+    """A column of 3 cells that sum to the total: the fit is the minimum-variance mean, and where nothing is known the measured count."""
+    first = DOMAIN.names[0]
+    cells = DOMAIN.cells((first,))
+    values = np.arange(1.0, cells + 1) * 100
+    known = ColumnCounts(first, values + 20, np.array([4.0] * (cells - 1) + [math.inf]))
+    measured_column = Measurement((first,), values - 10, 4.0)
+    mean = np.append((0.25 * (values + 20) + (values - 10) / 16)[:-1] / (0.25 + 1 / 16), values[-1] - 10)
+    model = estimate(DOMAIN, [measured_column], float(mean.sum()), stopping=THOROUGH, known=[known])
+    assert model.marginal((first,)) == pytest.approx(mean, rel=1e-4)
+
+
+def test_a_column_may_be_known_that_nobody_measured() -> None:
+    first, second = DOMAIN.names[:2]
+    values = np.arange(1.0, DOMAIN.cells((first,)) + 1)
+    other = Measurement((second,), np.full(DOMAIN.cells((second,)), values.sum() / DOMAIN.cells((second,))), 1.0)
+    known = ColumnCounts(first, values, np.ones(len(values)))
+    model = estimate(DOMAIN, [other], float(values.sum()), stopping=THOROUGH, known=[known])
+    assert model.marginal((first,)) == pytest.approx(values, rel=1e-4)

@@ -62,8 +62,8 @@ def test_sums_are_the_counts_of_the_folded_table_and_variances_add_up(clique: Cl
         places[:, DOMAIN.position(name)] = np.maximum(folding.place[kept[:, DOMAIN.position(name)]], 0)
     summed = FOLDING.summed(clique, of_codes(DOMAIN, codes, clique).astype(float))
     assert np.array_equal(summed, of_codes(FOLDING.model, places, clique))
-    added = [FOLDING.numbers((name,)) for name in clique]
-    assert np.array_equal(FOLDING.numbers(clique), np.asarray(math.prod(np.ix_(*added))))
+    added = [FOLDING.summed((name,), np.ones(DOMAIN.sizes((name,)))) for name in clique]
+    assert np.array_equal(FOLDING.summed(clique, np.ones(DOMAIN.sizes(clique))), np.asarray(math.prod(np.ix_(*added))))
 
 
 def test_unfolding_gives_every_cell_its_share_and_loses_nobody() -> None:
@@ -91,7 +91,7 @@ def test_a_fit_weighs_a_folded_cell_by_the_variance_of_its_sum() -> None:
     """One column and a known total T: sum (p_i - y_i)^2 / n_i is least at p_i = y_i + n_i (T - sum y) / sum n, all positive."""
     total, noisy = 10_500.0, columns(NOISY)[0]
     model = estimate(DOMAIN, [noisy], total, stopping=Stopping(iterations=1000, tolerance=0.0), folding=FOLDING)
-    summed, numbers = FOLDING.summed(("a",), noisy.values), FOLDING.numbers(("a",))
+    summed, numbers = (FOLDING.summed(("a",), table) for table in (noisy.values, np.ones(6)))
     expected = summed + numbers * (total - summed.sum()) / numbers.sum()
     assert FOLDING.summed(("a",), model.marginal(("a",))) == pytest.approx(expected, rel=1e-4)
 

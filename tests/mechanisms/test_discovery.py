@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from itertools import pairwise
 
@@ -17,6 +18,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
 from dpsynth_core.vocabulary.kinds.dates import day_number
+from dpsynth_core.vocabulary.measurement import ROUNDING
 
 KINDS = ("integer", "numeric", "date", "timestamp", "time", "duration")
 Values = NDArray[np.float64]
@@ -150,3 +152,18 @@ def test_timestamps_are_divided_into_months_and_days_not_into_lengths_of_time() 
     assert [scale.text(cut) for cut in first] == [f"2024-{month:02d}-01 00:00" for month in range(2, 13)]
     month = [scale.number(scale.typed("x", text)) for text in ("2024-02-01", "2024-03-01")]
     assert len(next(scale.round_cuts(*month))) == 28
+
+
+def test_counts_that_were_paid_for_are_kept_for_the_cells_that_were_found() -> None:
+    """Nothing is known of "other"; a count has the variance of its noise, rounding included."""
+    noisy = {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}
+    counts = categories.counts(categories.column(CITY, noisy, 5.0), noisy, 5.0)
+    assert counts.values.tolist() == [90, 31, 70, 0, 50]
+    assert counts.variances.tolist() == [25 + ROUNDING, 25 + ROUNDING, 25 + ROUNDING, math.inf, 25 + ROUNDING]
+
+
+def test_counts_of_cells_are_added_up_to_bins_and_so_are_their_variances() -> None:
+    """Bins that begin later and end earlier than the look: what lies beyond them counts in the first and the last."""
+    counts = numbers.counts("age", (10, 30, 40), (0, 10, 20, 30, 40, 50, 60), np.array([1.0, 2, 4, 8, 16, 32, 64]), 2.0)
+    assert counts.values.tolist() == [1 + 2 + 4, 8 + 16 + 32, 64]
+    assert counts.variances == pytest.approx(np.array([3, 3, 1]) * (4 + ROUNDING))

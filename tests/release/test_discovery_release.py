@@ -18,6 +18,9 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle, read_bytes
 from dpsynth_core.bundle.verify import FAILED, PASSED, verify
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.inference import estimation
+from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Thresholded
 from dpsynth_core.privacy.noise import OpenDPNoise
@@ -25,6 +28,7 @@ from dpsynth_core.release import document, recovery, synthesis
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.spool import Kept
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.measurement import ColumnCounts
 
 SECRET = "HIV positive; Main Street 4"
 PEOPLE = 1500
@@ -110,6 +114,22 @@ def test_the_budget_holds_and_deltas_are_part_of_it(release: Release) -> None:
     assert sum(event.delta for event in learnt) <= shares.delta == pytest.approx(1e-10)
     operations = [answer.operation for answer in release.transcript[:7]]
     assert operations == ["discover_values", *["measure_cells"] * 6]
+
+
+def test_the_mechanism_uses_the_counts_that_discovery_paid_for(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every learnt column, in its cells; nothing is known of a column that was declared. The noise of a count is 13 of 1,500."""
+    used: list[ColumnCounts] = []
+
+    def estimate(*facts: Any) -> GraphicalModel:
+        used.extend(facts[-1])
+        return estimation.estimate(*facts)
+
+    monkeypatch.setattr(models, "estimate", estimate)
+    release = made(spec(table))
+    assert [one.name for one in used] == ["city", "age", "born"]
+    assert all(one.values.shape == one.variances.shape == (release.domain[one.name].size,) for one in used)
+    ghent = release.domain["city"].categories.index("Ghent")
+    assert abs(used[0].values[ghent] / release.total - 0.4) < 0.1
 
 
 def test_a_recipient_finds_it_sound(bundle: Bundle) -> None:

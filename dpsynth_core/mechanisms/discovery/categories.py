@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.keys import MISSING, PUBLIC
+from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts
 
 
 def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
@@ -19,3 +23,14 @@ def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attrib
     found = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
     missing = noisy[MISSING] > 2 * sigma or not found
     return replace(unknown, most=0, categories=tuple(sorted(found)), other=True, missing=missing)
+
+
+def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> ColumnCounts:
+    """What the noisy counts say of the cells of the column: nothing of "other", where texts are that were not said.
+
+    Of a text near the threshold they say a little too much, for it was found because its noise was high; far less than the noise.
+    """
+    variance = sigma**2 + ROUNDING
+    said = [(float(noisy[text]), variance) for text in learnt.categories]
+    said += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]
+    return ColumnCounts(learnt.name, *np.array(said).T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +12,32 @@ from dpsynth_core.mechanisms.discovery import categories, numbers
 from dpsynth_core.mechanisms.discovery.division import LEVELS, Portion
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.measurement import ColumnCounts
 
 
-def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribute]:
-    """The columns of the portions with the cells that were found: texts first, one by one, then all numbers together."""
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """A column with the cells that were found, and what the noisy counts say of these cells."""
+
+    column: Attribute
+    counts: ColumnCounts
+
+
+def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:
+    """The columns of the portions: texts first, one by one, then all numbers together."""
     for portion in portions:
         if not portion.column.is_number:
             noisy = kernel.discover_values((portion.column.name,), portion.sigma, portion.delta)
-            yield categories.column(portion.column, noisy, portion.sigma)
+            column = categories.column(portion.column, noisy, portion.sigma)
+            yield Learnt(column, categories.counts(column, noisy, portion.sigma))
     yield from _numbers(kernel, [portion for portion in portions if portion.column.is_number])
 
 
-def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attribute]:
+def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]:
     """One pass over the table for each look at all columns of numbers."""
     edges = [numbers.grid(portion.column) for portion in portions]
     counts: list[NDArray[np.float64]] = [np.zeros(0)] * len(portions)
+    last = list(zip(edges, counts, strict=True))
     for level in range(LEVELS if portions else 0):
         if level:
             edges = [
@@ -36,7 +48,8 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Attr
         kernel.prepare_cells(looks)
         for i, (portion, look) in enumerate(zip(portions, looks, strict=True)):
             noisy = kernel.measure_cells((look.name,), look, portion.sigma)
+            last[i] = edges[i], noisy
             edges[i], counts[i] = numbers.trimmed(edges[i], noisy[:-1], portion.sigma)
-    for portion, cuts, noisy in zip(portions, edges, counts, strict=True):
-        bins = numbers.merged(cuts, noisy, portion.sigma, portion.column.most - 1)
-        yield numbers.cells(portion.column, bins)
+    for i, portion in enumerate(portions):
+        bins = numbers.merged(edges[i], counts[i], portion.sigma, portion.column.most - 1)
+        yield Learnt(numbers.cells(portion.column, bins), numbers.counts(portion.column.name, bins, *last[i], portion.sigma))

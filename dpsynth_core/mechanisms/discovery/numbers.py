@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.scale import MOST_PARTS, Scale
+from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts
 
 Counts = NDArray[np.float64]
 Edges = tuple[float, ...]
@@ -92,3 +93,12 @@ def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
             left, last, held, width = left - held, held, 0.0, 0
             kept.append(high)
     return (*kept, edges[-1])
+
+
+def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> ColumnCounts:
+    """What a look at the cells between `edges`, and at missing values last, says of the bins that were made of these cells: their sums.
+    Both count numbers beyond their edges in the nearest cell."""
+    values = len(bins) - 1
+    places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)
+    sums, parts = (np.asarray(np.bincount(places, weights), dtype=np.float64) for weights in (noisy, None))
+    return ColumnCounts(name, sums, parts * float(sigma**2 + ROUNDING))

@@ -78,9 +78,10 @@ def fit(
     folding: Folding | None = None,
 ) -> GraphicalModel:
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
-    assumed: what is known of marginals without having been measured; it says nothing of the number of rows."""
+    assumed: what is known of marginals without having been measured; it says nothing of the number of rows. What the kernel answered of
+    single columns before (`Kernel.known`) is used as well."""
     total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total([*counted, *measurements])
-    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping, folding)
+    return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping, folding, kernel.known)
 
 
 def columns_too_large(domain: Domain, max_size_mb: float) -> str:
