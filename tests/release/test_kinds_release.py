@@ -65,7 +65,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
             "data": {"kind": "csv", "path": str(path), "delimiter": ";", "date_format": "dd.mm.yyyy"},
             "domain": DOMAIN,
             "workload": {"kind": "all", "k": 1},
-            "budget": {"epsilon": 20.0, "delta": 1e-9},
+            "budget": {"epsilon": 8.0, "delta": 1e-9},
             "mechanism": {"name": "independent"},
             "output": {"rows": 300},
         }
