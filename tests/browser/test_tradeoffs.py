@@ -101,7 +101,7 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
         assert len(pd.read_csv(io.BytesIO(bundle.read("synthetic.csv")))) > 40_000
 
     go_to(page, "Verify")
-    page.locator("input[type=file]").set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
+    page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
     expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
 
     go_to(page, "Compare")
