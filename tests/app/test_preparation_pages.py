@@ -479,6 +479,19 @@ def test_a_codebook_fills_the_domain() -> None:
     assert can_continue(app.button(key="no_comparison").click().run(), "domain")
 
 
+def test_a_codebook_of_an_archive_leaves_open_what_it_does_not_say() -> None:
+    app = upload_project()
+    answers = "".join(f"<catgry><catValu>{sex}</catValu></catgry>" for sex in ("Female", "Male"))
+    variables = f'<var name="sex">{answers}<varFormat type="character"/></var><var name="age" dcml="0"><varFormat type="numeric"/></var>'
+    book = f"<codeBook><dataDscr>{variables}</dataDscr></codeBook>".encode()
+    field(app, "file_uploader", "Domain JSON").set_value(("survey.xml", book, "text/xml")).run()
+    assert not app.exception
+    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
+    assert rows["sex"]["values"] == ["Female", "Male"]
+    assert (rows["age"]["kind"], rows["eye"]["use"]) == ("integer", False)
+    assert stored()["domain_origin"] in ("codebook", "usual")  # an age has usual bounds
+
+
 def test_the_benchmark_form_is_a_domain_too() -> None:
     app = upload_project(b"age,sex\n3,1\n4,0\n")
     field(app, "file_uploader", "Domain JSON").set_value(("domain.json", b'{"age": 10, "sex": 2}', "application/json")).run()

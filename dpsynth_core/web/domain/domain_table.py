@@ -302,6 +302,22 @@ def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
     return [row_of(given[row["column"]]) | origin if row["column"] in given else {**row, "use": False} for row in rows]
 
 
+def with_declared(rows: Sequence[Row], declared: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """The rows as a codebook says that may leave columns open; columns that it does not name are dropped. Raises InputError if none of its
+    names fit."""
+    entries, complete = {entry["name"]: entry for entry in declared}, {one.name: one for one in labelled_columns(declared)}
+    if not any(row["column"] in entries for row in rows):
+        raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
+
+    def stated(row: Row) -> Row:
+        name = row["column"]
+        if name in complete:
+            return row_of(complete[name]) | {"origin": "codebook"}
+        return fresh(name, entries[name]) if name in entries else {**row, "use": False}
+
+    return [stated(row) for row in rows]
+
+
 def with_columns(rows: Sequence[Row], domain: Domain) -> list[Row]:
     """The rows as a domain of some of the columns says; the others stay as they are. Raises InputError if none of its names fit."""
     given = {column.name: column for column in domain.columns}

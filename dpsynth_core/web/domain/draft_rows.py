@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.origins import UNSTATED
-from dpsynth_core.vocabulary.domain import DATA, Domain
+from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.data import plan_first, project_table
 from dpsynth_core.web.domain import domain_table, zeros_table
+from dpsynth_core.web.domain.codebooks import Codebook
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Rule
 from dpsynth_core.web.shell import curator, document, refusals, session
@@ -88,18 +88,9 @@ def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = N
     refusals.attempt(PLACE, partial(save, change, origin, rules))
 
 
-def adopt(domain: Domain) -> None:
+def adopt(codebook: Codebook) -> None:
     """Take a codebook whose columns are the draft's own, with its rules."""
-    stated = domain.origin or "codebook"
-    save(lambda rows: domain_table.with_domain(rows, domain), stated, lambda: zeros_table.rules_of({"domain": domain.to_json()}))
-
-
-def decoded(content: bytes) -> str:
-    """The text of a codebook. Raises InputError."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("codebook", "it is not UTF-8 text", "save it as UTF-8") from None
+    save(codebook.fill, codebook.origin, lambda: codebook.rules)
 
 
 def loader_key(kind: str) -> str:

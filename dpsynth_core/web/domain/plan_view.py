@@ -8,10 +8,10 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core.store import projects
-from dpsynth_core.vocabulary.domain import Domain, parse_domain
 from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
 from dpsynth_core.web.data import data_view, plan_first
-from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.domain import codebooks, draft_rows
+from dpsynth_core.web.domain.codebooks import Codebook
 from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
@@ -45,35 +45,35 @@ def _take_codebook(key: str) -> None:
     file = st.session_state.get(key)
     if file is not None:
         st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-        _begin(lambda: _of_domain(parse_domain(draft_rows.decoded(file.getvalue()))))
+        _begin(lambda: _of_codebook(codebooks.of_file(file.getvalue())))
 
 
 def _take_lines(key: str) -> None:
     _begin(lambda: _of_text(st.session_state[key]))
 
 
-Plan = tuple[tuple[str, ...], Domain | None]
+Plan = tuple[tuple[str, ...], Codebook | None]
 """The columns, and what is said of them already."""
 
 
-def _of_domain(domain: Domain) -> Plan:
-    return domain.names, domain
+def _of_codebook(codebook: Codebook) -> Plan:
+    return codebook.names, codebook
 
 
 def _of_text(text: str) -> Plan:
-    return _of_domain(pasted_domain(text)) if holds_values(text) else (pasted_names(text), None)
+    return _of_codebook(codebooks.of_domain(pasted_domain(text))) if holds_values(text) else (pasted_names(text), None)
 
 
 def _begin(read: Callable[[], Plan]) -> None:
     """Let go of a table that was chosen before, and plan with these columns."""
 
     def act() -> None:
-        columns, domain = read()
+        columns, codebook = read()
         session.check_idle("data")
         here = session.current()
         projects.remove_uploads(here.owner, here.project)
         session.edit(partial(plan_first.begin, columns=columns))
-        if domain is not None:
-            draft_rows.adopt(domain)
+        if codebook is not None:
+            draft_rows.adopt(codebook)
 
     refusals.attempt(data_view.TABLE, act)

@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
-from dpsynth_core.vocabulary.domain import DATA, parse_domain
+from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.vocabulary.pasted import pasted_domain
 from dpsynth_core.web.data import project_table, public_data
-from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, list_view, zeros_table
+from dpsynth_core.web.domain import codebooks, domain_table, draft_rows, learning_view, list_view
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
@@ -22,7 +22,7 @@ from dpsynth_core.web.shell.text import literal, names
 
 CODEBOOK_HELP = (
     "Our JSON (from “Download”), the form {“age”: 32} of coded benchmark files, or a codebook CSV with the header "
-    "column,value[,label]: one line per value, or one line like 17..90 for bounds."
+    "column,value[,label]: one line per value, or one line like 17..90 for bounds. Or a DDI codebook of a data archive (XML)."
 )
 
 PASTE_HELP = (
@@ -99,10 +99,8 @@ def _domain_json(draft: document.Draft) -> bytes:
 def _load_codebook() -> None:
     file = st.session_state.get(draft_rows.loader_key("codebook"))
     if file is not None:
-        read = cache(lambda: parse_domain(draft_rows.decoded(file.getvalue())))
-        draft_rows.load(
-            lambda rows: domain_table.with_domain(rows, read()), "codebook", lambda: zeros_table.rules_of({"domain": read().to_json()})
-        )
+        read = cache(lambda: codebooks.of_file(file.getvalue()))
+        draft_rows.load(lambda rows: read().fill(rows), "codebook", lambda: read().rules)
 
 
 def _load_public() -> None:
