@@ -92,6 +92,7 @@ def ours(mechanism: str, *more: str) -> Callable[[Table, float, float, Path], li
             *(sys.executable, "-m", "dpsynth_core", "synthesize", str(table.data), "--domain", str(table.domain_file)),
             *("--workload", table.workload_name, "--mechanism", mechanism),
             *("--epsilon", str(epsilon), "--delta", str(delta), "--out", str(folder), *more),
+            *("--epsilon-reason", "A benchmark on a public table."),
         ]
 
     return command

@@ -105,7 +105,7 @@ def test_the_release_document_says_how_it_was_made() -> None:
     assert synthesize("--relation", "replace", "--set", "measure_share=0.8", "--set", "rounds_per_attribute=4") == 0
     said = release()
     assert said["private"] is True
-    settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8}
+    settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8, "merge_below": 3.0}
     assert said["spec"]["mechanism"] == {"name": "aim", "settings": settings}
     assert said["spec"]["unit"]["relation"] == "replace"
     assert said["rows"]["count"] == 300
@@ -141,7 +141,7 @@ def test_values_that_nobody_listed_are_learnt_for_a_share(capsys: pytest.Capture
     """Ages of 300 people at epsilon 20: noise of 3 records."""
     columns = [{"name": "sex", "kind": "categorical", "discover": True}, {"name": "age", "kind": "integer", "discover": True, "most": 6}]
     Path("open.json").write_text(json.dumps({"version": 1, "attributes": columns}))
-    assert synthesize("--discovery", "0.2", domain="open.json", epsilon="20") == 0
+    assert synthesize("--discovery", "0.2", "--epsilon-reason", "These people are invented.", domain="open.json", epsilon="20") == 0
     assert "records share is found" in capsys.readouterr().err
     age, sex = release()["domain"]["attributes"]  # in the order of the file
     assert sex["categories"] == ["f", "m"]
