@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.sources import files, lines
+from dpsynth_core.sources import confined, files, lines, readers
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.formats import TableFormat, kind_of
 from dpsynth_core.sources.sniff import sniff
@@ -162,6 +162,14 @@ def test_whatever_a_quoted_cell_of_a_well_formed_file_holds_it_is_one_record(tmp
     check_neighbours(read, before, b"x,f," + quoted + b",a", b"x,m,1,a")
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Binary files are read here. That the process between changes nothing is shown once for each kind (`test_confined`)."""
+    for name in ("names", "check", "described", "batches"):
+        monkeypatch.setattr(confined, name, getattr(readers, name))
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("dictionary", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
 def test_whatever_a_row_of_a_parquet_file_holds_it_is_one_record(tmp_path: Path, cell: str, dictionary: bool) -> None:
@@ -177,6 +185,7 @@ def test_whatever_a_row_of_a_parquet_file_holds_it_is_one_record(tmp_path: Path,
 SOME_CELLS = [CELLS[name] for name in ("quote", "carriage return", "zero", "formula", "missing", "long")]
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("cell", [*SOME_CELLS, None, "1e400"])
 @pytest.mark.parametrize("ending", [".feather", ".xlsx", ".sav", ".zsav", ".dta", ".xpt", ".jsonl", ".csv.gz"])
 def test_whatever_a_row_of_any_other_file_holds_it_is_one_record(tmp_path: Path, ending: str, cell: bytes | str | None) -> None:
