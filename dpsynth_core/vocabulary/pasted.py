@@ -15,9 +15,9 @@ _HEADER = ("column", "value", "label")
 def pasted_domain(text: str) -> Domain:
     """The domain of the lines: a value of a column each, or its bounds, such as 17..90. A line that names no column goes on with the one
     before, as merged cells do. JSON and codebooks with a header are read too. Raises InputError."""
-    if text.lstrip()[:1] in ("{", "["):
+    if _is_json(text):
         return parse_domain(text)
-    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
+    rows = _rows(text)
     if not rows:
         raise InputError(FIELD, "there are none", "paste two columns: the name of a column and one of its values")
     first = [cell.strip().lower() for cell in rows[0]]
@@ -27,13 +27,13 @@ def pasted_domain(text: str) -> Domain:
 
 def holds_values(text: str) -> bool:
     """Whether the lines say values of columns, and not names alone."""
-    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
-    return text.lstrip()[:1] in ("{", "[") or (len(rows) > 1 and any(len(row) > 1 for row in rows))
+    rows = _rows(text)
+    return _is_json(text) or (len(rows) > 1 and any(len(row) > 1 for row in rows))
 
 
 def pasted_names(text: str) -> tuple[str, ...]:
     """Names of columns: one a line, or side by side in the first line as in a header. Raises InputError if one is there twice."""
-    rows = [row for row in _rows(text) if any(cell.strip() for cell in row)]
+    rows = _rows(text)
     cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]
     names = [cell.strip() for cell in cells if cell.strip()]
     if not names:
@@ -43,10 +43,15 @@ def pasted_names(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _rows(text: str) -> Iterator[list[str]]:
-    lines = text.splitlines(keepends=True)
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The cells of each line that has any text."""
     delimiter = next((mark for mark in "\t;," if mark in text), "\t")
-    return iter(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+    return [cells for cells in lines if any(cell.strip() for cell in cells)]
 
 
 def _filled(rows: list[list[str]], header: list[str] | tuple[str, ...]) -> Iterator[dict[str, str]]:

@@ -290,42 +290,41 @@ _WRITTEN_TO = Option(
     learnt=True,
 )
 
-TIMESTAMP = Kind(
+
+def _kind(name: str, title: str, help: str, scale: type[_Clock], examples: tuple[str, str, str]) -> Kind:
+    return Kind(
+        name,
+        title,
+        help,
+        Form.BINNED,
+        _FIELDS,
+        dtype=name,
+        learnable=True,
+        scale=partial(_at, scale),
+        precisions=_PRECISIONS,
+        examples=examples,
+        options=(_WRITTEN_TO,),
+    )
+
+
+TIMESTAMP = _kind(
     "timestamp",
     "Date and time",
     "A day with a time, such as an admission, between two bounds; by hours, days, months where there are many.",
-    Form.BINNED,
-    _FIELDS,
-    dtype="timestamp",
-    learnable=True,
-    scale=partial(_at, Moments),
-    precisions=_PRECISIONS,
-    examples=("2023-01-01 00:00", "2023-12-31 23:59", "6 hours"),
-    options=(_WRITTEN_TO,),
+    Moments,
+    ("2023-01-01 00:00", "2023-12-31 23:59", "6 hours"),
 )
-TIME = Kind(
+TIME = _kind(
     "time",
     "Time of day",
     "A time without a day, such as the hour of an accident, between two bounds.",
-    Form.BINNED,
-    _FIELDS,
-    dtype="time",
-    learnable=True,
-    scale=partial(_at, TimesOfDay),
-    precisions=_PRECISIONS,
-    examples=("00:00", "23:59", "hour"),
-    options=(_WRITTEN_TO,),
+    TimesOfDay,
+    ("00:00", "23:59", "hour"),
 )
-DURATION = Kind(
+DURATION = _kind(
     "duration",
     "Duration",
     "How long something lasts, such as 26:30:00, between two bounds. Plain numbers in the table count its precision: minutes, say.",
-    Form.BINNED,
-    _FIELDS,
-    dtype="duration",
-    learnable=True,
-    scale=partial(_at, Durations),
-    precisions=_PRECISIONS,
-    examples=("00:00:00", "72:00:00", "30 minutes"),
-    options=(_WRITTEN_TO,),
+    Durations,
+    ("00:00:00", "72:00:00", "30 minutes"),
 )

@@ -36,6 +36,7 @@ from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Column, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
 from dpsynth_core.vocabulary.kinds.scale import Scale
 from dpsynth_core.vocabulary.names import column_field
@@ -73,6 +74,7 @@ _TELLS_APART = "It tells people apart: it is used to limit rows per person and i
 _UNNAMED = ("column_1", "column_2")
 """What readers call a first column without a name; where a whole header is missing, there is the second one too."""
 LISTED, BINNED = of_form(Form.LISTED), of_form(Form.BINNED)
+_NOT_OF_THIS_TABLE = ("domain", "none of its columns is in the table", "check that it belongs to this table")
 EDITABLE = ("use", "kind", "lower", "upper", "bins", "missing", "other")
 MANY_VALUES = 1_000
 _EQUALS = " = "
@@ -295,27 +297,22 @@ def cells(row: Row) -> int | None:
 
 def with_domain(rows: Sequence[Row], domain: Domain) -> list[Row]:
     """The rows as a given domain says; columns that it does not name are dropped. Raises InputError if none of its names fit."""
-    given = {column.name: column for column in domain.columns}
-    if not any(row["column"] in given for row in rows):
-        raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
-    origin = {"origin": domain.origin}
-    return [row_of(given[row["column"]]) | origin if row["column"] in given else {**row, "use": False} for row in rows]
+    return _replaced(rows, {column.name: row_of(column) | {"origin": domain.origin} for column in domain.columns}, _NOT_OF_THIS_TABLE)
 
 
 def with_declared(rows: Sequence[Row], declared: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The rows as a codebook says that may leave columns open; columns that it does not name are dropped. Raises InputError if none of its
     names fit."""
-    entries, complete = {entry["name"]: entry for entry in declared}, {one.name: one for one in labelled_columns(declared)}
-    if not any(row["column"] in entries for row in rows):
-        raise InputError("domain", "none of its columns is in the table", "check that it belongs to this table")
+    open_ones = {entry["name"]: fresh(entry["name"], entry) for entry in declared if "to_do" in entry}
+    complete = {one.name: row_of(one) | {"origin": "codebook"} for one in labelled_columns(declared)}
+    return _replaced(rows, open_ones | complete, _NOT_OF_THIS_TABLE)
 
-    def stated(row: Row) -> Row:
-        name = row["column"]
-        if name in complete:
-            return row_of(complete[name]) | {"origin": "codebook"}
-        return fresh(name, entries[name]) if name in entries else {**row, "use": False}
 
-    return [stated(row) for row in rows]
+def _replaced(rows: Sequence[Row], given: Mapping[str, Row], misfit: tuple[str, str, str]) -> list[Row]:
+    """The given rows in place of those of the same columns; other columns are dropped. Raises InputError(*misfit) if no name fits."""
+    if not any(row["column"] in given for row in rows):
+        raise InputError(*misfit)
+    return [given.get(row["column"], {**row, "use": False}) for row in rows]
 
 
 def with_columns(rows: Sequence[Row], domain: Domain) -> list[Row]:
@@ -416,10 +413,8 @@ def from_guesses(guesses: Iterable[Guess]) -> list[Row]:
 
 def with_guesses(rows: Sequence[Row], guesses: Iterable[Guess]) -> list[Row]:
     """The rows as another table of the same columns looks like; columns that it lacks are dropped. Raises InputError if none fits."""
-    proposed = {row["column"]: row for row in from_guesses(guesses)}
-    if not any(row["column"] in proposed for row in rows):
-        raise InputError("public table", "it has none of the columns of your table", "choose one with the same column names")
-    return [proposed.get(row["column"], {**row, "use": False}) for row in rows]
+    misfit = ("public table", "it has none of the columns of your table", "choose one with the same column names")
+    return _replaced(rows, {row["column"]: row for row in from_guesses(guesses)}, misfit)
 
 
 def with_guess(rows: Sequence[Row], guesses: Iterable[Guess], column: str) -> list[Row]:
@@ -548,7 +543,7 @@ def _whole(name: str, text: Any, what: str) -> int:
 
 
 def _number_text(bound: Any) -> str:
-    return str(int(bound)) if isinstance(bound, float) and bound.is_integer() and abs(bound) < 1e15 else str(bound)
+    return plain_number(bound) if isinstance(bound, float) else str(bound)
 
 
 def _edge_text(attribute: Attribute, edge: float) -> str:
