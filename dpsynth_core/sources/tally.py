@@ -7,7 +7,7 @@ block's table stays in the processor's cache, because one pass over the rows for
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique
 
-BLOCK_CELLS = 2**16
+BLOCK_CELLS = 2**16 - 1
+"""So that 16 bits number the cells of a block, and the number of them."""
+CHUNK_ROWS = 2**17
+"""Rows whose cells are worked out at once."""
 
 
 def maximal(cliques: Collection[Clique]) -> list[Clique]:
@@ -75,6 +78,7 @@ class Tally:
         self._cliques = tuple(cliques)
         self._home = plan(domain, self._cliques, block_cells)
         self._tables = {block: np.zeros(domain.cells(block), dtype=np.int64) for block in self._in_reading_order(self._home.values())}
+        self._index = np.min_scalar_type(max(map(len, self._tables.values()), default=1))  # narrow numbers are multiplied faster
 
     def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:
         """Sorted so that neighbouring blocks share as many first columns as possible."""
@@ -86,19 +90,29 @@ class Tally:
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
         """Count one batch: `rows` codes of every column in `columns`."""
-        wide = {name: codes[name].astype(np.int64) for name in self.columns}
-        path: list[tuple[str, NDArray[np.int64]]] = []  # the flat cell index of each prefix of the current block
+        narrow = {name: codes[name].astype(self._index, copy=False) for name in self.columns}
+        for start in range(0, rows, CHUNK_ROWS):
+            some = slice(start, min(start + CHUNK_ROWS, rows))
+            self._add_chunk({name: column[some] for name, column in narrow.items()}, some.stop - start)
+
+    def _add_chunk(self, codes: Mapping[str, NDArray[np.unsignedinteger]], rows: int) -> None:
+        """The flat cell of each prefix of the current block is kept, because the next block begins with the same columns."""
+        cells = np.empty((max(map(len, self._tables), default=0), rows), dtype=self._index)
+        whole = np.empty(rows, dtype=np.intp)  # what `np.add.at` takes without a copy of its own
+        path: Clique = ()
         for block, table in self._tables.items():
-            shared = 0
-            while shared < min(len(path), len(block)) and path[shared][0] == block[shared]:
-                shared += 1
-            del path[shared:]
-            for name in block[shared:]:
-                path.append((name, path[-1][1] * self._domain[name].size + wide[name] if path else wide[name]))
-            if block:
-                np.add.at(table, path[-1][1], 1)
-            else:
+            if not block:
                 table += rows
+                continue
+            for depth in range(_shared(path, block), len(block)):
+                if depth:
+                    np.multiply(cells[depth - 1], self._index.type(self._domain[block[depth]].size), out=cells[depth])
+                    cells[depth] += codes[block[depth]]
+                else:
+                    cells[0] = codes[block[0]]
+            whole[:] = cells[len(block) - 1]
+            np.add.at(table, whole, 1)
+            path = block
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
         """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
@@ -119,3 +133,8 @@ class Tally:
         supersets = near or [c for c in tables if set(clique).issubset(c)]
         superset = min(supersets, key=lambda c: tables[c].size)
         return superset, tables[superset]
+
+
+def _shared(first: Clique, second: Clique) -> int:
+    """How many columns both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.sources import tally
 from dpsynth_core.sources.tally import Tally, maximal, plan
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -39,11 +41,11 @@ def test_counts_are_those_of_the_rows_for_any_batch_and_block_size(
     case: tuple[Domain, np.ndarray, list[Clique]], batch: int, block_cells: int
 ) -> None:
     domain, rows, cliques = case
-    tally = Tally(domain, cliques, block_cells)
+    running = Tally(domain, cliques, block_cells)
     for start in range(0, len(rows), batch):
         part = rows[start : start + batch]
-        tally.add({name: part[:, domain.position(name)] for name in tally.columns}, len(part))
-    counts = tally.counts()
+        running.add({name: part[:, domain.position(name)] for name in running.columns}, len(part))
+    counts = running.counts()
     assert list(counts) == cliques
     for clique in cliques:
         assert counts[clique].dtype == np.int64
@@ -94,3 +96,16 @@ def test_the_plan_is_the_same_every_time() -> None:
 def test_all_triples_of_forty_columns_are_planned_quickly() -> None:
     domain = Domain(tuple(Attribute.coded(f"c{i}", 2 + i % 30) for i in range(40)))
     assert len(plan(domain, list(combinations(domain.names, 3)))) == 9880
+
+
+def test_how_wide_cell_numbers_are_and_how_long_chunks_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks whose cells are numbered by 8, 16 and 32 bits, the last cell among them."""
+    monkeypatch.setattr(tally, "CHUNK_ROWS", 7)
+    for size in (6, 16, 17, 256, 257):
+        domain = Domain((Attribute.coded("a", size), Attribute.coded("b", size)))
+        rows = np.array([[0, 0], [size - 1, size - 1], [size - 1, 0]] * 5, dtype=np.int32)
+        running = Tally(domain, [("a", "b")])
+        running.add({"a": rows[:, 0], "b": rows[:, 1]}, len(rows))
+        table = running.counts()[("a", "b")]
+        assert table[0, 0] == table[-1, -1] == table[-1, 0] == 5
+        assert table.sum() == 15

@@ -1,0 +1,179 @@
+"""What makes an engine: asked of each in turn, of tables of every kind of column.
+
+An engine counts the same integers as one stream over the same records on this machine, so that a seeded release is the same byte for byte;
+neighbouring tables change its counts by one person; and where it fails there is a charge and no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.release import document, synthesis
+from dpsynth_core.sources.codec import decode
+from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.kinds.kind import Form
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from tests.sources.engines import ENGINES, Engine, one_stream
+from tests.vocabulary.test_kinds import BASE
+
+PEOPLE = Domain((Attribute.categorical("sex", ["f", "m"], other=True, missing=True), Attribute.integer("age", 0, 3, missing=True)))
+SEXES, AGES, NAMES = ["f", "m", "x", "", "NA", None], [0, 1, 2, 3, 4, -1, None], ["ann", "bob", " ann ", "cid", "", "NA", None]
+COUNTED = [name for name, kind in KINDS.items() if kind.form is not Form.FILLED]
+LISTED_OUTSIDE, NOT_NUMBERS = ["", " ", "NA", "?", "zebra", " a ", "A", "1.0"], ["", " ", "NA", "-", "seven", "1e3", "-5", " 2 ", "0x10"]
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return ENGINES[request.param]
+
+
+def every_marginal(source: MarginalSource) -> dict[tuple[str, ...], np.ndarray]:
+    names = source.domain.names
+    return source.counts([(), *((name,) for name in names), *combinations(names, 2), *([names] if len(names) > 2 else [])])
+
+
+def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain: Domain, person: str | None = None, rows: int = 1) -> None:
+    for name in ("one", "other"):
+        (folder / name).mkdir(exist_ok=True)
+    expected = every_marginal(one_stream(folder / "one", records, domain, person, rows))
+    counted = every_marginal(engine.open(folder / "other", records, domain, person, rows))
+    assert list(counted) == list(expected)
+    for clique, table in expected.items():
+        assert counted[clique].dtype == np.int64
+        assert np.array_equal(counted[clique], table), clique
+
+
+def people(seed: int, rows: int) -> pa.Table:
+    """Records of few persons, with whatever may stand in their cells."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+        return pa.array([values[i] for i in rng.integers(0, len(values), rows)], kind)
+
+    unused = pa.array(rng.random(rows))
+    return pa.table({"unused": unused, "age": drawn(AGES, pa.int64()), "who": drawn(NAMES, pa.string()), "sex": drawn(SEXES, pa.string())})
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["typed", "text"])
+@pytest.mark.parametrize("kind", COUNTED)
+def test_every_kind_of_column_counts_the_same(engine: Engine, tmp_path: Path, kind: str, as_text: bool) -> None:
+    """Values of every cell, nulls, and in a column of text also what is no value, or one outside."""
+    attribute = Domain.from_json({"version": 1, "attributes": [{"name": "x", "kind": kind} | BASE[kind]]})["x"].unfolded()
+    domain, rng = Domain((attribute, Attribute.coded("row", 3))), np.random.default_rng(0)
+    codes = np.stack([np.arange(120) % attribute.size, rng.integers(0, 3, 120)], axis=1).astype(np.int32)
+    records = decode(domain, codes, rng)
+    if as_text:
+        outside = NOT_NUMBERS if KINDS[kind].form is Form.BINNED else LISTED_OUTSIDE
+        texts = [*records["x"].cast(pa.string()).to_pylist()[: 120 - len(outside)], *outside]
+        records = records.set_column(0, "x", pa.array(texts, pa.string()))
+    assert_same_integers(tmp_path, engine, records, domain)
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 60))
+def test_missing_values_and_those_outside_count_the_same(engine: Engine, tmp_path: Path, seed: int, rows: int) -> None:
+    assert_same_integers(tmp_path, engine, people(seed, rows), PEOPLE)
+
+
+def test_a_table_without_records_counts_as_zeros(engine: Engine, tmp_path: Path) -> None:
+    assert_same_integers(tmp_path, engine, people(0, 0), PEOPLE)
+
+
+def test_impossible_combinations_are_counted_where_they_are(engine: Engine, tmp_path: Path) -> None:
+    zeros = Domain.from_json(PEOPLE.to_json() | {"zeros": [{"sex": ["f"], "age": [0, 1]}]})
+    source = engine.open(tmp_path, pa.table({"sex": ["f", "m"], "age": [0, 0]}), zeros, None, 1)
+    assert source.counts([("sex", "age")])[("sex", "age")][:2, 0].tolist() == [1, 1]
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 60), limit=st.integers(1, 4))
+def test_the_rows_of_a_person_that_count_are_the_same(engine: Engine, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
+    records = people(seed, rows)
+    if not engine.ordered:  # which of them count is up to the engine, how many is not
+        records = records.set_column(1, "age", pa.array([1] * rows)).set_column(3, "sex", pa.array(["f"] * rows))
+    assert_same_integers(tmp_path, engine, records, PEOPLE, "who", limit)
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 25), limit=st.integers(1, 3))
+def test_neighbours_differ_by_one_person(engine: Engine, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
+    """Without the records of somebody, and with others in their place: of a person, or of nobody."""
+    records = people(seed, rows)
+    names = np.array([str(name or "").strip() for name in records["who"].to_pylist()])
+    kept = records.filter(pa.array(names != "ann"))
+    other = pa.concat_tables([kept.slice(0, 5), people(seed + 1, 6).set_column(2, "who", pa.array(["dora", None] * 3)), kept.slice(5)])
+
+    def counted(name: str, table: pa.Table) -> np.ndarray:
+        (tmp_path / name).mkdir(exist_ok=True)
+        return engine.open(tmp_path / name, table, PEOPLE, "who", limit).counts([PEOPLE.names])[PEOPLE.names]
+
+    without, all_records, replaced = counted("without", kept), counted("all", records), counted("replaced", other)
+    for larger in (all_records, replaced):
+        assert (larger - without).min() >= 0
+        assert (larger - without).sum() <= limit
+    assert np.abs(all_records - replaced).sum() <= 2 * limit
+
+
+def test_a_record_more_is_one_more_count(engine: Engine, tmp_path: Path) -> None:
+    records = people(3, 12)
+    for at in (1, 7):
+        (tmp_path / f"less {at}").mkdir()
+        (tmp_path / f"more {at}").mkdir()
+        fewer = pa.concat_tables([records.slice(0, at), records.slice(at + 1)])
+        less, more = (
+            engine.open(tmp_path / f"{name} {at}", table, PEOPLE, None, 1).counts([PEOPLE.names])[PEOPLE.names]
+            for name, table in (("less", fewer), ("more", records))
+        )
+        assert (more - less).min() == 0
+        assert (more - less).sum() == 1
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_a_seeded_release_is_the_same_byte_for_byte(engine: Engine, tmp_path: Path, relation: str) -> None:
+    spec = Spec.from_json(
+        {
+            "population": "people",
+            "data": {"path": "records.parquet", "kind": "parquet"},
+            "unit": {"relation": relation, "person_column": "who", "max_rows_per_person": 60},
+            "domain": PEOPLE.to_json(),
+            "workload": {"kind": "all", "k": 2},
+            "budget": {"epsilon": 2.0, "delta": 1e-6},
+            "mechanism": {"name": "independent"},
+            "output": {"seed": 1, "rows": 20},
+        }
+    )
+    plan, made = Plan.of(spec), []
+    for name, opened in (("one", one_stream), ("other", engine.open)):
+        (tmp_path / name).mkdir()
+        source = opened(tmp_path / name, people(5, 60), PEOPLE, "who", 60)
+        release = synthesis.synthesize(plan, source, synthesis.noise_for(spec), lambda _: None)
+        made.append(document.files(replace(release, created="2024-01-01")))
+    assert made[0] == made[1]
+
+
+def test_a_failure_while_counting_ends_charged_and_without_a_count(engine: Engine, tmp_path: Path) -> None:
+    source = engine.open(tmp_path, people(1, 5000), PEOPLE, None, 1)
+    engine.damage(tmp_path)
+    kernel = PrivacyKernel(source, Unit("add-remove"), 1.0, SeededNoise(0))
+    for spent in (0.5, 1.0):  # nor is anything left of the first attempt
+        with pytest.raises(InputError):
+            kernel.measure_marginal(("sex",), 1.0)
+        assert kernel.rho_spent == pytest.approx(spent)
