@@ -23,10 +23,13 @@ def main() -> None:
         left, right = st.columns([5, 8], gap="small")
         with left:
             list_view.summary(here, rows)
-            chosen = list_view.select(here, rows)
         with right:
-            column_view.panel(here, chosen)
-    unfit = fit_view.section(here, rows, draft_rows.change_row, draft_rows.add_values)
+            column_view.panel(here, list_view.selected(here, rows))
+    comparison = fit_view.compared(here)
+    if not as_table:
+        with left:  # after the panel, which need not wait until the table is read
+            list_view.choices(here, rows, fit_view.remarks(comparison))
+    unfit = fit_view.section(here, rows, comparison, draft_rows.change_row, draft_rows.add_values)
     zeros_view.section(here, rows)
     still_open = list(domain_table.problems(rows))
     why = f"Still open: {names(still_open, 3)}" if still_open else "" if any(row["use"] for row in rows) else "Use at least one column."

@@ -128,6 +128,7 @@ class Plan:
             weakness.check(spec.budget)
         mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         domain = Domain.from_json(spec.domain)
+        check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
         shares = budgeted(mechanism, spec.budget, domain.unknown)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
@@ -178,6 +179,13 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
         return needed
     why = mechanism.obstacle(workload.domain, shares.mechanism, shares.delta, unit)
     return replace(needed, fits=not why, reason=why)
+
+
+def check_person(domain: Domain, person: str | None) -> None:
+    """The values of the column that tells people apart are not released; a column of its name that no record has a part in may be."""
+    if person in domain:
+        remedy = 'drop it from the domain, or give the rows new ones: "kind": "identifier"'
+        raise InputError(column_field(str(person)), "it tells people apart, and its values cannot be released", remedy)
 
 
 def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:

@@ -113,6 +113,8 @@ def _assumptions(release: Release) -> Iterator[str]:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:
         yield f"The column “{unit.person_column}” tells people apart; of each, {_rows(rows)} at most were used and no others."
+        if unit.person_column in release.domain.column_names:
+            yield "The rows have new identifiers there. They do not say which rows would belong to one person."
     if unit.relation == REPLACE and rows == 1:
         yield "The number of records is public."
     yield origins.sentence(spec)

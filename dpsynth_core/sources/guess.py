@@ -53,6 +53,7 @@ class Guess:
     """What a column looks like. attribute: None where there is nothing sensible to propose.
 
     reasons: sentences on why.  advice: what to mind, empty if nothing.  drop: whether leaving the column out is advised.
+    identifies: whether nearly every row has a value of its own, so that new identifiers could take the place of the column.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Guess:
     reasons: tuple[str, ...]
     advice: str = ""
     drop: bool = False
+    identifies: bool = False
 
 
 def propose(
@@ -116,7 +118,7 @@ def _text(summary: Summary) -> Guess:
         return guess
     if own or not summary.complete or len(categories) > MOST_CATEGORIES:
         reason = "Almost every row has a text of its own." if own else "It has too many different texts."
-        return Guess(summary.name, None, (reason,), _POINTS_AT_PEOPLE, drop=True)
+        return Guess(summary.name, None, (reason,), _POINTS_AT_PEOPLE, drop=True, identifies=own)
     guess = _categories(summary, categories, "string", "It holds text with few different values.")
     if sum(len(category) > LONG_TEXT or len(category.split()) > MANY_WORDS for category in categories) > FREE_TEXT * len(categories):
         advice = "Texts that people wrote point at them; use it only if a codebook lists them."
@@ -218,7 +220,7 @@ def _integers(summary: Summary, numbers: NDArray[np.float64], counts: NDArray[np
     counted = lower in (0, 1) and distinct >= 0.99 * (upper - lower + 1) and share > 0.5  # 0, 1, 2, ... as row numbers are
     if counted or share == 1 or (share > NEAR_UNIQUE and _IDENTIFIER.search(summary.name)):
         reasons = ("Almost every row has a number of its own.",)
-        return Guess(summary.name, attribute, reasons, _NUMBERS_ROWS, drop=True)
+        return Guess(summary.name, attribute, reasons, _NUMBERS_ROWS, drop=True, identifies=True)
     return Guess(summary.name, attribute, reasons, _BOUNDS_ADVICE)
 
 

@@ -107,7 +107,7 @@ class Filled:
         if self.is_constant:
             return f"Every row has the value '{self.text}', as the curator wrote it. It is not measured."
         first, second = self.values(2)
-        return f"New identifiers, counted up: {first}, {second}, … Nothing of the column was read."
+        return f"New identifiers, counted up: {first}, {second}, … They do not depend on any record."
 
     def to_json(self) -> dict[str, Any]:
         stated = {"value": self.text, "dtype": self.dtype} if self.is_constant else {"pattern": self.text}

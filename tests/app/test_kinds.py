@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.kinds.fillings import CONSTANT, IDENTIFIER
 from dpsynth_core.web.domain import domain_table
+from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
 
 TABLE = b"when,stay,icd,ward,case\n2024-01-01 10:00,26:30,A00.1,x,C1\n2024-01-02 11:30,1:00,I21,x,C2\n"
@@ -72,6 +74,27 @@ def test_every_new_kind_is_chosen_and_stored_as_the_domain_has_it() -> None:
         {"name": "ward", "kind": "constant", "value": "Ward 3", "dtype": "string"},
         {"name": "case", "kind": "identifier", "pattern": "C1"},
     ]
+
+
+def test_the_column_of_persons_offers_new_identifiers_and_no_kind_with_its_values() -> None:
+    fields = draft(domain=None, unit={"relation": "add-remove", "person_column": "case", "max_rows_per_person": 2})
+    rows = [row | {"values": ["a"]} for row in domain_table.blank(["ward"])]
+    fields["wizard"] |= {"columns": ["ward", "case"], "source": "upload", "label": "t.csv", "rows": rows, "several": True}
+    place = project(**fields)
+    path = projects.upload(LOCAL_OWNER, place, "t.csv", io.BytesIO(TABLE))
+    projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), "kind": "csv"}})
+    app = open_page("domain", place)
+    app.radio[0].set_value("case").run()
+    next(button for button in app.button if button.label == "Give the rows new identifiers").click().run()
+    assert not app.exception
+    assert next(box for box in app.selectbox if box.label == "Kind").options == [CONSTANT.title, IDENTIFIER.title]
+    assert stored()["attributes"][1] == {"name": "case", "kind": "identifier", "pattern": "P000001"}
+    assert document.problem(projects.list(LOCAL_OWNER)[0].draft, "domain") is None
+    shown = dict(projects.list(LOCAL_OWNER)[0].draft)
+    shown["domain"]["attributes"][1] = {"name": "case", "kind": "categorical", "categories": ["a"]}
+    refusal = document.problem(shown, "domain")
+    assert refusal is not None
+    assert "tells people apart" in str(refusal)
 
 
 def test_what_is_wrong_stands_under_the_column() -> None:

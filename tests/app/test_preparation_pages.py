@@ -225,6 +225,26 @@ def test_records_are_compared_with_the_domain_when_asked_for() -> None:
     assert "not for screenshots" in words(app)
 
 
+def test_the_list_marks_columns_that_do_not_fit_until_they_are_mended() -> None:
+    app = open_page("domain", domain_project(b"sex,eye\nx,x\nx,\n?,x\nx,x\n", missing=False, other=False))
+
+    def captions() -> list[str]:
+        return list(app.radio[0].proto.captions)
+
+    assert not any("outside" in caption or "empty" in caption for caption in captions())
+    before = len([badge for badge in app.markdown if "Curator-only" in badge.value])
+    compared(app)
+    assert captions() == [":red[**1 outside**]", ":red[**1 empty**]"]
+    assert len([badge for badge in app.markdown if "Curator-only" in badge.value]) == before + 1
+    next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
+    next(b for b in app.button if "means missing" in b.label).click().run()
+    assert captions()[1] == "1 value · typed"
+    assert captions()[0] == ":red[**1 empty**]"
+    assert "outside" not in str(stored())
+    next(b for b in app.button if b.label == "Give empty values a cell of their own").click().run()
+    assert not any("outside" in caption or "empty" in caption for caption in captions())
+
+
 def test_a_column_mostly_outside_needs_a_word_from_the_curator() -> None:
     app = compared(open_page("domain", domain_project(b"sex,eye\nx,blue\nx,brown\nx,x\n")))
     assert not can_continue(app, "domain")

@@ -23,10 +23,11 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Thresholded
-from dpsynth_core.privacy.noise import OpenDPNoise
+from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.release import document, recovery, synthesis
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.release.spool import Kept
+from dpsynth_core.report.words import assumptions
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import ColumnCounts
 
@@ -69,9 +70,9 @@ def spec(table: Path, **more: Any) -> Spec:
     return Spec.from_json(whole | more)
 
 
-def made(of: Spec) -> Release:
+def made(of: Spec, noise: Noise | None = None) -> Release:
     plan = synthesis.plan(of)
-    return synthesis.synthesize(plan, synthesis.open_source(plan), OpenDPNoise(), lambda _: None)
+    return synthesis.synthesize(plan, synthesis.open_source(plan), noise or OpenDPNoise(), lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +237,26 @@ def test_a_person_column_limits_what_a_person_adds(tmp_path: Path) -> None:
     unit = {"person_column": "who", "max_rows_per_person": 2}
     found = made(spec(path, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit=unit))
     assert found.domain["place"].categories == ("Ghent",)
+
+
+def test_the_column_of_persons_comes_back_as_new_identifiers_alone(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    place = {"name": "place", "kind": "categorical", "categories": ["Ghent", "Mons"]}
+    domain = {"version": 1, "attributes": [{"name": "who", "kind": "identifier", "pattern": "N001"}, place]}
+    unit = {"person_column": "who", "max_rows_per_person": 1}
+    fields = {"domain": domain, "workload": {"kind": "all", "k": 1}, "unit": unit, "output": {"seed": 1}}
+    releases = []
+    for people in ("ann{}", "{}-bob"):
+        path.write_text("who,place\n" + "".join(f"{people.format(i)},Ghent\n" for i in range(400)))
+        releases.append(made(spec(path, **fields), SeededNoise(1)))
+    one, two = releases
+    assert one.table is not None
+    assert two.table is not None
+    assert one.table.equals(two.table)  # whoever the people are, the rows are the same
+    assert one.table["who"].to_pylist()[:2] == ["N001", "N002"]
+    assert any("which rows would belong to one person" in sentence for sentence in assumptions(one))
+    with pytest.raises(InputError, match='"kind": "identifier"'):
+        synthesis.plan(spec(path, **fields | {"domain": {"who": 2, "place": 2}}))
 
 
 def test_every_mechanism_for_rows_takes_learnt_columns(table: Path) -> None:

@@ -12,6 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.web.domain import domain_table
 from tests.domains import domains
 
@@ -162,6 +163,19 @@ def test_columns_whose_name_promises_an_identifier_start_left_out(name: str, lef
     declared = domain_table.row_of(Attribute.integer(name, 0, 9))  # what a codebook declares is used
     assert declared["use"]
     assert not declared["note"]
+
+
+def test_columns_that_tell_people_apart_can_become_new_identifiers_of_their_shape() -> None:
+    numbers = Guess("nr", Attribute.integer("nr", 0, 10_000), (), "It counts.", drop=True, identifies=True)
+    texts = Guess("code", None, (), "Everybody has one.", drop=True, identifies=True)
+    guessed = domain_table.from_guesses([numbers, texts])
+    person = domain_table.left_out(domain_table.blank(["who"])[0])
+    rows = [*guessed, person, domain_table.fresh("patient_id"), domain_table.fresh("key", {"kind": "integer"})]
+    assert all(domain_table.offers_identifiers(row) for row in rows)
+    columns = [domain_table.column(row) for row in rows]
+    assert [column.values(2) for column in columns if isinstance(column, Filled)] == [[1, 2], *[["P000001", "P000002"]] * 3, [1, 2]]
+    assert not domain_table.offers_identifiers(domain_table.fresh("remarks"))
+    assert not any(domain_table.offers_identifiers(row | {"use": True}) for row in rows)
 
 
 @pytest.mark.parametrize("which", ["missing", "other"])

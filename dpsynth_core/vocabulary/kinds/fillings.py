@@ -15,8 +15,10 @@ CONSTANT = Kind(
 IDENTIFIER = Kind(
     "identifier",
     "Identifier",
-    "A column that tells people apart. It is not read; the rows get new identifiers of the same shape.",
+    "A column that tells people apart. The rows get new identifiers of the same shape, which depend on no record.",
     Form.FILLED,
     ("pattern",),
-    options=(Option("pattern", "The first new one", "Its last number is counted up: P000001, P000002, …", "P000001"),),
+    options=(
+        Option("pattern", "The first new one", "Its last number is counted up: P000001, P000002, … Choose one that nobody has.", "P000001"),
+    ),
 )

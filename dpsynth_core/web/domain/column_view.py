@@ -9,7 +9,7 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
 from dpsynth_core.vocabulary.kinds.kind import Form, Option
-from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
 from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows, learning_view, origin_view
 from dpsynth_core.web.domain.domain_table import Row
@@ -41,7 +41,8 @@ def panel(here: Current, row: Row) -> None:
         filled = domain_table.is_filled(row)
         kind, source = st.columns(2, gap="small")
         with kind:
-            _choice(here, row, "kind", "Kind", _kinds(row), {name: kind.title for name, kind in KINDS.items()}, KINDS[row["kind"]].help)
+            titles = {name: kind.title for name, kind in KINDS.items()}
+            _choice(here, row, "kind", "Kind", _kinds(here, row), titles, KINDS[row["kind"]].help)
         if not filled:
             with source:
                 way = origin_view.choice(here, row)
@@ -60,8 +61,11 @@ def panel(here: Current, row: Row) -> None:
         _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
-def _kinds(row: Row) -> list[str]:
-    """The kinds that the column may have: only those that can be learnt while it is to be learnt."""
+def _kinds(here: Current, row: Row) -> list[str]:
+    """The kinds that the column may have: only those that can be learnt while it is to be learnt, and of the column that tells people
+    apart those that release none of its values."""
+    if row["column"] == here.draft["unit"]["person_column"]:
+        return list(dict.fromkeys([*of_form(Form.FILLED), row["kind"]]))
     return [name for name, kind in KINDS.items() if kind.learnable or not row["most"]]
 
 
@@ -103,6 +107,15 @@ def _head(here: Current, row: Row) -> None:
         st.caption(f":material/info: {literal(row['note'])}")
     elif not row["use"]:
         st.caption("It will not be in the release.")
+    if domain_table.offers_identifiers(row):
+        st.button(
+            "Give the rows new identifiers",
+            key=f"identifiers_{row['column']}",
+            icon=":material/tag:",
+            help="The synthetic rows get a column of this name that is counted up. Nothing is measured for it, and it costs nothing.",
+            on_click=draft_rows.change_row,
+            args=(row["column"], {"use": True, "note": row["note"]}),
+        )
 
 
 def _key(here: Current, row: Row, field: str) -> str:

@@ -34,6 +34,7 @@ from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode, s
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Column, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
+from dpsynth_core.vocabulary.kinds.fillings import IDENTIFIER
 from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
@@ -67,10 +68,12 @@ BLANK: Row = {
     "origin": "",
 }
 _LEFT_OUT = {
-    Role.IDENTIFIER: "Its name looks like an identifier: use it only if it is none.",
+    Role.IDENTIFIER: "Its name looks like an identifier: its values are left out. If it is none, use it and choose its kind.",
     Role.TEXT: "Its name looks like free text, which points at people: use it only if a codebook lists its values.",
 }
-_TELLS_APART = "It tells people apart: it is used to limit rows per person and is not released."
+_TELLS_APART = "It tells people apart: it is used to limit rows per person, and none of its values is released."
+_NEW_NUMBERS, _NEW_CODES = "1", "P000001"
+"""The first new identifier, until the curator writes another."""
 _UNNAMED = ("column_1", "column_2")
 """What readers call a first column without a name; where a whole header is missing, there is the second one too."""
 LISTED, BINNED = of_form(Form.LISTED), of_form(Form.BINNED)
@@ -97,7 +100,8 @@ def fresh(name: str, declared: Mapping[str, Any] | None = None) -> Row:
     row |= {"kind": kind or "categorical", "about": str((declared or {}).get("label", ""))}
     role, suggestion = usual.role(name), usual.suggested(name)
     if role in _LEFT_OUT:
-        return row | {"use": False, "note": _LEFT_OUT[role]}
+        numbered = _new_identifiers(kind == "integer") if role is Role.IDENTIFIER else {}
+        return row | numbered | {"use": False, "note": _LEFT_OUT[role]}
     if isinstance(suggestion, UsualRange) and kind in ("", suggestion.kind):
         return row | with_range(suggestion) | {"guessed": True, "origin": "usual"}
     if isinstance(suggestion, UsualList) and not kind:
@@ -120,8 +124,18 @@ def with_writing(chosen: UsualList, writing: Writing) -> Row:
 
 
 def left_out(row: Row) -> Row:
-    """The row of the column that tells people apart: it is not released."""
-    return row | {"use": False, "note": _TELLS_APART}
+    """The row of the column that tells people apart: its values are not released, and new identifiers only if the curator wants them."""
+    return row | _new_identifiers(row["kind"] == "integer") | {"use": False, "note": _TELLS_APART}
+
+
+def offers_identifiers(row: Row) -> bool:
+    """Whether the column is left out and looks like one whose values tell people apart, so that rows could have new ones."""
+    return not row["use"] and row["kind"] == IDENTIFIER.name
+
+
+def _new_identifiers(are_numbers: bool) -> Row:
+    """The part of a row that replaces the column by identifiers that are counted up."""
+    return {"kind": IDENTIFIER.name, "options": {"pattern": _NEW_NUMBERS if are_numbers else _NEW_CODES}}
 
 
 def not_planned(row: Row) -> Row:
@@ -407,7 +421,8 @@ def from_guesses(guesses: Iterable[Guess]) -> list[Row]:
     rows = []
     for guess in guesses:
         row = blank([guess.name])[0] if guess.attribute is None else row_of(guess.attribute)
-        rows.append(row | {"use": not guess.drop and guess.attribute is not None, "note": guess.advice})
+        numbered = _new_identifiers(guess.attribute is not None) if guess.identifies else {}
+        rows.append(row | numbered | {"use": not guess.drop and guess.attribute is not None, "note": guess.advice})
     return rows
 
 

@@ -7,7 +7,7 @@ A mend that takes values from the records makes the domain one that was read fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
-from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.foundation.zones import Zone, Zoned, public
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
@@ -32,6 +32,7 @@ FEWEST = 20
 _SHOWN = 6
 _CONFIRMED = "wizard.outside_is_right"
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
+_BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
 _OFFER = (
     "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release will "
@@ -44,45 +45,72 @@ HELP = (
     "nobody away; adding values that only the records could tell makes this a domain that was read from the data."
 )
 
+Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
+"""What was found, or why the table could not be read; None where nothing was compared."""
 TakeRow = Callable[[str, dict[str, Any]], None]
 AddValues = Callable[[str, Sequence[str]], None]
 
 
-def section(here: Current, rows: Sequence[Row], take: TakeRow, add: AddValues) -> str:
+def compared(here: Current) -> Comparison:
+    """Every column beside its declaration, if the curator asked for it: the draft's table is read here."""
+    if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
+        return None
+    simulated = project_table.is_simulated(here.draft)
+    is_asked_for = fields.value(_DECISION) == _MADE and (st.session_state.get(_BUTTON) or project_table.is_small(here.draft))
+    if not simulated and not is_asked_for:
+        return None
+    try:
+        if not simulated:
+            curator.note("outside")
+        with st.spinner("Reading the whole table …"):
+            return project_table.outside_of(here.draft, document.domain(here.draft))
+    except InputError as error:
+        return error
+
+
+def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
+    """For the list of columns: how many values of those that do not fit have no cell of their own."""
+    if comparison is None or isinstance(comparison, InputError):
+        return public({})
+    return Zoned(comparison.zone, {one.column: _remark(one) for one in comparison.value if one.outside or one.recoded})
+
+
+def _remark(one: ColumnFit) -> str:
+    empty = [f"{one.missing:,} empty"] if one.missing and one.missing_to else []
+    counts = " · ".join([*empty, *([f"{one.outside:,} outside"] if one.outside else [])])
+    return f":red[**{counts}**]" if one.recoded else counts
+
+
+def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
     """The check, once the curator asks for it. Returns why the page cannot be left yet, "" if it can."""
     if document.problem(here.draft, "domain") is not None or "data" not in here.draft:
         return ""
     if project_table.is_simulated(here.draft):
         with frame.card(_TITLE, Zone.PUBLIC):
-            return _compared(here, rows, take, add)
+            return _shown(here, rows, comparison, take, add)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
         if decision != _MADE:
             st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
-            pressed = st.button(label, key="compare", icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
+            st.button(label, key=_BUTTON, icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
             if decision is None:
                 st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
         if decision != _MADE:
             return "" if decision == _DECLINED else "Compare the records with the domain, or say that you go on without."
-        if pressed or project_table.is_small(here.draft):
-            return _compared(here, rows, take, add)
+        return _shown(here, rows, comparison, take, add)
+
+
+def _shown(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+    if comparison is None:
         st.caption("A large table: it is read when you press the button.")
         return ""
-
-
-def _compared(here: Current, rows: Sequence[Row], take: TakeRow, add: AddValues) -> str:
-    try:
-        if not project_table.is_simulated(here.draft):
-            curator.note("outside")
-        with st.spinner("Reading the whole table …"):
-            fits = project_table.outside_of(here.draft, document.domain(here.draft))
-    except InputError as error:
-        frame.refused(error)
+    if isinstance(comparison, InputError):
+        frame.refused(comparison)
         return ""
-    with frame.watermark(fits.zone):
-        return _columns(here, {row["column"]: row for row in rows}, fits.value, take, add)
+    with frame.watermark(comparison.zone):
+        return _columns(here, {row["column"]: row for row in rows}, comparison.value, take, add)
 
 
 def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], take: TakeRow, add: AddValues) -> str:
@@ -135,8 +163,8 @@ def _in_words(one: ColumnFit) -> str:
 def _confirmation(far_off: list[str]) -> str:
     """Asks for a sentence about columns that are mostly outside; why the page cannot be left while there is none."""
     st.error(f"Most values of {names(far_off)} are not in the domain. Compare how they are written.", icon=":material/spellcheck:")
-    said = fields.text("If that is right, say why", _CONFIRMED, placeholder="The register lists towns; we publish the five largest.")
-    return "" if is_reason(said) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
+    reason = fields.text("If that is right, say why", _CONFIRMED, placeholder="The register lists towns; we publish the five largest.")
+    return "" if is_reason(reason) else f"Most values of {names(far_off, 3)} are not in the domain: mend it, or say why that is right."
 
 
 def _means_missing(value: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -25,23 +27,31 @@ _NAME_LENGTH = 40
 _CELLS_HELP = "All values of all columns. Every cell gets the same noise: the fewer cells, the more people in each."
 
 
-def select(here: Current, rows: Sequence[Row]) -> Row:
-    """The list, and the row of the column that is selected."""
+def selected(here: Current, rows: Sequence[Row]) -> Row:
+    """The row of the column that is selected."""
+    names = [row["column"] for row in rows]
+    return rows[names.index(_selected(here, names, domain_table.problems(rows)))]
+
+
+def choices(here: Current, rows: Sequence[Row], misfits: Zoned[Mapping[str, str]]) -> None:
+    """The list. misfits: what to say of columns whose values do not all fit."""
     names = [row["column"] for row in rows]
     problems = domain_table.problems(rows)
     widget = f"{_key(here)}s"
     st.session_state[widget] = _selected(here, names, problems)  # the widget is another one whenever a remark changes, and forgets
-    with st.container(key="column_list", border=True):
-        chosen = st.radio(
+    if misfits.value:
+        frame.zone_badge(misfits.zone)
+    zone = misfits.zone if misfits.value else Zone.PUBLIC
+    with frame.watermark(zone, "list"), st.container(key="column_list", border=True):
+        st.radio(
             "Columns",
             names,
             key=widget,
             on_change=lambda: go_to(here, st.session_state[widget]),
             format_func=lambda name: _line(rows[names.index(name)], name in problems),
-            captions=[_remark(row, row["column"] in problems) for row in rows],
+            captions=[misfits.value.get(row["column"]) or _remark(row, row["column"] in problems) for row in rows],
             label_visibility="collapsed",
         )
-    return rows[names.index(chosen)]
 
 
 def go_to(here: Current, column: str) -> None:

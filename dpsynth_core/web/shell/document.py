@@ -195,8 +195,9 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 
 
 def _check_domain(draft: Mapping[str, Any]) -> None:
-    table_columns = set(columns(draft))
-    for name in domain(draft).names:
+    table_columns, stated = set(columns(draft)), domain(draft)
+    plans.check_person(stated, draft["unit"]["person_column"])
+    for name in stated.names:
         if name not in table_columns:
             raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")
     if domain_zone(draft) is Zone.CURATOR:

@@ -149,9 +149,9 @@ def zone_badge(zone: Zone) -> None:
 
 
 @contextmanager
-def watermark(zone: Zone) -> Iterator[None]:
-    """Words across whatever is drawn inside, if it is curator-only."""
-    with st.container(key=f"zone_{zone.name.lower()}"):
+def watermark(zone: Zone, part: str = "page") -> Iterator[None]:
+    """Words across whatever is drawn inside, if it is curator-only. part: of the page, each of which has a name of its own."""
+    with st.container(key=f"zone_{zone.name.lower()}_{part}"):
         yield
 
 
