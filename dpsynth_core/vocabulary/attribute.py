@@ -125,24 +125,36 @@ class Attribute:
         missing_as: Recode | None = None,
         other_as: Recode | None = None,
     ) -> Attribute:
-        """A column with listed values. Text around the values is trimmed, blank ones and repeats are refused."""
-        texts = tuple(_text(category) for category in _items(name, categories, "categories"))
-        if not texts:  # only of a column whose values were learnt there may be none
-            raise InputError(column_field(name), "it has no categories", "list at least one, or drop the column")
-        label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
+        """A column with listed values, in an order or not."""
         cells: dict[str, Any] = {"other": other, "missing": missing, "missing_as": missing_as, "other_as": other_as}
-        return cls(name, "ordinal" if ordered else "categorical", texts, dtype=dtype, labels=label_texts, **cells)
+        return cls.listed(name, "ordinal" if ordered else "categorical", categories, dtype=dtype, labels=labels, **cells)
 
     @classmethod
     def hierarchical(
         cls, name: str, hierarchy: Hierarchy, categories: Iterable[str] = (), *, labels: Iterable[str] = (), **cells: Any
     ) -> Attribute:
         """Codes in groups; the groups are listed, or follow from the hierarchy's table. cells: missing, other, missing_as, other_as."""
-        texts = tuple(_text(category) for category in _items(name, categories, "categories")) or hierarchy.names
-        if not texts:
-            raise InputError(column_field(name), "it has no groups", "list the beginnings of codes that can occur, or drop the column")
+        return cls.listed(name, HIERARCHICAL.name, categories, labels=labels, hierarchy=hierarchy, **cells)
+
+    @classmethod
+    def listed(
+        cls,
+        name: str,
+        kind: str,
+        categories: Iterable[str] = (),
+        *,
+        labels: Iterable[str] = (),
+        hierarchy: Hierarchy | None = None,
+        **fields: Any,
+    ) -> Attribute:
+        """A column of any kind with listed values, or of codes whose groups follow from a table. Text around the values is trimmed, blank
+        ones and repeats are refused. fields: dtype, missing, other, missing_as, other_as."""
+        texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
+        if not texts:  # only of a column whose values were learnt there may be none
+            what = ("groups", "the beginnings of codes that can occur") if hierarchy else ("categories", "at least one")
+            raise InputError(column_field(name), f"it has no {what[0]}", f"list {what[1]}, or drop the column")
         label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
-        return cls(name, "hierarchical", texts, labels=label_texts, hierarchy=hierarchy, **cells)
+        return cls(name, kind, texts, labels=label_texts, hierarchy=hierarchy, **fields)
 
     @classmethod
     def integer(
@@ -355,7 +367,7 @@ class Attribute:
             raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
         if self._says_more():
             raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
-        if self.kind == HIERARCHICAL.name and (self.hierarchy is None or self.hierarchy.groups):
+        if self.about.grouped and (self.hierarchy is None or self.hierarchy.groups):
             raise self._error("groups are learnt at a level", 'state "level": how many characters count')
         object.__setattr__(self, "dtype", self.about.dtype or "string")
 
@@ -418,7 +430,7 @@ class Attribute:
         self._check_groups()
 
     def _check_groups(self) -> None:
-        if (self.hierarchy is not None) != (self.kind == HIERARCHICAL.name):
+        if (self.hierarchy is not None) != self.about.grouped:
             raise self._error("a level or groups go with codes in groups alone", "choose that kind, or leave them out")
         if self.hierarchy is None:
             return

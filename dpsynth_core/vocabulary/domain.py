@@ -22,7 +22,8 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, first_repe
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode
 from dpsynth_core.vocabulary.filled import Filled, filled
-from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
+from dpsynth_core.vocabulary.kinds import hierarchies
+from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Clique
@@ -364,32 +365,22 @@ def _to_learn(name: str, kind: str, fields: Mapping[str, Any]) -> Attribute:
     more = [str(key) for key in fields if key not in allowed]
     if more:
         raise InputError(column_field(name), f"{shown(more[0])} does not go with 'discover'", "leave one of them out")
-    grouped = hierarchy(name, fields.get("level"), digits=fields.get("digits")) if kind == HIERARCHICAL.name else None
-    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""), grouped)
+    grouping = hierarchies.of_kind(name, KINDS[kind], fields)
+    return Attribute.unknown(name, kind, fields.get("most", DEFAULT_MOST), fields.get("precision", ""), grouping)
 
 
 def _construct(name: str, kind: str, fields: dict[str, Any]) -> Attribute:
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, fields.get("size", 0))
-    if fields == _NOTHING_FOUND:
-        return Attribute(name, kind, other=True, missing=True)
-    if kind == HIERARCHICAL.name and not fields.get("categories", True) and fields.get("other") is fields.get("missing") is True:
-        return Attribute(name, kind, other=True, missing=True, hierarchy=_hierarchy(name, fields))
-    fields = {key: value for key, value in fields.items() if key not in ("other", "missing")} | _cells_from_json(name, kind, fields)
-    if kind == HIERARCHICAL.name:
-        return Attribute.hierarchical(name, _hierarchy(name, fields), **_without(fields, "level", "groups", "digits"))
+    grouping = hierarchies.of_kind(name, KINDS[kind], fields)
+    stated = {key: value for key, value in fields.items() if key not in ("level", "groups", "digits")}
+    if stated == {key: value for key, value in _NOTHING_FOUND.items() if key in KINDS[kind].fields}:
+        return Attribute(name, kind, other=True, missing=True, hierarchy=grouping)
+    stated |= _cells_from_json(name, kind, fields)
     if KINDS[kind].form is Form.LISTED:
-        return Attribute.categorical(name, fields.pop("categories", ()), ordered=kind == "ordinal", **fields)
-    lower, upper = fields.pop("lower", None), fields.pop("upper", None)
-    return Attribute.binned(name, kind, lower, upper, **fields)
-
-
-def _hierarchy(name: str, fields: Mapping[str, Any]) -> Hierarchy:
-    return hierarchy(name, fields.get("level"), fields.get("groups"), fields.get("digits"))
-
-
-def _without(fields: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key not in keys}
+        return Attribute.listed(name, kind, stated.pop("categories", ()), hierarchy=grouping, **stated)
+    lower, upper = stated.pop("lower", None), stated.pop("upper", None)
+    return Attribute.binned(name, kind, lower, upper, **stated)
 
 
 def parse_domain(text: str) -> Domain:

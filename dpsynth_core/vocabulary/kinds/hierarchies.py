@@ -84,6 +84,11 @@ def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = No
     return read
 
 
+def of_kind(name: str, kind: Kind, stated: Mapping[str, Any]) -> Hierarchy | None:
+    """How the codes of a column of this kind are put together, by its level, groups and digits; None for a kind without groups."""
+    return hierarchy(name, *(stated.get(field) for field in ("level", "groups", "digits"))) if kind.grouped else None
+
+
 def _count(name: str, stated: Any, what: str) -> int:
     text = str("" if stated is None else stated).strip()
     if text and not (text.isascii() and text.isdigit() and int(text) <= LONGEST):
@@ -122,6 +127,7 @@ HIERARCHICAL = Kind(
     ("level", "groups", "digits", "categories", "labels", "other", "missing"),
     ordered=False,
     learnable=True,
+    grouped=True,
     options=(
         Option("level", "First characters that count", _LEVEL_HELP, "3", learnt=True),
         Option("groups", "Or a table of groups", "One line for each: how codes begin, and their group.", "A = Infections", lines=True),

@@ -40,6 +40,7 @@ class Kind:
     name: as domains name it.  title, help: for people; help is a sentence.
     fields: entries of a column's JSON beside name, kind and label.  dtype: of the released column; "" where the listed values have one.
     ordered: whether neighbouring cells are neighbours in meaning.  learnable: whether its cells can be learnt with noise.
+    grouped: whether its values are codes, which count as their groups (`hierarchies.Hierarchy`).
     scale: of bins, by the precision that the column states ("" for kinds without one): how its values are numbers.
     precisions: that the column's values can be written to, from coarse to fine.
     examples: of a lower bound, an upper one and a width, as people type them.  options: what else a column of the kind says.
@@ -53,6 +54,7 @@ class Kind:
     dtype: str = ""
     ordered: bool = True
     learnable: bool = False
+    grouped: bool = False
     scale: Callable[[str], Scale] | None = None
     precisions: tuple[str, ...] = ()
     examples: tuple[str, str, str] = ("", "", "")

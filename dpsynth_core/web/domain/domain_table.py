@@ -34,8 +34,9 @@ from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute, Recode, s
 from dpsynth_core.vocabulary.bins import default_edges, is_equal, width_of
 from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Column, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
+from dpsynth_core.vocabulary.kinds import hierarchies
 from dpsynth_core.vocabulary.kinds.fillings import IDENTIFIER
-from dpsynth_core.vocabulary.kinds.hierarchies import HIERARCHICAL, Hierarchy, hierarchy
+from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
@@ -188,31 +189,22 @@ def attribute(row: Mapping[str, Any]) -> Attribute:
 def _declared(row: Mapping[str, Any]) -> Attribute:
     name, kind = row["column"], row["kind"]
     if row["most"]:
-        grouped = _hierarchy(row) if kind == HIERARCHICAL.name else None
         precision = row["options"].get("precision", "") if KINDS[kind].precisions else ""
-        return Attribute.unknown(name, kind, row["most"], precision, grouped)
+        return Attribute.unknown(name, kind, row["most"], precision, _grouping(row))
     if KINDS[kind].form is Form.CODED:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
-    if kind == HIERARCHICAL.name:
-        return Attribute.hierarchical(name, _hierarchy(row), row["values"], labels=row["labels"], **_cells(row))
     if kind in LISTED:
-        if not row["values"]:
+        if not row["values"] and not KINDS[kind].grouped:
             raise InputError(column_field(name), "its values are not listed yet", "list them, let them be learnt, or choose another kind")
-        return Attribute.categorical(
-            name,
-            row["values"],
-            ordered=kind == "ordinal",
-            dtype=row["dtype"],
-            labels=row["labels"],
-            **_cells(row),
-        )
+        fields = _cells(row) | ({"dtype": row["dtype"]} if "dtype" in KINDS[kind].fields else {})
+        return Attribute.listed(name, kind, row["values"], labels=row["labels"], hierarchy=_grouping(row), **fields)
     if not str(row["lower"]).strip() or not str(row["upper"]).strip():
         raise InputError(column_field(name), "its bounds are not set yet", "give the lowest and the highest value that count")
     return _binned(row)
 
 
-def _hierarchy(row: Mapping[str, Any]) -> Hierarchy:
-    return hierarchy(row["column"], *(row["options"].get(key) for key in ("level", "groups", "digits")))
+def _grouping(row: Mapping[str, Any]) -> Hierarchy | None:
+    return hierarchies.of_kind(row["column"], KINDS[row["kind"]], row["options"])
 
 
 def _typed_options(attribute: Attribute) -> dict[str, str]:
@@ -410,7 +402,8 @@ def _edit(row: Row, name: str, new: Any) -> Row:
 
 def with_values(row: Row, values: Iterable[str]) -> Row:
     """The row with more listed values at the end, of codes in groups their groups; its labels are kept."""
-    groups = [_hierarchy(row).group(value) for value in values] if row["kind"] == HIERARCHICAL.name else values
+    grouping = _grouping(row)
+    groups = values if grouping is None else [grouping.group(value) for value in values]
     more = [value for value in dict.fromkeys(groups) if value and value not in row["values"]]
     labels = [*row["labels"], *more] if row["labels"] else []
     return row | {"values": [*row["values"], *more], "labels": labels}
