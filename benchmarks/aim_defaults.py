@@ -28,7 +28,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain, load_domain
-from dpsynth_core.vocabulary.marginals import row_marginals
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 
 PAPER = {"rounds_per_attribute": 16, "max_size_mb": 80.0, "reserve_rounds": 1}

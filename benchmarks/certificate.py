@@ -29,8 +29,8 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 
 
 @dataclass(frozen=True)

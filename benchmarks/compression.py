@@ -39,7 +39,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.guess import propose
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Domain, load_domain
-from dpsynth_core.vocabulary.marginals import row_marginals
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
 DELTA = 1e-9

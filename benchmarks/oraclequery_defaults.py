@@ -26,8 +26,8 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
 PEOPLE, COLUMNS = 10_000, 10

@@ -30,8 +30,8 @@ from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.files import open_batches
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.public_table import PublicTable
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 
 Codes = np.ndarray[tuple[int, int], np.dtype[np.int32]]

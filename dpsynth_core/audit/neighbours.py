@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 
 CROWD = 20
 """Other people in the tables of `worst_cases`: few, so that one person matters."""

@@ -54,8 +54,8 @@ from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.keys import PUBLIC
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.tally import row_marginals
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.grouping import CellGroups, group
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import combined, project, row_marginals
+from dpsynth_core.vocabulary.marginals import combined, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
 
 SYNTHETIC = "Synthetic rows"
 MEASURED = "Noisy measurement"

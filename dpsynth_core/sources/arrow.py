@@ -17,10 +17,10 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
-from dpsynth_core.sources.tally import Tally
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import Tally
 
 
 class ArrowSource:

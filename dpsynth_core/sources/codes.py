@@ -7,9 +7,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.sources.tally import Tally
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 
 
 class CodesSource:
@@ -27,6 +27,4 @@ class CodesSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`."""
-        tally = Tally(self._domain, cliques)
-        tally.add({name: self._codes[:, self._domain.position(name)] for name in tally.columns}, len(self._codes))
-        return tally.counts()
+        return row_marginals(self._domain, self._codes, cliques)

@@ -73,11 +73,6 @@ def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: 
     return counted([codes[:, domain.position(name)] for name in clique], domain.sizes(clique), weights)
 
 
-def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Several marginals of a table of codes, as counts."""
-    return {clique: of_codes(domain, codes, clique) for clique in cliques}
-
-
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
     """The minimum-variance unbiased mean of the measurements that contain a marginal, with its noise (AIM, section 5); None if none does.
 

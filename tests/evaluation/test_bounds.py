@@ -18,8 +18,8 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 from tests.mechanisms.runs import DOMAIN, run

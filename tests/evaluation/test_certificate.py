@@ -18,8 +18,8 @@ from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.mechanisms.runs import DOMAIN, people
 

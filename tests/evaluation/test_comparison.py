@@ -9,8 +9,8 @@ from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, Evidence
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from dpsynth_core.evaluation.distances import largest_error, marginal_errors, scaled, workload_error
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4})

@@ -19,8 +19,8 @@ from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway, hand_picked
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4), Attribute.coded("c", 2)))

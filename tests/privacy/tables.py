@@ -13,8 +13,8 @@ from scipy.special import ndtr
 from scipy.stats import chisquare
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
 
 FALSE_ALARM = 1e-6
 """Chance that one statistical test fails although all is well. OpenDP's randomness cannot be seeded, so this is a real chance."""

@@ -15,8 +15,8 @@ from dpsynth_core.privacy.selection.exponential import SLACK, Draws, scale, sign
 from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
 from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, frequency_p_value
 

@@ -60,7 +60,7 @@ def follow_the_recipe(project: Path) -> None:
     ours = f'{imported}{entry}    "saved codes": TableKind("codes", saved_codes.open_saved, saved_codes.columns),\n'
     registry.write_text(text.replace(entry, ours), encoding="utf-8")
     # 3. the table of files
-    table, row = project / "ARCHITECTURE.md", "| `sources/tally.py` |"
+    table, row = project / "ARCHITECTURE.md", "| `sources/codec.py`, `sources/notation.py` |"
     text = table.read_text(encoding="utf-8")
     assert text.count(row) == 1
     table.write_text(text.replace(row, f"| `{FILE}` | codes in a NumPy file |\n{row}"), encoding="utf-8")

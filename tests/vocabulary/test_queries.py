@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
+from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import all_kway, hand_picked, target
 
 DOMAIN = Domain.from_json({"a": 3, "b": 2, "c": 4, "d": 2})

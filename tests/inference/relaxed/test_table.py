@@ -10,8 +10,8 @@ import pytest
 from dpsynth_core.inference.relaxed.onehot import OneHot
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.marginals import row_marginals
 from dpsynth_core.vocabulary.queries import QueryClass
+from dpsynth_core.vocabulary.tally import row_marginals
 
 DOMAIN = Domain.from_json({"a": 4, "b": 3, "c": 5})
 SPACE = OneHot(DOMAIN)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsynth_core.sources import tally
-from dpsynth_core.sources.tally import Tally, maximal, plan
+from dpsynth_core.vocabulary import tally
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import Tally, maximal, plan
 
 
 @st.composite
