@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
-_STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "columns", "sheet", "missing")
+_STATED = ("encoding", "delimiter", "quoting", "decimal", "thousands", "date_format", "time_format", "columns", "sheet", "missing")
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": ""}
 
 
@@ -27,6 +27,8 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--thousands", metavar="MARK", help="none | comma | point | space | apostrophe (default: as suggested)")
     dates = "such as dd.mm.yyyy or mm/dd/yyyy (default: as suggested); yyyy-mm-dd is always understood"
     parser.add_argument("--date-format", metavar="FORM", help=dates)
+    times = "hhmm for 0830, hh.mm for 08.30, hhhmm for 8h30 (default: as suggested); hh:mm is always understood"
+    parser.add_argument("--time-format", metavar="FORM", help=times)
     parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
     parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
     parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
@@ -71,11 +73,12 @@ def assumed(options: argparse.Namespace, form: TableFormat) -> str:
         "decimal": f"decimal {DECIMALS[form.decimal]}",
         "thousands": f"{THOUSANDS[form.thousands]} between thousands" if form.thousands else "no mark between thousands",
         "date_format": f"dates written {form.date_format}",
+        "time_format": f"times of day written {form.time_format}",
         "sheet": "the first sheet",
         "missing": f"missing is written {markers}",
     }
     if form.kind not in WRITTEN_AS_TEXT:
-        words = {name: text for name, text in words.items() if name not in ("decimal", "thousands", "date_format")}
+        words = {name: text for name, text in words.items() if name not in ("decimal", "thousands", "date_format", "time_format")}
     open_ones = [name for name in words if getattr(options, name) is None and form.applies(_FIELDS.get(name, name))]
     return f"{', '.join(words[name] for name in open_ones)} (state it: {' '.join(map(_option, open_ones))})" if open_ones else ""
 

@@ -81,11 +81,12 @@ class TableSpec(_Part):
     decimal: str | None = None
     thousands: str | None = None
     date_format: str | None = None
+    time_format: str | None = None
     names: tuple[str, ...] | None = None
     sheet: str | None = None
 
 
-_LATER = ("decimal", "thousands", "date_format", "names", "sheet")
+_LATER = ("decimal", "thousands", "date_format", "time_format", "names", "sheet")
 """What tables did not state in earlier specs: not published where nobody stated it, so that those keep their digests."""
 
 

@@ -103,7 +103,7 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
         codes[(numbers < edges[0]) | _above(attribute, numbers)] = elsewhere
     absent = np.isnan(numbers)
     if absent.any():
-        codes[absent] = np.where(_written(values, notation)[absent], attribute.code_for_unlisted, attribute.code_for_missing)
+        codes[absent] = np.where(_written(attribute, values, notation)[absent], attribute.code_for_unlisted, attribute.code_for_missing)
     return codes
 
 
@@ -123,9 +123,9 @@ def _above(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.boo
     return numbers >= attribute.edges[-1] if attribute.scale.whole else numbers > attribute.edges[-1]
 
 
-def _written(values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
+def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
     """Whether something is written there, other than a missing marker."""
-    if is_plain_number(values.type):
+    if is_plain_number(values.type) and attribute.dtype not in times.READERS:
         return np.zeros(len(values), dtype=bool)  # what is no number there is null, nan or a marker
     text = texts(values)
     written = pc.and_(pc.is_valid(text), pc.invert(notation.absent(text)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.notation import DEFAULT_MISSING, ISO_DATES, Notation
 
@@ -46,6 +47,7 @@ _STATED: Mapping[str, tuple[str, ...]] = {
     "decimal": tuple(SUFFIXES),
     "thousands": tuple(SUFFIXES),
     "date_format": tuple(SUFFIXES),
+    "time_format": tuple(SUFFIXES),
     "missing_markers": tuple(SUFFIXES),
     "sheet": ("spreadsheet",),
 }
@@ -57,8 +59,8 @@ class TableFormat:
     """How a table is written: what its curator states, or confirms.
 
     names: of the columns, where the first line is a record already; empty where it is the header. sheet: of a workbook, "" for the first.
-    decimal, thousands, date_format, missing_markers: how values are written as text, see `Notation`. What a kind of file does not have is
-    ignored (`applies`).
+    decimal, thousands, date_format, time_format, missing_markers: how values are written as text, see `Notation`. What a kind of file does
+    not have is ignored (`applies`).
     """
 
     kind: str = "csv"
@@ -69,6 +71,7 @@ class TableFormat:
     decimal: str = "."
     thousands: str = ""
     date_format: str = ISO_DATES
+    time_format: str = COLON
     names: tuple[str, ...] = ()
     sheet: str = ""
 
@@ -88,7 +91,7 @@ class TableFormat:
     @cached_property
     def notation(self) -> Notation:
         """How values are written as text."""
-        return Notation(frozenset(self.missing_markers), self.decimal, self.thousands, self.date_format)
+        return Notation(frozenset(self.missing_markers), self.decimal, self.thousands, self.date_format, self.time_format)
 
     def applies(self, name: str) -> bool:
         """Whether files of this kind have that to be stated: one of the fields."""
@@ -103,7 +106,7 @@ class TableFormat:
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """As a section of a spec. What was added to specs later is left out where it is not stated."""
         written = {"kind": self.kind, "delimiter": self.delimiter, "encoding": self.encoding, "quoting": self.quoting}
-        later = {name: getattr(self, name) for name in ("decimal", "thousands", "date_format", "names", "sheet")}
+        later = {name: getattr(self, name) for name in ("decimal", "thousands", "date_format", "time_format", "names", "sheet")}
         further = {name: list(value) if name == "names" else value for name, value in later.items() if value != _DEFAULTS[name]}
         return {"path": str(path), **written, **further, "missing_markers": sorted(self.missing_markers)}
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.sources.arrays import texts
+from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.codec import day_numbers, floats
 from dpsynth_core.sources.distinct import DistinctValues, Summary
 from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
@@ -164,6 +165,10 @@ def _times(summary: Summary, notation: Notation) -> Guess | None:
     for kind in ("time", "duration", "timestamp"):
         if is_time and not _OF_TYPE[kind](values.type):
             continue
+        if kind == "time" and notation.time_format != COLON and not is_time:
+            stated = READERS[kind](texts(summary.values), notation, 1)
+            if (stated != NO_TIME).mean() > 0.95:
+                return _timed(summary.name, kind, stated[stated != NO_TIME])
         counts = READERS[kind](values, notation, 1)
         there = counts[counts != NO_TIME]
         has_day = kind == "time" and not is_time and (READERS["timestamp"](values, notation, 1) != NO_TIME).any()

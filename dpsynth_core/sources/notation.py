@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -45,6 +46,7 @@ class Notation:
 
     thousands: the mark between groups of three digits, "" for none; a number may also be written without it.
     date_format: of dd, mm (or mmm: jan, feb, ...) and yyyy with one sign, or none, between them. A time of day behind a date is cut off.
+    time_format: one of `clocks.TIME_FORMATS`; times with a colon are understood beside it.
     Raises InputError for what contradicts itself.
     """
 
@@ -52,6 +54,7 @@ class Notation:
     decimal: str = "."
     thousands: str = ""
     date_format: str = ISO_DATES
+    time_format: str = clocks.COLON
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_markers", frozenset(str(marker).strip() for marker in self.missing_markers))
@@ -63,6 +66,8 @@ class Notation:
             raise InputError("data.thousands", "it is the decimal mark, too", "state two different marks")
         if date_pattern(self.date_format) is None:
             raise InputError("data.date_format", "it is not a known way to write dates", f"use {', '.join(DATE_FORMATS[:4])} or the like")
+        if self.time_format not in clocks.TIME_FORMATS:
+            raise InputError("data.time_format", "it is not a known way to write times", f"use {', '.join(clocks.TIME_FORMATS)}")
 
     @property
     def without_markers(self) -> Notation:
@@ -99,10 +104,10 @@ class Notation:
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since 1970-01-01 00:00 of trimmed texts; `NO_TIME` for what is no date with or without a time of day. A time zone is
         not looked at: the clock counts as it is written."""
-        patterns = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
+        days_written = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
         moments = np.full(len(text), NO_TIME)
-        for pattern in patterns:
-            written = pc.extract_regex(text, pattern.removesuffix(_BEHIND) + clocks.BEHIND_A_DATE)
+        for day, clock in product(days_written, clocks.patterns_behind_a_date(self.time_format)):
+            written = pc.extract_regex(text, day.removesuffix(_BEHIND) + clock)
             at, parts = np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False)), written.drop_null()
             days = _days(*(pc.struct_field(parts, name) for name in ("year", "month", "day")))
             micros = clocks.time_of_day(parts)
@@ -112,7 +117,9 @@ class Notation:
 
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for what is no time of day."""
-        return _scattered(pc.extract_regex(text, clocks.WITH_OR_WITHOUT_A_DATE), clocks.time_of_day)
+        whole = clocks.with_zeros(text) if self.time_format == clocks.DIGITS else text
+        readings = [_scattered(pc.extract_regex(whole, pattern), clocks.time_of_day) for pattern in clocks.patterns(self.time_format)]
+        return np.maximum.reduce(readings)  # at most one reads a text, and `NO_TIME` is the lowest number
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
         """Microseconds of trimmed texts such as 26:30:00, or of numbers of so many microseconds; `NO_TIME` for what is no duration."""

@@ -13,13 +13,18 @@ _PLAIN = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?$")
 _WITH_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(?P<mark>[. '\u2019\u00a0\u202f])[0-9]{3}((?P=mark)[0-9]{3})*),[0-9]+$")
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?P<mark>[,. '\u2019\u00a0\u202f])[0-9]{3}((?P=mark)[0-9]{3})*(?P<rest>[.,][0-9]+)?$")
 _SAME = {"\u2019": "'", "\u00a0": " ", "\u202f": " "}
+_TIMES = {
+    "hhmm": re.compile("([01][0-9]|2[0-3])[0-5][0-9]$"),
+    "hh.mm": re.compile("([01][0-9]|2[0-3])[.][0-5][0-9]$"),
+    "hhhmm": re.compile("[0-9]{1,2} ?[hH] ?[0-5][0-9]$"),
+}
 _NUMERIC_DATES = tuple(form for form in DATE_FORMATS if form != "yyyymmdd")  # which could be numbers
 
 
 def suggested_notation(records: Sequence[Sequence[str]], notation: Notation) -> dict[str, Any]:
-    """What of decimal, thousands and date_format differs from the usual in almost all values of some column."""
+    """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column."""
     columns = [_present(cells, notation) for cells in zip(*_even(records), strict=True)]
-    return _marks(columns) | _dates(columns)
+    return _marks(columns) | _dates(columns) | _times(columns)
 
 
 def _marks(columns: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -45,6 +50,16 @@ def _dates(columns: Iterable[Sequence[str]]) -> dict[str, str]:
         for form in _NUMERIC_DATES[1:]:
             if cells and _share(cells, re.compile(str(date_pattern(form)))) >= _ALMOST_ALL and _are_dates(cells, form):
                 return {"date_format": form}
+    return {}
+
+
+def _times(columns: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Digits, and digits with a point, are suggested only where a zero stands in front, as no number has it."""
+    for cells in columns:
+        for form, pattern in _TIMES.items():
+            shown_as_time = "h" in form[2:-2] or any(cell.startswith("0") for cell in cells)
+            if cells and shown_as_time and _share(cells, pattern) >= _ALMOST_ALL:
+                return {"time_format": form}
     return {}
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, micros
 from dpsynth_core.sources.arrays import is_plain_number, texts
+from dpsynth_core.sources.clocks import DIGITS
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
@@ -40,6 +41,8 @@ def _times_of_day(values: pa.Array, notation: Notation, _unit: int) -> Micros:
     if pa.types.is_timestamp(values.type):
         moments = micros(values)
         return np.where(moments == NO_TIME, NO_TIME, moments % DAY_MICROS)
+    if is_plain_number(values.type) and notation.time_format == DIGITS:
+        return _unmarked(texts(values), notation, notation.clocks)
     return _none(values) if _is_no_text(values.type) else _unmarked(texts(values), notation, notation.clocks)
 
 

@@ -66,6 +66,7 @@ READING: list[tuple[str, Any]] = [
     ("data.decimal", ","),
     ("data.thousands", " "),
     ("data.date_format", "dd.mm.yyyy"),
+    ("data.time_format", "hhmm"),
     ("data.names", ["a", "b"]),
     ("data.sheet", "2023"),
 ]

@@ -414,12 +414,18 @@ def test_a_file_without_a_header_has_the_names_that_are_stated(write: Callable[.
         ("a,b\n2023-12-31,x\n2020-02-01,y\n", {}),
         ("a,b\n31-DEC-2023,x\n01-jan-2020,y\n", {"date_format": "dd-mmm-yyyy"}),
         ("a,b\n32.12.2023,x\n1.13.2020,y\n", {}),
+        ("a,b\n0830,x\n2315,y\n", {"time_format": "hhmm"}),
+        ("a;b\n08.30;x\n23.15;y\n", {"time_format": "hh.mm"}),
+        ("a,b\n8h30,x\n23h15,y\n", {"time_format": "hhhmm"}),
+        ("a,b\n1830,x\n2315,y\n", {}),  # numbers, for all that is known
+        ("a,b\n18.30,x\n23.15,y\n", {}),
+        ("a,b\n0830,x\n0175,y\n", {}),  # no hour has 75 minutes
     ],
 )
 def test_marks_and_dates_are_suggested(write: Callable[..., Path], text: str, wanted: dict[str, str]) -> None:
     form = sniff(write(text))
-    suggested = {name: getattr(form, name) for name in ("decimal", "thousands", "date_format")}
-    assert suggested == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd"} | wanted
+    suggested = {name: getattr(form, name) for name in ("decimal", "thousands", "date_format", "time_format")}
+    assert suggested == {"decimal": ".", "thousands": "", "date_format": "yyyy-mm-dd", "time_format": "hh:mm"} | wanted
 
 
 def test_names_are_trimmed_alike_in_every_kind_of_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
@@ -45,6 +46,64 @@ def test_timestamps_are_read_as_the_clock_shows_them(text: str) -> None:
                                             ("", "missing"), ("31.02.2024 10:00", "other")])  # fmt: skip
 def test_what_is_no_timestamp_has_a_cell_of_its_own(text: str | None, cell: str) -> None:
     assert labels(ADMITTED, [text], pa.string()) == [cell]
+
+
+@pytest.mark.parametrize(
+    ("form", "texts"),
+    [
+        ("hhmm", ["0830", "830", "083015", "2024-01-01 0830"]),
+        ("hh.mm", ["08.30", "8.30", "08.30.15", "01.01.2024 08.30"]),
+        ("hhhmm", ["8h30", "08H30", "8 h 30"]),
+    ],
+)
+def test_times_without_a_colon_are_read_where_the_curator_states_it_and_nowhere_else(form: str, texts: list[str]) -> None:
+    values = pa.array([*texts, "08:30", "2461", "24.61", "x"])
+    stated = [HOUR.cell_labels()[code] for code in encode_column(HOUR, values, Notation(time_format=form))]
+    assert stated == ["08:00 to 08:59"] * (len(texts) + 1) + ["other"] * 3
+    unstated = [HOUR.cell_labels()[code] for code in encode_column(HOUR, values, Notation())]
+    assert unstated == ["other"] * len(texts) + ["08:00 to 08:59"] + ["other"] * 3
+
+
+@pytest.mark.parametrize("kind", [pa.int16(), pa.int64(), pa.float64()])
+def test_numbers_are_times_where_digits_are_stated(kind: pa.DataType) -> None:
+    values = pa.array([830, 5, 0, 2359, 2400, 1261, None], kind)
+    codes = encode_column(HOUR, values, Notation(time_format="hhmm"))
+    first = ["08:00 to 08:59", "00:00 to 00:59", "00:00 to 00:59", "23:00 to 23:59"]
+    assert [HOUR.cell_labels()[code] for code in codes] == [*first, "other", "other", "missing"]
+    assert set(encode_column(HOUR, values.drop_null(), Notation()).tolist()) == {HOUR.other_code}
+
+
+@pytest.mark.parametrize(("form", "written"), [("hhmm", "{:02d}{:02d}"), ("hh.mm", "{}.{:02d}"), ("hhhmm", "{}h{:02d}")])
+def test_every_minute_of_the_day_survives_in_every_notation(form: str, written: str) -> None:
+    """Read as stated, written as rows are, and read again."""
+    minutes = Attribute.binned("t", "time", "00:00", "23:59", precision="minute", width="minute", missing=True, other=True)
+    stated = Notation(time_format=form)
+    texts = pa.array([written.format(*divmod(minute, 60)) for minute in range(24 * 60)])
+    codes = encode_column(minutes, texts, stated)
+    assert codes.tolist() == list(range(24 * 60))
+    domain = Domain((minutes,))
+    rows = decode(domain, codes[:, None], np.random.default_rng(1))
+    again = pacsv.read_csv(pa.BufferReader(csv_bytes(rows)), convert_options=pacsv.ConvertOptions(column_types={"t": pa.string()}))
+    assert encode_column(minutes, again.column("t"), stated).tolist() == codes.tolist()
+    section = TableFormat(time_format=form).section("t.csv")
+    assert TableFormat.of(section).time_format == section["time_format"] == form
+
+
+def test_times_behind_a_date_are_read_as_stated_too() -> None:
+    values = pa.array(["2024-01-01 1345", "01.01.2024 1345", "2024-01-01 13:45"])
+    codes = encode_column(ADMITTED, values, Notation(date_format="dd.mm.yyyy", time_format="hhmm"))
+    assert [ADMITTED.cell_labels()[code] for code in codes] == ["2024-01-01 13:00 to 2024-01-01 13:59"] * 3
+
+
+def test_a_stated_notation_of_times_is_what_a_column_is_guessed_by() -> None:
+    table = pa.table({"left": ["0830", "2315", "0005"], "code": ["0830", "0175", "0299"]}).to_pandas()
+    left, code = propose(table, TableFormat(time_format="hhmm")).value
+    assert left.attribute is not None
+    assert left.attribute.kind == "time"
+    assert code.attribute is None or code.attribute.kind != "time"
+    assert all(guess.attribute is None or guess.attribute.kind != "time" for guess in propose(table, TableFormat()).value)
+    with pytest.raises(InputError, match="not a known way to write times"):
+        Notation(time_format="mmhh")
 
 
 def test_a_timestamp_with_a_zone_counts_by_its_own_clock() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.clocks import COLON, TIME_FORMATS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.notation import DATE_FORMATS
 from dpsynth_core.web.data import project_table
@@ -20,6 +21,7 @@ _QUOTING_HELP = (
 )
 _DECIMAL_NAMES = {".": "Point  1234.5", ",": "Comma  1234,5"}
 _THOUSANDS_NAMES = {"": "Nothing", ",": "Comma  1,234", ".": "Point  1.234", " ": "Space  1 234", "'": "Apostrophe  1'234"}
+_TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
 _DATE_NAMES = {form: form for form in DATE_FORMATS}
 
 Reread = Callable[..., None]
@@ -55,21 +57,27 @@ def _summary(form: TableFormat) -> str:
     separator = project_table.DELIMITER_NAMES.get(form.delimiter, "another sign").split()[0].lower()
     marks = "".join(
         f", {words}"
-        for words, said in (("decimal commas", form.decimal == ","), (f"dates {form.date_format}", form.date_format != DATE_FORMATS[0]))
-        if said
+        for words, is_stated in (
+            ("decimal commas", form.decimal == ","),
+            (f"dates {form.date_format}", form.date_format != DATE_FORMATS[0]),
+            (f"times {form.time_format}", form.time_format != COLON),
+        )
+        if is_stated
     )
     return f"Read as {separator}-separated, {project_table.ENCODING_NAMES.get(form.encoding, 'another encoding')}{marks}"
 
 
 def _values(here: Current, reread: Reread) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
-    left, middle, right = st.columns(3)
-    with left:
+    decimal, thousands, dates, times = st.columns(4)
+    with decimal:
         _choice(here, "Decimal mark", "decimal", _DECIMAL_NAMES, reread)
-    with middle:
+    with thousands:
         _choice(here, "Between thousands", "thousands", _THOUSANDS_NAMES, reread)
-    with right:
+    with dates:
         _choice(here, "Dates", "date_format", _DATE_NAMES, reread, "Dates such as 2023-12-31 are always understood.")
+    with times:
+        _choice(here, "Times of day", "time_format", _TIME_NAMES, reread, "Times such as 08:30 are always understood.")
 
 
 def _sheet(here: Current, reread: Reread) -> None:
