@@ -1,33 +1,45 @@
 """Marginal counts of one table on this machine: a file, a folder of files or a DataFrame, streamed as Arrow record batches.
 
-One pass per call of `counts`, whatever the number of marginals; memory holds one batch, the tables of counts and, with a person
-column, how many rows of each person were seen.
+One pass per call of `counts`, whatever the number of marginals; memory holds some batches, the tables of counts and, with a person
+column, how many rows of each person were seen. A table of several parts is counted by as many threads as there are processors: reading,
+coding and counting are done by Arrow and NumPy, which let other threads run meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation import interrupts
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.codec import encode_column
-from dpsynth_core.sources.files import TableFormat, TableSource, column_names, open_batches
+from dpsynth_core.sources.files import TableFormat, TableSource
+from dpsynth_core.sources.parts import USUAL, Part, Sizes
+from dpsynth_core.sources.persons import Before, nobody
+from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.values import keyed_counts
-from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.tally import Tally
+
+COPIED_BYTES = 128 << 20
+"""Tables of counts that each thread may have of its own."""
+
+_Result = TypeVar("_Result")
+_Item = TypeVar("_Item")
 
 
 class ArrowSource:
     """A `ValueSource` over a table.
 
     person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted (see `persons`).
-    Raises InputError if the table lacks a column of the domain or the person column.
+    sizes: of the parts that are counted at the same time. Raises InputError if the table lacks a column of the domain or the person column.
     """
 
     def __init__(
@@ -37,18 +49,11 @@ class ArrowSource:
         form: TableFormat | None = None,
         person_column: str | None = None,
         max_rows_per_person: int = 1,
+        sizes: Sizes = USUAL,
     ) -> None:
-        if max_rows_per_person < 1:
-            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
         self._domain = domain
-        self._table = table
-        self._form = form or TableFormat()
-        self._person_column = person_column
-        self._max_rows_per_person = max_rows_per_person
-        there = set(column_names(table, self._form))
-        for name in (*domain.names, *([person_column] if person_column else [])):
-            if name not in there:
-                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+        self._records = Records(table, form or TableFormat(), person_column, max_rows_per_person, sizes)
+        self._records.check_columns(domain)
 
     @property
     def domain(self) -> Domain:
@@ -61,34 +66,71 @@ class ArrowSource:
                 raise ValueError(f"not a canonical clique: {clique}")
         if not cliques:
             return {}
-        tally = Tally(self._domain, cliques)
-        for batch in self._batches(tally.columns or self._domain.names[:1]):
-            interrupts.check()
-            codes = {name: encode_column(self._domain[name], batch.column(name), self._form.notation) for name in tally.columns}
-            tally.add(codes, batch.num_rows)
+        tally, parts = Tally(self._domain, cliques), self._records.parts()
+        workers = min(_processors(), len(parts), max(1, COPIED_BYTES // tally.nbytes))
+        tallies = [tally, *(Tally(self._domain, cliques) for _ in range(workers - 1))]
+        _shared_out(tallies, list(zip(parts, self._before(parts, workers), strict=True)), self._add)
+        for other in tallies[1:]:
+            tally.absorb(other)
         return tally.counts()
 
     def over(self, domain: Domain) -> ArrowSource:
         """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
-        return ArrowSource(domain, self._table, self._form, self._person_column, self._max_rows_per_person)
+        records = self._records
+        return ArrowSource(domain, records.table, records.form, records.person_column, records.max_rows_per_person, records.sizes)
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """See `ValueSource.values`."""
 
         def columns() -> Iterator[pa.Array]:
-            for batch in self._batches((name,)):
+            for batch in self._records.batches((name,)):
                 interrupts.check()
                 yield batch.column(name)
 
-        return keyed_counts(columns, self._form.missing_markers, hierarchy=self._domain[name].hierarchy)
+        return keyed_counts(columns, self._records.form.missing_markers, hierarchy=self._domain[name].hierarchy)
 
-    def _batches(self, columns: Clique) -> Iterator[pa.RecordBatch]:
-        """Batches with at least these columns, without the rows beyond a person's limit."""
-        if self._person_column is None:
-            yield from open_batches(self._table, self._form, columns)
-            return
-        seen: dict[object, int] = {}
-        read = tuple(dict.fromkeys((*columns, self._person_column)))
-        for batch in open_batches(self._table, self._form, read):
-            named = persons.named(batch.column(self._person_column), self._form)
-            yield batch.filter(pa.array(persons.within_limit(named, seen, self._max_rows_per_person)))
+    def _before(self, parts: Sequence[Part], workers: int) -> list[Before]:
+        """For each part the rows of its persons in the parts before it."""
+        if self._records.person_column is None or len(parts) == 1:
+            return [nobody] * len(parts)
+        keys, limit = persons.new_keys(), self._records.max_rows_per_person
+        turnouts: dict[int, persons.Turnout] = {}
+
+        def add(_: None, part: tuple[int, Part]) -> Iterator[None]:
+            turnouts[part[0]] = self._records.turnout(part[1], keys)
+            yield
+
+        _shared_out([None] * workers, list(enumerate(parts)), add)
+        return [before.before(keys) for before in persons.earlier([turnouts[i] for i in range(len(parts))], limit)]
+
+    def _add(self, tally: Tally, part: tuple[Part, Before]) -> Iterator[None]:
+        return self._records.add_to(tally, *part)
+
+
+def _processors() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _shared_out(results: Sequence[_Result], items: Sequence[_Item], work: Callable[[_Result, _Item], Iterator[None]]) -> None:
+    """Work each item into one of the results, by one thread for each result, and by none where there is only one. Between the steps of
+    the work signals are obeyed, and where one thread fails the others stop."""
+    waiting, failed = iter(items), threading.Event()
+
+    def some(result: _Result) -> None:
+        try:
+            while not failed.is_set() and (item := next(waiting, None)) is not None:  # one step of a list's iterator: no two get the same
+                for _ in work(result, item):
+                    interrupts.check()
+                    if failed.is_set():
+                        return
+        except BaseException:
+            failed.set()
+            raise
+
+    if len(results) == 1:
+        some(results[0])
+        return
+    with ThreadPoolExecutor(len(results)) as threads:
+        for future in [threads.submit(some, result) for result in results]:
+            future.result()

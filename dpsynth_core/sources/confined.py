@@ -16,7 +16,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -26,6 +26,7 @@ from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
+from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 
 LIMITS = Limits(megabytes=2048, seconds=60, processors=os.cpu_count() or 1)
@@ -37,7 +38,7 @@ _PROGRAM = "dpsynth_core.sources.reader_process"
 
 @dataclass(frozen=True)
 class Question:
-    """which: a function of `readers`, or one that `sniff` asks. columns, rows: of batches."""
+    """which: a function of `readers`, or one that `sniff` asks. columns, rows, part: of batches."""
 
     which: str
     path: Path
@@ -45,15 +46,17 @@ class Question:
     columns: tuple[str, ...]
     rows: int
     limits: Limits
+    part: Part = WHOLE
 
     def to_json(self) -> str:
         section = self.form.section(self.path.absolute())
-        return json.dumps([self.which, section, self.columns, self.rows, asdict(self.limits)])
+        return json.dumps([self.which, section, self.columns, self.rows, asdict(self.limits), [astuple(piece) for piece in self.part]])
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Question:
-        which, section, columns, rows, limits = json.loads(text)
-        return cls(which, Path(section["path"]), TableFormat.of(section), tuple(columns), rows, Limits(**limits))
+        which, section, columns, rows, limits, pieces = json.loads(text)
+        part = tuple(Piece(*piece) for piece in pieces)
+        return cls(which, Path(section["path"]), TableFormat.of(section), tuple(columns), rows, Limits(**limits), part)
 
 
 def prepare(path: str | os.PathLike[str]) -> None:
@@ -93,16 +96,26 @@ def encoding_of(path: str | os.PathLike[str], kind: str) -> str:
     return str(_answer(_question("encoding_of", path, TableFormat(kind))))
 
 
-def batches(path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+def pieces(path: str | os.PathLike[str], form: TableFormat, _every: int) -> list[tuple[Piece, int]]:
+    """See `readers.pieces`. These kinds of files are not cut by bytes."""
+    return [(Piece(*piece), size) for piece, size in _answer(_question("pieces", path, form))]
+
+
+def batches(
+    path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int, part: Part = WHOLE
+) -> Iterator[pa.RecordBatch]:
     """See `readers.batches`."""
-    with closing(_asked(_question("batches", path, form, tuple(columns), rows))) as stream:
+    with closing(_asked(_question("batches", path, form, tuple(columns), rows, part))) as stream:
         while size := _said(stream):
             with pa.ipc.open_stream(pa.py_buffer(stream.read(size))) as reader:
                 yield from reader
 
 
-def _question(which: str, path: str | os.PathLike[str], form: TableFormat, columns: tuple[str, ...] = (), rows: int = 0) -> Question:
-    return Question(which, Path(path), form, columns, rows, LIMITS)
+def _question(
+    which: str, path: str | os.PathLike[str], form: TableFormat, columns: tuple[str, ...] = (), rows: int = 0, part: Part = WHOLE
+) -> Question:
+    files = tuple(replace(piece, file=str(Path(piece.file).absolute())) for piece in part)
+    return Question(which, Path(path), form, columns, rows, LIMITS, files)
 
 
 def _answer(question: Question) -> Any:

@@ -40,8 +40,9 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources import lines
+from dpsynth_core.sources import lines, packed
 from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
+from dpsynth_core.sources.parts import Part, Piece
 from dpsynth_core.vocabulary.names import trimmed
 
 MAX_RECORD_BYTES = 64 << 20
@@ -225,20 +226,31 @@ def header(path: Path, form: TableFormat) -> tuple[str, ...]:
 
     Raises OSError and InputError.
     """
-    return next((names for names, _ in _pieces(path, form, _HEAD_BYTES)), ())
+    return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
 def head(path: Path, form: TableFormat) -> Block | None:
     """The first records of a file, those in some 64 kB; None if there are none."""
-    return next((Block(text, form, names) for names, text in _pieces(path, form, _HEAD_BYTES) if text), None)
+    return next((Block(text, form, names) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
-def blocks(paths: Sequence[Path], form: TableFormat) -> Iterator[Block]:
-    """All records of files with the same header, in order. Small files share a block. Raises OSError and InputError."""
+def cuts(path: Path, form: TableFormat, every: int) -> list[int]:
+    """Where the file can be divided, about every so many bytes: at line ends below the header, where records are lines. Raises OSError and
+    InputError."""
+    if form.quoting == STANDARD or packed.is_packed(path):
+        return []
+    places = lines.cuts(path, form.encoding, every)
+    while places and not form.names and not any(_texts(Piece(str(path), 0, places[0]), form)):
+        del places[0]
+    return places
+
+
+def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
+    """All records of these pieces of files with the same header, in order. Small ones share a block. Raises OSError and InputError."""
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
-    for path in paths:
-        for names, text in _pieces(path, form):
+    for piece in part:
+        for names, text in _texts(piece, form):
             gathered.append(text)
             if sum(map(len, gathered)) >= lines.BLOCK_BYTES // 2:
                 yield Block(b"".join(gathered), form, names)
@@ -247,11 +259,11 @@ def blocks(paths: Sequence[Path], form: TableFormat) -> Iterator[Block]:
         yield Block(text, form, names)
 
 
-def batches(paths: Sequence[Path], form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """These columns of all records, in order; the next block is parsed while the caller works on this one. Raises as `blocks`."""
+def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """These columns of all their records, in order; the next block is parsed while the caller works on this one. Raises as `blocks`."""
     with ThreadPoolExecutor(1) as ahead:
         coming: Future[pa.RecordBatch] | None = None
-        for block in blocks(paths, form):
+        for block in blocks(part, form):
             following = ahead.submit(block.batch, columns)
             if coming is not None:
                 yield coming.result()
@@ -260,19 +272,21 @@ def batches(paths: Sequence[Path], form: TableFormat, columns: Sequence[str]) ->
             yield coming.result()
 
 
-def _pieces(path: Path, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
-    """The header, which is the first record with any text, and those below it in pieces of whole records (the first may be empty).
+def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator[tuple[tuple[str, ...], bytes]]:
+    """The header, which is the first record of the file with any text, and the piece's records below it as texts of whole records (the
+    first may be empty).
 
     Where the names are stated there is no header: every record counts."""
-    names = form.names
-    for piece in _whole_records(lines.blocks(path, form.encoding, size), form):
+    path = Path(piece.file)
+    names = header(path, form) if piece.begin and not form.names else form.names
+    for text in _whole_records(lines.blocks(path, form.encoding, size, piece.begin, piece.end), form):
         if names:
-            yield names, piece
+            yield names, text
             continue
-        start, end = _first_text(piece, form)
+        start, end = _first_text(text, form)
         if end:
-            names = _names(piece[start:end].decode().removesuffix("\n"), form)
-            yield names, piece[end:]
+            names = _names(text[start:end].decode().removesuffix("\n"), form)
+            yield names, text[end:]
 
 
 def _names(record: str, form: TableFormat) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
-from dpsynth_core.sources.formats import TEXT, TableFormat, table_files
+from dpsynth_core.sources.formats import STANDARD, TEXT, TableFormat, table_files
+from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.declared import Declared
 
@@ -84,14 +85,26 @@ def sheets(source: str | os.PathLike[str]) -> tuple[str, ...]:
     return confined.sheets(source)
 
 
-def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def divide(source: TableSource, form: TableFormat, sizes: Sizes) -> list[Part]:
+    """The table in parts, at least one. One part are small tables and those whose records cannot be told apart from anywhere inside: of the
+    quoting "standard" (packed files are one part each). Raises InputError."""
+    if isinstance(source, pd.DataFrame) or (form.kind == "csv" and form.quoting == STANDARD):
+        return [WHOLE]
+    with readers.reading():
+        if sum(path.stat().st_size for path in table_files(source)) < sizes.divided:
+            return [WHOLE]
+    pieces = (readers if form.kind in TEXT else confined).pieces(source, form, sizes.bytes)
+    return gathered(pieces, sizes.rows if form.kind == "parquet" else sizes.bytes) or [WHOLE]
+
+
+def open_batches(source: TableSource, form: TableFormat, columns: Sequence[str], part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
     """See `readers.batches`."""
     if isinstance(source, pd.DataFrame):
         readers.check_columns(column_names(source, form), columns)
         return _frame_batches(source, columns)
     if form.kind in TEXT:
-        return readers.batches(source, form, columns, BATCH_ROWS)
-    return confined.batches(source, form, columns, BATCH_ROWS)
+        return readers.batches(source, form, columns, BATCH_ROWS, part)
+    return confined.batches(source, form, columns, BATCH_ROWS, part)
 
 
 def _frame_batches(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -17,8 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsynth_core.sources import lines
+from dpsynth_core.sources import lines, packed
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.parts import Piece
 
 _HEAD_BYTES = 1 << 20
 
@@ -31,7 +32,17 @@ def names(path: Path, form: TableFormat) -> tuple[str, ...]:
 
 def batches(path: Path, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """These columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
-    for block in lines.blocks(path, form.encoding):
+    return piece_batches(Piece(str(path)), form, columns)
+
+
+def cuts(path: Path, form: TableFormat, every: int) -> list[int]:
+    """Where the file can be divided, about every so many bytes: at line ends. Raises as `names`."""
+    return [] if packed.is_packed(path) else lines.cuts(path, form.encoding, every)
+
+
+def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The same of a piece of a file."""
+    for block in lines.blocks(Path(piece.file), form.encoding, None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
         cells = [pa.array([_text(record.get(name)) for record in records], pa.string()).dictionary_encode() for name in columns]
         yield pa.RecordBatch.from_arrays(cells, names=list(columns))

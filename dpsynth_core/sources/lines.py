@@ -67,13 +67,50 @@ def code_unit(path: Path, encoding: str) -> int:
     return _Writing.of(path, encoding).unit
 
 
-def blocks(path: Path, encoding: str, size: int | None = None) -> Iterator[bytes]:
-    """The lines of a file in pieces of whole lines, each of about `size` bytes. Raises OSError, and InputError for the encoding."""
+def blocks(path: Path, encoding: str, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """The lines of a file in pieces of whole lines, each of about `size` bytes. begin, end: of `cuts`, for the lines between them alone.
+    Raises OSError, and InputError for the encoding."""
     writing = _Writing.of(path, encoding)
     with packed.opened(path) as stream:
-        stream.read(writing.mark)
-        for piece in _whole_lines(stream, writing, size or BLOCK_BYTES):
+        stream.seek(begin) if begin else stream.read(writing.mark)
+        wanted = stream if end is None else _Until(stream, end - (begin or writing.mark))
+        for piece in _whole_lines(wanted, writing, size or BLOCK_BYTES):
             yield writing.normalised(piece)
+
+
+def cuts(path: Path, encoding: str, every: int) -> list[int]:
+    """Where lines begin, at least so many bytes apart, in a file that is not packed. Not its beginning. Raises as `blocks`."""
+    writing, size = _Writing.of(path, encoding), path.stat().st_size
+    places: list[int] = []
+    with path.open("rb") as stream:
+        while (target := (places[-1] if places else writing.mark) + every) < size:
+            place = _line_after(stream, writing, target - (target - writing.mark) % writing.unit)
+            if place is None or place >= size:
+                break
+            places.append(place)
+    return places
+
+
+def _line_after(stream: BinaryIO, writing: _Writing, place: int) -> int | None:
+    """Where the first line begins whose line before it ends after this place; None without one."""
+    stream.seek(place)
+    while raw := stream.read(_HEAD_BYTES):
+        if (end := writing.first_end(raw)) >= 0:
+            return place + end + writing.unit
+        place += len(raw)
+    return None
+
+
+class _Until:
+    """So many further bytes of a stream."""
+
+    def __init__(self, stream: BinaryIO, left: int) -> None:
+        self._stream, self._left = stream, left
+
+    def read(self, size: int) -> bytes:
+        piece = self._stream.read(min(size, self._left))
+        self._left -= len(piece)
+        return piece
 
 
 @dataclass(frozen=True)
@@ -143,7 +180,7 @@ class _Writing:
         return raw.decode(self.encoding, "replace").encode()
 
 
-def _whole_lines(stream: BinaryIO, writing: _Writing, size: int) -> Iterator[bytes]:
+def _whole_lines(stream: BinaryIO | _Until, writing: _Writing, size: int) -> Iterator[bytes]:
     """Pieces that end with a line end. A line of more than MAX_LINE_BYTES has become an empty one.
 
     Only the first line of a piece can be that long: the others lie within one `size`.

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import parts
 from dpsynth_core.sources.arrow_types import check_type, repaired
+from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.names import trimmed
 
 
@@ -43,17 +46,27 @@ def schema(paths: Sequence[Path], folder: Path | None) -> pa.Schema:
     return _dataset(paths, folder).schema
 
 
-def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file.
+def row_groups(paths: Sequence[Path]) -> Iterator[tuple[Piece, int]]:
+    """Each row group of the files, with its rows. Raises ArrowException and OSError for a damaged file."""
+    for path in paths:
+        metadata = pq.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            yield Piece(str(path), group, group + 1), metadata.row_group(group).num_rows
+
+
+def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int, part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
+    """These columns, at most `rows` rows at a time, of all records or a part. Raises ArrowException and OSError for a damaged file.
 
     One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
     """
     dataset = _dataset(paths, folder)
     written = _as_written(dataset.schema)
-    for fragment in dataset.get_fragments():
+    fragments = {fragment.path: fragment for fragment in dataset.get_fragments()}
+    for piece in part or parts.whole(paths):
+        fragment = fragments[piece.file]
         own = fragment.physical_schema
         schema = pa.schema([*own, *(field for field in dataset.schema if field.name not in own.names)])
-        for group in fragment.split_by_row_group():
+        for group in fragment.split_by_row_group()[piece.begin : piece.end]:
             for batch in group.to_batches(schema=schema, columns=[written[name] for name in columns], batch_size=rows, batch_readahead=1):
                 yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
 

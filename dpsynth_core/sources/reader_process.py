@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -33,6 +33,7 @@ _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "names": lambda question: readers.names(question.path, question.form),
     "check": lambda question: readers.check(question.path, question.form),
     "described": lambda question: list(map(_as_json, readers.described(question.path, question.form))),
+    "pieces": lambda question: [(astuple(piece), size) for piece, size in readers.pieces(question.path, question.form, 0)],
     "sheets": lambda question: spreadsheet_file.sheets(table_files(question.path)[0]),
     "is_workbook": lambda question: spreadsheet_file.is_workbook(question.path),
     "encoding_of": lambda question: statistical_file.encoding_of(question.path),
@@ -94,7 +95,7 @@ def _work(question: Question, asked: socket.socket) -> int:
 def _send_batches(question: Question, out: BinaryIO) -> None:
     """Each as a stream of its own, after an answer that says how many bytes it has; 0 at the end."""
     longest = question.limits.seconds + _size(question) / SLOWEST
-    for batch in readers.batches(question.path, question.form, question.columns, question.rows):
+    for batch in readers.batches(question.path, question.form, question.columns, question.rows, question.part):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)

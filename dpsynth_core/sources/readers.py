@@ -18,9 +18,10 @@ from typing import Protocol
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import csv_file, jsonl_file, lines, packed
+from dpsynth_core.sources import csv_file, jsonl_file, lines, packed, parts
 from dpsynth_core.sources.arrow_types import NESTED, declared_type
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, TableFormat, table_files
+from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 from dpsynth_core.vocabulary.names import column_field
 
@@ -117,8 +118,30 @@ def check_person_column(columns: Sequence[Declared], person: str) -> None:
         raise InputError("unit.person_column", "its values are lists or structures", "choose a column of texts or numbers")
 
 
-def batches(path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    """Record batches with these columns (at least one) of about so many rows, in file order, never the whole file at once.
+def pieces(path: str | os.PathLike[str], form: TableFormat, every: int) -> list[tuple[Piece, int]]:
+    """The table in pieces that can be read alone, in file order, with their sizes: row groups of Parquet with their rows, other kinds with
+    their bytes: files, and of lines every so many bytes. Raises InputError."""
+    paths = table_files(path)
+    with reading():
+        if form.kind == "parquet":
+            from dpsynth_core.sources import parquet_file
+
+            return list(parquet_file.row_groups(paths))
+        return [piece for one in paths for piece in _cut(one, form, every)]
+
+
+def _cut(path: Path, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
+    places = csv_file.cuts(path, form, every) if form.kind == "csv" else jsonl_file.cuts(path, form, every) if form.kind == "jsonl" else []
+    size = path.stat().st_size
+    for piece in parts.cut(str(path), places):
+        yield piece, (size if piece.end is None else piece.end) - piece.begin
+
+
+def batches(
+    path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int, part: Part = WHOLE
+) -> Iterator[pa.RecordBatch]:
+    """Record batches with these columns (at least one) of about so many rows, in file order, never the whole file at once; of all records,
+    or of a part.
 
     CSV values come as dictionary-encoded text. InputError for a column that is not there or a file that cannot be read.
     """
@@ -128,12 +151,15 @@ def batches(path: str | os.PathLike[str], form: TableFormat, columns: Sequence[s
         if form.kind == "parquet":
             from dpsynth_core.sources import parquet_file
 
-            yield from parquet_file.batches(paths, _folder(path), columns, rows)
+            yield from parquet_file.batches(paths, _folder(path), columns, rows, part)
         elif form.kind == "csv":
-            yield from csv_file.batches(paths, form, columns)
+            yield from csv_file.batches(part or parts.whole(paths), form, columns)
         else:
-            for one in paths:
-                yield from reader(form.kind).batches(one, form, columns, rows)
+            for piece in part or parts.whole(paths):
+                if form.kind == "jsonl":
+                    yield from jsonl_file.piece_batches(piece, form, columns)
+                else:
+                    yield from reader(form.kind).batches(Path(piece.file), form, columns, rows)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -188,7 +214,7 @@ def _check_csv(paths: Sequence[Path], form: TableFormat) -> None:
 def _check_well_formed(paths: Sequence[Path], form: TableFormat) -> None:
     """The assumption of the quoting "standard": no quote stands where it should not, as far as that shows."""
     malformed = 0
-    for block in csv_file.blocks(paths, form):
+    for block in csv_file.blocks(parts.whole(paths), form):
         malformed += int(block.malformed().sum())
         if block.unclosed or malformed > MAX_STANDARD_MALFORMED or block.longest > MAX_STANDARD_LINES:
             problem = "the file is not well formed: quotes stand where none may stand, or fields are lacking"

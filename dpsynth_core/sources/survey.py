@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsynth_core.foundation.zones import Zoned, curator_only
-from dpsynth_core.sources import csv_file, files, jsonl_file, persons, readers
+from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import TableFormat, table_files
 
@@ -52,7 +52,7 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
                 wrong, empty = jsonl_file.malformed(path, form)
                 malformed, blank = malformed + wrong, blank + empty
         if form.kind == "csv" and not isinstance(source, pd.DataFrame):
-            for block in csv_file.blocks(table_files(source), form):
+            for block in csv_file.blocks(parts.whole(table_files(source)), form):
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
                 damaged += block.damaged

@@ -85,8 +85,22 @@ class Tally:
         return sorted(set(blocks), key=lambda block: [self._domain.position(name) for name in block])
 
     @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tables."""
+        return sum(table.nbytes for table in self._tables.values())
+
+    @property
     def columns(self) -> Clique:
         return self._domain.clique({name for block in self._tables for name in block})
+
+    def absorb(self, other: Tally) -> None:
+        """Add the counts of other records by the same plan."""
+        for block, table in self._tables.items():
+            table += other._tables[block]
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
         """Count one batch: `rows` codes of every column in `columns`."""

@@ -14,10 +14,12 @@ import pyarrow.parquet as pq
 
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
 
 PARQUET = TableFormat("parquet")
+MANY = Sizes(rows=1, divided=0)
 
 Open = Callable[[Path, pa.Table, Domain, str | None, int], MarginalSource]
 """Puts the records, of at least one column and perhaps no row, where the engine reads them, in an empty folder if it needs one, and opens a
@@ -42,6 +44,13 @@ def one_stream(folder: Path, records: pa.Table, domain: Domain, person: str | No
     return ArrowSource(domain, path, PARQUET, person, rows)
 
 
+def in_many_parts(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    """Each part is a few rows, so that every person is in several of them."""
+    path = folder / "records.parquet"
+    pq.write_table(records, path, row_group_size=max(2, len(records) // 4))
+    return ArrowSource(domain, path, PARQUET, person, rows, MANY)
+
+
 def _cut_off(folder: Path) -> None:
     for path in folder.glob("*.parquet"):
         content = path.read_bytes()
@@ -50,4 +59,5 @@ def _cut_off(folder: Path) -> None:
 
 ENGINES: dict[str, Engine] = {
     "this machine": Engine(one_stream, _cut_off),
+    "this machine, many parts": Engine(in_many_parts, _cut_off),
 }

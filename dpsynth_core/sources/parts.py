@@ -1,0 +1,63 @@
+"""Parts of a table: pieces of its files in file order, which can be read one by one, anywhere and in any order.
+
+A table is every record of all its parts, each once, in their order. How it is divided depends on the bytes of its files; so whatever is
+made of parts has to be the same for every division, as sums are, or else neighbouring tables would be cut at different places and differ in
+more than one person (see `persons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large parts are, about: in bytes, or in rows of Parquet files. A table of fewer bytes than `divided` is one part: looking for
+    more would take longer than counting it."""
+
+    bytes: int = 64 << 20
+    rows: int = 1 << 20
+    divided: int = 4 << 20
+
+
+USUAL = Sizes()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The records of a file between two places, or to its end: bytes of text, where lines begin; row groups of Parquet."""
+
+    file: str
+    begin: int = 0
+    end: int | None = None
+
+
+Part = tuple[Piece, ...]
+WHOLE: Part = ()
+"""A table that is not divided, whatever it is made of."""
+
+
+def whole(files: Iterable[Path]) -> Part:
+    """All records of these files."""
+    return tuple(Piece(str(file)) for file in files)
+
+
+def cut(file: str, places: Sequence[int]) -> Iterator[Piece]:
+    """The file in pieces that end at these places, in rising order."""
+    for begin, end in zip([0, *places], [*places, None], strict=True):
+        yield Piece(file, begin, end)
+
+
+def gathered(pieces: Iterable[tuple[Piece, int]], size: int) -> list[Part]:
+    """Parts of whole pieces, each of about this size or one piece. pieces: with their sizes, in file order."""
+    parts: list[Part] = []
+    part: Part = ()
+    held = 0
+    for piece, of_piece in pieces:
+        if part and held + of_piece > size:
+            parts.append(part)
+            part, held = (), 0
+        part, held = (*part, piece), held + of_piece
+    return [*parts, part] if part else parts

@@ -1,0 +1,68 @@
+"""The records of a table that count, part by part: all that somebody needs to know who counts one part of it, wherever that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import files, persons
+from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.files import TableFormat, TableSource
+from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
+from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.tally import Tally
+
+
+@dataclass(frozen=True)
+class Records:
+    """person_column: with it, only the first max_rows_per_person rows of each person, in file order, count (see `persons`). sizes: of
+    parts."""
+
+    table: TableSource
+    form: TableFormat
+    person_column: str | None = None
+    max_rows_per_person: int = 1
+    sizes: Sizes = USUAL
+
+    def __post_init__(self) -> None:
+        if self.max_rows_per_person < 1:
+            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
+
+    def check_columns(self, domain: Domain) -> None:
+        """Raises InputError if the table lacks a column of the domain or the person column."""
+        there = set(files.column_names(self.table, self.form))
+        for name in (*domain.names, *([self.person_column] if self.person_column else [])):
+            if name not in there:
+                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+
+    def parts(self) -> list[Part]:
+        """The table in parts, in file order."""
+        return files.divide(self.table, self.form, self.sizes)
+
+    def batches(self, columns: Sequence[str], part: Part = WHOLE, before: Before = nobody) -> Iterator[pa.RecordBatch]:
+        """Batches with at least these columns, without the rows beyond a person's limit. before: rows of persons in the parts before."""
+        if self.person_column is None:
+            yield from files.open_batches(self.table, self.form, columns, part)
+            return
+        seen: dict[object, int] = {}
+        read = tuple(dict.fromkeys((*columns, self.person_column)))
+        for batch in files.open_batches(self.table, self.form, read, part):
+            named = persons.named(batch.column(self.person_column), self.form)
+            yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
+
+    def turnout(self, part: Part, keys: Keys) -> Turnout:
+        """How many rows of each person a part has. There is a person column."""
+        assert self.person_column is not None
+        batches = files.open_batches(self.table, self.form, (self.person_column,), part)
+        return persons.turnout((persons.named(batch.column(0), self.form) for batch in batches), keys, self.max_rows_per_person)
+
+    def add_to(self, tally: Tally, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
+        """Count a part, a batch with each step."""
+        for batch in self.batches(tally.columns or tally.domain.names[:1], part, before):
+            codes = {name: encode_column(tally.domain[name], batch.column(name), self.form.notation) for name in tally.columns}
+            tally.add(codes, batch.num_rows)
+            yield
