@@ -63,15 +63,15 @@ class Product:
     left_shape: tuple[int, int, int]
     right_shape: tuple[int, int, int]
 
-    @property
+    @functools.cached_property
     def labels(self) -> Labels:
         return self.batch + self.left_only + self.right_only
 
-    @property
+    @functools.cached_property
     def left_order(self) -> Labels:
         return self.batch + self.left_only + self.inner
 
-    @property
+    @functools.cached_property
     def right_order(self) -> Labels:
         return self.batch + self.inner + self.right_only
 

@@ -70,6 +70,11 @@ class Queries:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
         return self._table(mask_of(labels))
 
+    def inside(self, node: int, labels: Labels) -> Table:
+        """Probabilities of attributes of one node of the tree, ascending."""
+        table = self._contract(*self._gather(node, None, 0), labels)
+        return table / table.sum()
+
     def _table(self, wanted: int) -> Table:
         for mask, clique, marginal in zip(self._masks, self._structure.cliques, self._calibration.marginals, strict=True):
             if wanted & mask == wanted:

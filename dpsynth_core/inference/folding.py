@@ -112,6 +112,22 @@ class Folding:
                 table = self.columns[name].unfolded(table, axis)
         return table
 
+    def unfolded_pairs(self, table: Float) -> Float:
+        """All pairs of the model's cells, counted through all columns, as all pairs of the domain's: shape (cells, cells)."""
+        if not self.columns:
+            return table
+        places, shares, start = [], [], 0
+        for name in self.domain.names:
+            folding = self.columns.get(name) or ColumnFolding(np.arange(self.domain[name].size), np.ones(self.domain[name].size))
+            places.append(start + np.maximum(folding.place, 0))
+            shares.append(folding.share)
+            start += folding.size
+        place, share = np.concatenate(places), np.concatenate(shares)
+        unfolded = table[np.ix_(place, place)]
+        unfolded *= share
+        unfolded *= share[:, None]
+        return unfolded
+
     def codes(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
         """Rows of the model as rows of the domain: int32 of shape (rows, attributes)."""
         codes = places.copy()

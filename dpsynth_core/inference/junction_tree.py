@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+ATTRIBUTES_TRIED = 64
+"""Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -137,11 +140,48 @@ def junction_tree(cliques: Iterable[int], sizes: Sequence[int]) -> JunctionTree:
 
 @dataclass(frozen=True)
 class _Solved:
-    """A graph's best elimination. nodes: maximal cliques. cells: of these together."""
+    """A graph's best elimination. nodes: maximal cliques. cells: of these together. cluster_cells: of each cluster of the elimination."""
 
     elimination: Elimination
     nodes: tuple[int, ...]
     cells: int
+    cluster_cells: tuple[int, ...]
+
+    @staticmethod
+    def of(graph: Sequence[int], sizes: Sequence[int]) -> _Solved:
+        elimination = _best_elimination(graph, sizes)
+        nodes = tuple(maximal(elimination.clusters))
+        cells = sum(cells_of(node, sizes) for node in nodes)
+        return _Solved(elimination, nodes, cells, tuple(cells_of(cluster, sizes) for cluster in elimination.clusters))
+
+    @functools.cached_property
+    def place(self) -> Mapping[int, int]:
+        """When each attribute is eliminated."""
+        return {a: i for i, a in enumerate(self.elimination.order)}
+
+    @functools.cached_property
+    def total(self) -> int:
+        """Cells of all clusters together."""
+        return sum(self.cluster_cells)
+
+    @functools.cached_property
+    def nodes_with(self) -> Mapping[int, Sequence[int]]:
+        """The maximal cliques that have an attribute."""
+        return holders(self.nodes)
+
+
+def holders(masks: Iterable[int]) -> dict[int, list[int]]:
+    """For each attribute, the masks that have it."""
+    holding: dict[int, list[int]] = {}
+    for mask in masks:
+        for a in bits(mask):
+            holding.setdefault(a, []).append(mask)
+    return holding
+
+
+def within_one(mask: int, holding: Mapping[int, Sequence[int]]) -> bool:
+    """Whether a mask lies inside one of those that `holders` has sorted."""
+    return any(mask & other == mask for other in holding.get((mask & -mask).bit_length() - 1, ()))
 
 
 class SizeOracle:
@@ -156,19 +196,24 @@ class SizeOracle:
         """Cells of the junction tree's maximal cliques."""
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
-    def fits(self, cliques: Sequence[int], candidate: int, limit: float) -> bool:
-        """Whether the tree of `cliques` and `candidate` has at most `limit` cells.
+    def fitting(self, cliques: Iterable[int], candidates: Iterable[int], limit: float) -> Iterator[bool]:
+        """For each candidate, whether the tree of `cliques` and this one has at most `limit` cells.
 
         Cheapest proof first: the candidate lies inside a maximal clique; the present elimination order already stays within the limit.
+        With more than `ATTRIBUTES_TRIED` attributes there is no other: a new order for every candidate would take longer than all else.
         """
         graph = self._graph(tuple(cliques))
         present = self._solve(graph)
-        if any(candidate & node == candidate for node in present.nodes):
-            return present.cells <= limit
-        if cells_with(present.elimination, candidate, self._sizes) <= limit:
-            return True
-        grown = (n | candidate & ~(1 << a) if candidate >> a & 1 else n for a, n in enumerate(graph))
-        return self._solve(tuple(grown)).cells <= limit
+        for candidate in candidates:
+            if within_one(candidate, present.nodes_with):
+                yield present.cells <= limit
+            elif _cells_with(present, candidate, self._sizes, limit) <= limit:
+                yield True
+            elif len(graph) > ATTRIBUTES_TRIED:
+                yield False
+            else:
+                grown = (n | candidate & ~(1 << a) if candidate >> a & 1 else n for a, n in enumerate(graph))
+                yield self._solve(tuple(grown)).cells <= limit
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
         """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""
@@ -179,27 +224,31 @@ class SizeOracle:
     def _solve(self, graph: tuple[int, ...]) -> _Solved:
         solved = self._by_graph.get(graph)
         if solved is None:
-            elimination = _best_elimination(graph, self._sizes)
-            nodes = tuple(maximal(elimination.clusters))
-            solved = self._by_graph[graph] = _Solved(elimination, nodes, sum(cells_of(n, self._sizes) for n in nodes))
+            solved = self._by_graph[graph] = _Solved.of(graph, self._sizes)
         return solved
 
 
 def cells_with(elimination: Elimination, candidate: int, sizes: Sequence[int]) -> int:
     """Cells of all clusters when a graph in which `candidate` is made complete is eliminated in the same order: an upper bound on the
-    cells of its junction tree.
+    cells of its junction tree."""
+    cluster_cells = tuple(cells_of(cluster, sizes) for cluster in elimination.clusters)
+    return _cells_with(_Solved(elimination, (), 0, cluster_cells), candidate, sizes, math.inf)
+
+
+def _cells_with(present: _Solved, candidate: int, sizes: Sequence[int], limit: float) -> int:
+    """As `cells_with`, or only more than `limit`.
 
     Only clusters on one path grow: the new edges come up when the first attribute of the candidate is eliminated, whose neighbours are
     complete among each other from then on, and are carried to the earliest of these, until a cluster has them anyway.
     """
-    place = {a: i for i, a in enumerate(elimination.order)}
-    total, carried = elimination.cells(sizes), candidate
-    while carried:
+    place, clusters = present.place, present.elimination.clusters
+    total, carried = present.total, candidate
+    while carried and total <= limit:
         a = min(bits(carried), key=place.__getitem__)
-        cluster = elimination.clusters[place[a]]
+        cluster = clusters[place[a]]
         grown = cluster | carried
         if grown == cluster:
             break
-        total += cells_of(grown, sizes) - cells_of(cluster, sizes)
+        total += present.cluster_cells[place[a]] * (cells_of(grown & ~cluster, sizes) - 1)
         carried = grown & ~(1 << a)
     return total

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.crossing import Queries
 from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.pairs import Pairs
 from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.domain import Domain
@@ -27,9 +28,15 @@ REFINED_CELLS = 20_000_000
 """Rows are refined towards marginals of at most this many cells together; the largest are left out, whose cells are mostly empty anyway."""
 
 
+MANY_PAIRS = 200
+"""From so many pairs on they are answered together."""
+PAIRS_CELLS = 40_000_000
+"""All pairs of all values of the domain have at most this many cells if they are answered together: 320 MB."""
+
+
 def labels_of(domain: Domain, clique: Clique) -> Labels:
     """Attribute indices of a clique, ascending (a clique is in domain order)."""
-    return tuple(domain.names.index(name) for name in clique)
+    return tuple(map(domain.position, clique))
 
 
 def structure_of(domain: Domain, cliques: Iterable[Clique]) -> Structure:
@@ -70,6 +77,23 @@ class GraphicalModel:
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
         """Estimated counts, shape domain.sizes(clique). Any set of attributes is allowed."""
         return self.folding.unfolded(clique, self._folded(clique)) * self.total
+
+    def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
+        """The same of many sets of attributes. Many pairs are answered together, which is much faster (`pairs`)."""
+        pairs = [clique for clique in cliques if len(clique) == 2]
+        cells = sum(self.domain.sizes(self.domain.names))
+        together = self._pairs(pairs) if len(pairs) >= MANY_PAIRS and cells**2 <= PAIRS_CELLS else {}
+        return {clique: together[clique] if clique in together else self.marginal(clique) for clique in cliques}
+
+    def _pairs(self, pairs: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
+        """Those of the pairs that are found in one sweep."""
+        swept = Pairs(self.structure, self._queries)
+        counts = self.folding.unfolded_pairs(swept.together) * self.total
+        names = self.domain.names
+        starts = dict(zip(names, itertools.accumulate(self.domain.sizes(names), initial=0), strict=False))
+        place = {name: number for number, name in enumerate(names)}
+        ends = {name: starts[name] + self.domain[name].size for name in names}
+        return {(a, b): counts[starts[a] : ends[a], starts[b] : ends[b]] for a, b in pairs if swept.known[place[a], place[b]]}
 
     def _folded(self, clique: Clique) -> NDArray[np.float64]:
         """Probabilities of the model's own cells."""

@@ -38,7 +38,7 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.selection import exponential, flipping, groups, retention
 from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
-from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answer, distance, offset_steps, score, sensitivity, weight_steps
+from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answers, distances, offset_steps, score, sensitivity, weight_steps
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -214,14 +214,14 @@ class PrivacyKernel:
         floating point: answers, offsets and weights are public and rounded to fixed grids first; from there on all is in integers.
         """
         candidates = tuple(answers)
-        for clique in candidates:
-            check_answer(answers[clique], self.__domain.sizes(self.__canonical(clique)))
-        steps = dict(zip(candidates, weight_steps([weights[clique] for clique in candidates]), strict=True))
-        shifts = {clique: offset_steps(offsets[clique]) for clique in candidates}
+        tables = tuple(answers.values())
+        check_answers(tables, [self.__shape(clique) for clique in candidates])
+        steps = weight_steps([weights[clique] for clique in candidates])
+        shifts = [offset_steps(offsets[clique]) for clique in candidates]
         self.__meter.charge(Selection(eps))
-        counts = self.__read(candidates)
-        scores = [score(steps[r], distance(counts[r], answers[r]), shifts[r]) for r in candidates]
-        bound = sensitivity(steps.values(), self.__unit.marginal_l1)
+        gaps = distances(self.__read_tables(candidates), tables)
+        scores = [score(*one) for one in zip(steps, gaps, shifts, strict=True)]
+        bound = sensitivity(steps, self.__unit.marginal_l1)
         # the largest score + Gumbel(2 * sensitivity / eps) is the exponential mechanism; a scale rounded up only hides more
         winner = self.__noise.noisy_max(np.array(scores, dtype=np.int64), math.nextafter(2 * bound / eps, math.inf))
         return candidates[winner]
@@ -233,12 +233,10 @@ class PrivacyKernel:
         by sqrt(k) times that in L2 norm. As for scores, that holds exactly: answers are rounded to the grid of `scores`, errors are whole
         numbers of its steps, and so is the noise, sigma * COUNT_STEPS of them wide.
         """
-        cliques = tuple(answers)
-        for clique in cliques:
-            check_answer(answers[clique], self.__domain.sizes(self.__canonical(clique)))
+        cliques, tables = tuple(answers), tuple(answers.values())
+        check_answers(tables, [self.__shape(clique) for clique in cliques])
         self.__meter.charge(Gaussian(sigma, self.__unit.errors_l2(len(cliques))))
-        counts = self.__read(cliques)
-        steps = np.array([distance(counts[r], answers[r]) for r in cliques], dtype=np.int64)
+        steps = np.array(distances(self.__read_tables(cliques), tables), dtype=np.int64)
         noisy = self.__noise.gaussian(steps, sigma * COUNT_STEPS)  # a power of two: exact
         return dict(zip(cliques, (noisy / COUNT_STEPS).tolist(), strict=True))
 
@@ -316,8 +314,7 @@ class PrivacyKernel:
         Each difference moves by query_l1 at most, and so does the largest. Exact on the grid of `scores`, as `measure_errors` is.
         """
         queries = QueryClass(self.__domain, tuple(answers), threshold)
-        for clique in queries.cliques:
-            check_answer(answers[clique], self.__domain.sizes(clique))
+        check_answers([answers[clique] for clique in queries.cliques], [self.__domain.sizes(clique) for clique in queries.cliques])
         self.__meter.charge(Gaussian(sigma, float(self.__unit.query_l1)))
         counts = self.__read(queries.cliques)
         largest = max(
@@ -423,6 +420,11 @@ class PrivacyKernel:
             raise ValueError("a marginal is named by one or more columns in domain order")
         return canonical
 
+    def __shape(self, clique: Clique) -> tuple[int, ...]:
+        """Of a marginal's table. What was counted has a canonical name."""
+        counted = self.__counts.get(clique)
+        return self.__domain.sizes(self.__canonical(clique)) if counted is None else counted.shape
+
     def __total(self) -> NDArray[np.int64]:
         """The number of rows, as an array of one."""
         if self.__counts:
@@ -435,6 +437,11 @@ class PrivacyKernel:
         if unknown:
             self.__fetch(unknown)
         return {clique: self.__counts[clique] for clique in cliques}
+
+    def __read_tables(self, cliques: Collection[Clique]) -> list[NDArray[np.int64]]:
+        """The same, in the order of the cliques."""
+        counts = self.__read(cliques)
+        return [counts[clique] for clique in cliques]
 
     def __sum_down(self, clique: Clique) -> bool:
         """Keep the marginal as a sum of the smallest kept one that contains it; False if there is none."""

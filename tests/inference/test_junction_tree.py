@@ -84,7 +84,7 @@ def test_an_oracle_that_was_asked_before_answers_like_a_new_one(case, candidates
     oracle, present = SizeOracle(sizes), list(cliques)
     for candidate in candidates:
         wanted = mask_of(a for a in candidate if a < len(sizes))
-        assert oracle.fits(present, wanted, limit) == SizeOracle(sizes).fits(present, wanted, limit)
+        assert list(oracle.fitting(present, [wanted], limit)) == list(SizeOracle(sizes).fitting(present, [wanted], limit))
         assert oracle.cells(present) == SizeOracle(sizes).cells(present)
         present.append(wanted)
 
@@ -96,7 +96,7 @@ def test_a_candidate_that_fits_has_a_tree_within_the_limit(case, limit: int) -> 
     oracle = SizeOracle(sizes)
     candidate = mask_of(range(min(3, len(sizes))))
     exact = junction_tree([*cliques, candidate], sizes).cells(sizes)
-    fits = oracle.fits(cliques, candidate, limit)
+    (fits,) = oracle.fitting(cliques, [candidate], limit)
     if exact <= limit:
         assert fits
     if fits and len(sizes) <= 6:

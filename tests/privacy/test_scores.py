@@ -11,18 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from dpsynth_core.privacy.selection import scores
 from dpsynth_core.privacy.selection.scores import (
     COUNT_STEPS,
     SCORE_LIMIT,
     WEIGHT_STEPS,
     check_answer,
-    distance,
+    check_answers,
+    distances,
     offset_steps,
     score,
     weight_steps,
 )
 
 CELLS = 12
+
+
+def distance(true: np.ndarray, answer: np.ndarray) -> int:
+    (steps,) = distances([true], [answer])
+    return steps
+
+
 counts = arrays(np.int64, CELLS, elements=st.integers(0, 2**34))
 small_answers = arrays(np.float64, CELLS, elements=st.floats(-100, 1e9, allow_nan=False))
 
@@ -70,6 +79,26 @@ def test_answers_that_cannot_be_scored_exactly_are_refused(bad: float) -> None:
 def test_answers_of_the_wrong_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="shape"):
         check_answer(np.zeros((2, 3)), (3, 2))
+    with pytest.raises(ValueError, match="shape"):
+        check_answers([np.zeros(2), np.zeros((2, 3))], [(2,), (3, 2)])
+
+
+def test_many_tables_are_scored_like_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "_TOGETHER", 20)
+    rng = np.random.default_rng(0)
+    shapes = [(2, 3), (7,), (30,), (1,), (4, 4), (1,), (19,)]
+    true, answers = [rng.integers(0, 50, s) for s in shapes], [rng.normal(25, 9, s) for s in shapes]
+    assert distances(true, answers) == [distance(t, a) for t, a in zip(true, answers, strict=True)]
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_one_bad_answer_among_many_is_refused(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "_TOGETHER", 20)
+    answers = [np.ones(9) for _ in range(7)]
+    check_answers(answers, [(9,)] * 7)
+    answers[place][3] = math.nan
+    with pytest.raises(ValueError, match="too large"):
+        check_answers(answers, [(9,)] * 7)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])

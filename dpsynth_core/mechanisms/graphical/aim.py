@@ -166,7 +166,7 @@ def _select(
     """The marginal of W+ that the model answers worst beyond the noise it would be measured with, among those the capacity allows."""
     used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
     measured = {m.clique for m in (*measurements, *prior.measurements)}
-    answers = {r: model.marginal(r) for r in weights if capacity.allows(measured, r, used)}
+    answers = model.marginals(capacity.allowed(measured, weights, used))
     offsets = {r: HALF_NORMAL * budget.sigma * model.folding.model.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.folding import Folding
-from dpsynth_core.inference.junction_tree import SizeOracle, mask_of
+from dpsynth_core.inference.junction_tree import SizeOracle, holders, mask_of, within_one
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import real
@@ -47,15 +47,21 @@ class Capacity:
 
     def allows(self, measured: Iterable[Clique], candidate: Clique, fraction: float = 1.0) -> bool:
         """Whether a model of `measured` and `candidate` stays within `fraction` of the capacity, or is no larger than it was (a subset)."""
-        present, wanted = self._present(measured), self._mask(candidate)
-        return any(wanted & other == wanted for other in present) or self._sizes.fits(present, wanted, fraction * self.cells)
+        return bool(self.allowed(measured, [candidate], fraction))
+
+    def allowed(self, measured: Iterable[Clique], candidates: Iterable[Clique], fraction: float = 1.0) -> list[Clique]:
+        """Those of the candidates that it `allows`, in their order."""
+        present, every = self._present(measured), list(candidates)
+        holding, wanted = holders(present), [self._mask(clique) for clique in every]
+        fitting = self._sizes.fitting(present, (mask for mask in wanted if not within_one(mask, holding)), fraction * self.cells)
+        return [clique for clique, mask in zip(every, wanted, strict=True) if within_one(mask, holding) or next(fitting)]
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
         """JT-SIZE of a model of `measured`, in megabytes."""
         return self._sizes.cells(self._present(measured)) * BYTES_PER_CELL / MEGABYTE
 
     def _present(self, measured: Iterable[Clique]) -> tuple[int, ...]:
-        """Masks of what is in the model. Those of the last question are kept: many candidates are asked about the same model."""
+        """Masks of what is in the model. Those of the last question are kept: candidates are asked about the same model one by one, too."""
         cliques = frozenset(measured)
         if cliques != self._latest[0]:
             self._latest = cliques, tuple(sorted({self._mask(clique) for clique in (*self._domain.zeros, *cliques)}))

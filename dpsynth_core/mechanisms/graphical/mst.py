@@ -88,14 +88,14 @@ class Mst:
 
 
 def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
-    return [pair for pair in combinations(domain.names, 2) if capacity.allows((), pair)]
+    return capacity.allowed((), combinations(domain.names, 2))
 
 
 def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float) -> list[Choice]:
     """Kruskal's algorithm with the exponential mechanism on ||M_ij(D) - M_ij(independent)||_1; a forest where the capacity is too small."""
     domain = kernel.domain
     component = {name: i for i, name in enumerate(domain.names)}
-    answers = {pair: model.marginal(pair) for pair in _pairs(domain, capacity)}
+    answers = model.marginals(_pairs(domain, capacity))
     choices: list[Choice] = []
     while answers:
         choices.append(selections.choose_worst(kernel, answers, rounds.eps_for(rho / (len(domain) - 1), kernel.selection_price)))
@@ -103,6 +103,7 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
         joined = {component[a], component[b]}
         component.update((name, component[a]) for name, old in component.items() if old in joined)
         tree = [choice.clique for choice in choices]
-        answers = {(i, j): t for (i, j), t in answers.items() if component[i] != component[j] and capacity.allows(tree, (i, j))}
+        left = [pair for pair in answers if component[pair[0]] != component[pair[1]]]
+        answers = {pair: answers[pair] for pair in capacity.allowed(tree, left)}
     return choices
 

@@ -55,7 +55,7 @@ class MwemPgm:
         capacity = Capacity(domain, self.max_size_mb)
         reason = models.columns_too_large(domain, self.max_size_mb)
         reason = reason or rounds.too_many_cells(workload.cells)
-        if not reason and not any(capacity.allows((), clique) for clique in sorted(workload.cliques, key=domain.cells)):
+        if not reason and not capacity.allowed((), workload.cliques):
             reason = "every table of the workload is larger than the model's capacity; raise max_size_mb or use smaller tables"
         seconds = 2.0 + self._rounds(domain) * (0.2 + 4e-8 * workload.cells + self.max_size_mb / 80.0)
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
@@ -107,8 +107,7 @@ def _select(
     The capacity opens with the rounds, so that no early choice fills it; if nothing fits its open part, all of it is open.
     """
     measured = [m.clique for m in measurements]
-    offered = [clique for clique in workload.cliques if capacity.allows(measured, clique, progress)]
-    offered = offered or [clique for clique in workload.cliques if capacity.allows(measured, clique)]
-    answers = {clique: model.marginal(clique) for clique in offered}
+    offered = capacity.allowed(measured, workload.cliques, progress) or capacity.allowed(measured, workload.cliques)
+    answers = model.marginals(offered)
     offsets = {clique: float(kernel.domain.possible_cells(clique)) for clique in offered}
     return selections.choose(kernel, answers, dict.fromkeys(offered, 1.0), offsets, budget.eps)

@@ -9,7 +9,8 @@ first; from there on no operation rounds: counts, answers and offsets are whole 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ SCORE_LIMIT = 2**62
 """Scores are clamped to OpenDP's 64-bit integers. Clamping brings two scores closer together, never further apart."""
 _EXACT = 2.0**52
 """float64 adds whole numbers exactly, in any order, as long as the sum of their sizes stays below this (here: 2^38 people)."""
+_TOGETHER = 2**18
+"""Cells of many small tables that are worked on at a time: as many as a processor's cache holds."""
 
 
 def check_answer(answer: NDArray[np.floating], shape: tuple[int, ...]) -> None:
@@ -31,17 +34,52 @@ def check_answer(answer: NDArray[np.floating], shape: tuple[int, ...]) -> None:
         raise ValueError("an answer is not finite, or too large")
 
 
-def distance(counts: NDArray[np.int64], answer: NDArray[np.floating]) -> int:
-    """||counts - answer||_1 in steps, with the answer rounded to whole steps. Exact: see `_EXACT`; steps are a power of two.
+def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
+    """`check_answer` for each of many."""
+    if any(answer.shape != shape for answer, shape in zip(answers, shapes, strict=True)):
+        raise ValueError("an answer has the wrong shape for its marginal")
+    for block in _blocks(answers):
+        sizes = np.add.reduceat(np.abs(_flat(answers[block])), _starts(answers[block]))
+        if not bool((sizes < _EXACT / COUNT_STEPS / 2).all()):
+            raise ValueError("an answer is not finite, or too large")
 
-    All passes but the first work in place: this is what a selection spends its time on.
+
+def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.floating]]) -> list[int]:
+    """||counts - answer||_1 of each in steps, with the answers rounded to whole steps. Exact in any order of summing: see `_EXACT`; steps
+    are a power of two.
+
+    All passes but the first work in place, and small tables are worked on together: this is what a selection spends its time on.
     """
-    gaps = np.multiply(answer, COUNT_STEPS, dtype=np.float64)
-    np.rint(gaps, out=gaps)
-    gaps *= 1 / COUNT_STEPS
-    gaps -= counts
-    np.abs(gaps, out=gaps)
-    return int(gaps.sum() * COUNT_STEPS)
+    steps: list[int] = []
+    for block in _blocks(answers):
+        gaps = _flat(answers[block])
+        gaps *= COUNT_STEPS
+        np.rint(gaps, out=gaps)
+        gaps *= 1 / COUNT_STEPS
+        gaps -= _flat(counts[block])
+        np.abs(gaps, out=gaps)
+        steps += (np.add.reduceat(gaps, _starts(answers[block])) * COUNT_STEPS).astype(np.int64).tolist()
+    return steps
+
+
+def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
+    """Runs of tables that are worked on together: as many as have `_TOGETHER` cells, or one."""
+    start, cells = 0, 0
+    for number, table in enumerate(tables):
+        if cells and cells + table.size > _TOGETHER:
+            yield slice(start, number)
+            start, cells = number, 0
+        cells += table.size
+    yield slice(start, len(tables))
+
+
+def _flat(tables: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """All cells, one table after the other; a copy."""
+    return np.concatenate([table.ravel() for table in tables], dtype=np.float64)
+
+
+def _starts(tables: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
+    return np.cumsum([0, *(table.size for table in tables[:-1])])
 
 
 def weight_steps(weights: Collection[float]) -> list[int]:

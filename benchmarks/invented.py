@@ -1,0 +1,72 @@
+"""Invented tables of any width: columns depend on each other in groups, and the groups a little on each other.
+
+Every record has a hidden type; every group of columns a hidden value that follows from the type and chance; every column of the group
+follows from that value and chance. Nobody is in such a table, so its counts may be looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+TYPES = 6
+"""Hidden types of records."""
+CHUNK_ROWS = 250_000
+
+
+@dataclass(frozen=True)
+class Invented:
+    """What a table is made of. sizes: number of values of each column. group: columns that depend on each other directly. strength: from 0
+    to 1, how often a column follows its group rather than chance."""
+
+    name: str
+    rows: int
+    sizes: tuple[int, ...]
+    group: int = 5
+    strength: float = 0.7
+    seed: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return tuple(f"c{number:03d}" for number in range(len(self.sizes)))
+
+
+def sizes(columns: int, choices: Sequence[int], seed: int = 0) -> tuple[int, ...]:
+    """Numbers of values for so many columns, drawn from a list."""
+    return tuple(np.random.default_rng(seed).choice(choices, columns).tolist())
+
+
+def write(table: Invented, folder: Path) -> tuple[Path, Path]:
+    """A Parquet file of codes, and its domain: of which no cell is for missing or other values."""
+    data, domain = folder / f"{table.name}.parquet", folder / f"{table.name}.json"
+    schema = pa.schema([(name, pa.int32()) for name in table.names])
+    with pq.ParquetWriter(data, schema) as writer:
+        for start in range(0, table.rows, CHUNK_ROWS):
+            columns = _columns(table, min(CHUNK_ROWS, table.rows - start), start)
+            writer.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
+    domain.write_text(json.dumps(dict(zip(table.names, table.sizes, strict=True))), encoding="utf-8")
+    return data, domain
+
+
+def _columns(table: Invented, rows: int, start: int) -> list[NDArray[np.int32]]:
+    """The codes of one chunk, int32 of shape (rows,) for each column; the same table's chunks follow the same tables of chances."""
+    shape, chance = np.random.default_rng(table.seed), np.random.default_rng((table.seed, start + 1))
+    types = chance.choice(TYPES, rows, p=shape.dirichlet(np.ones(TYPES)))
+    hidden, columns = types, list[NDArray[np.int32]]()
+    for number, size in enumerate(table.sizes):
+        if number % table.group == 0:
+            follows = shape.permutation(TYPES)[types]
+            hidden = np.where(chance.random(rows) < table.strength, follows, chance.integers(TYPES, size=rows))
+        favourite = shape.integers(size, size=TYPES)
+        base = shape.dirichlet(1 / np.arange(1, size + 1))  # a few frequent values, many rare ones
+        own = np.minimum(np.searchsorted(np.cumsum(base), chance.random(rows)), size - 1)
+        columns.append(np.where(chance.random(rows) < table.strength, favourite[hidden], own).astype(np.int32))
+    return columns

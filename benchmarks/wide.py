@@ -1,0 +1,124 @@
+"""Tables of many columns and all their pairs, through the command line: time, memory, and where both go.
+
+    python -m benchmarks.wide                             # 35, 100 and 300 columns, AIM
+    python -m benchmarks.wide --columns 100 --mechanisms independent mst aim mwem_pgm gaussian residual_planner
+
+Each run is a process of its own, at the defaults of the command line, certificate included. The tables are invented.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.invented import Invented, sizes, write
+from benchmarks.programs import OURS, execute, versions
+from benchmarks.table import RESULTS
+from dpsynth_core.release import times
+
+ROWS = 50_000
+SIZES = {
+    35: (2, 2, 3, 5, 9, 16, 24, 42, 99, 181),
+    100: (2, 2, 3, 4, 5, 6, 8, 10, 16, 32),
+    300: (2, 2, 3, 4, 5, 6, 8, 10, 12, 16),
+}
+"""By number of columns, the numbers of values that they are drawn from."""
+LIMITS = {35: (240.0, 4096.0), 100: (600.0, 4096.0), 300: (3600.0, 8192.0)}
+"""Wall seconds and megabytes that a run of AIM on two cores may take."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    target = options.results / "wide.json"
+    runs = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
+    with tempfile.TemporaryDirectory() as place:
+        for columns in options.columns:
+            data, domain = write(table_of(columns, options.rows), Path(place))
+            for mechanism in options.mechanisms:
+                run = measured(data, domain, columns, options, mechanism, Path(place) / f"{mechanism}-{columns}")
+                same = (columns, mechanism, options.rows)
+                runs = [*(one for one in runs if (one["columns"], one["mechanism"], one["rows"]) != same), run]
+                options.results.mkdir(parents=True, exist_ok=True)
+                target.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
+                target.with_suffix(".md").write_text(_markdown(runs), encoding="utf-8")
+                print(_line(run), flush=True)
+    return 0
+
+
+def table_of(columns: int, rows: int = ROWS) -> Invented:
+    """The invented table of so many columns."""
+    return Invented(f"wide-{columns}", rows, sizes(columns, SIZES.get(columns, SIZES[100]), seed=columns), seed=columns)
+
+
+def measured(data: Path, domain: Path, columns: int, options: argparse.Namespace, mechanism: str, out: Path) -> dict[str, Any]:
+    """One run: what the process cost, the phases that it states, the sizes of its files; or why it was refused."""
+    command = [
+        *(sys.executable, "-m", "dpsynth_core", "synthesize", str(data), "--domain", str(domain), "--workload", "all-2way"),
+        *("--mechanism", mechanism, "--epsilon", str(options.epsilon), "--out", str(out)),
+        *(part for pair in options.set for part in ("--set", pair)),
+    ]
+    asked = {"columns": columns, "rows": options.rows, "mechanism": mechanism, "epsilon": options.epsilon, "settings": options.set}
+    made = {"cores": os.cpu_count(), "began": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions(OURS)}
+    try:
+        cost = execute(command)
+    except RuntimeError as error:
+        return {**asked, **made, "refused": str(error).strip().splitlines()[-1]}
+    stated = times.read(out)
+    sizes_mb = {path.name: round(path.stat().st_size / 1e6, 2) for path in sorted(out.iterdir())}
+    details = json.loads((out / "release.json").read_text(encoding="utf-8"))["details"]
+    facts = {"rounds": details.get("rounds"), "phases": stated.value["phases"] if stated else {}, "files_mb": sizes_mb}
+    return {**asked, **made, **asdict(cost), **facts}
+
+
+def _line(run: dict[str, Any]) -> str:
+    what = f"{run['mechanism']}, {run['columns']} columns"
+    if "refused" in run:
+        return f"{what}: refused: {run['refused']}"
+    largest = sorted(run["phases"].items(), key=lambda phase: -phase[1])[1:6]
+    phases = ", ".join(f"{name} {seconds:.0f}" for name, seconds in largest)
+    return f"{what}: {run['seconds']:.0f} s, {run['cpu_seconds']:.0f} processor seconds, {run['peak_mb']:,} MB; {phases} s"
+
+
+def _markdown(runs: list[dict[str, Any]]) -> str:
+    lines = [
+        "All pairs of many columns, through the command line at its defaults (certificate included), each run a process of its own.",
+        "The tables are invented (`benchmarks/invented.py`). Load: of the machine, in the last minute; above the number of cores, wall",
+        "seconds mean little.",
+        "",
+        "| columns | pairs | rows | mechanism | epsilon | rounds | seconds | processor seconds | peak MB | load "
+        "| release.json MB | bundle MB |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for run in sorted(runs, key=lambda run: (run["columns"], run["mechanism"])):
+        pairs = run["columns"] * (run["columns"] - 1) // 2
+        head = f"| {run['columns']} | {pairs:,} | {run['rows']:,} | {run['mechanism']} | {run['epsilon']:g} "
+        if "refused" in run:
+            lines.append(f"{head}| | refused: {run['refused']} | | | | | |")
+            continue
+        size = run["files_mb"]
+        costs = f"| {run['rounds'] or ''} | {run['seconds']:,.0f} | {run['cpu_seconds']:,.0f} | {run['peak_mb']:,} | {run['load']:.1f} "
+        lines.append(f"{head}{costs}| {size.get('release.json', 0):.1f} | {size.get('release.zip', 0):.1f} |")
+    return "\n".join([*lines, ""])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.wide", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--columns", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--mechanisms", nargs="+", default=["aim"])
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
