@@ -32,8 +32,10 @@ from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.passive import active_part
 from dpsynth_core.bundle.reproduce import other_versions
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Largest, state
+from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total, known_total
@@ -238,14 +240,18 @@ class _Opened:
         except _Wrong:
             return self.release
 
+    @property
+    def evidence(self) -> Evidence:
+        """What was released, with the rows."""
+        return Evidence(self.release.domain, self.codes, self.release.measurements, self.release.total)
+
     @cached_property
     def published(self) -> dict[Clique, NDArray[np.float64]]:
         """The workload's marginals of the rows or, where there are none, of the noisy tables, as fractions."""
-        released = Evidence(self.release.domain, self.codes, self.release.measurements, self.release.total)
         if self.codes is None:
             tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.measurements)
-            return released.published(tables)
-        return released.published(self.plan.workload.cliques)
+            return self.evidence.published(tables)
+        return self.evidence.published(self.plan.workload.cliques)
 
     @cached_property
     def total(self) -> Total | None:
@@ -440,7 +446,7 @@ def _certificate(opened: _Opened) -> str:
     noisy = {one.attributes: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals}
     released = {clique: opened.published[clique] for clique in noisy}
     measured = certificate.total, certificate.sigma, certificate.rho, certificate.of, _largest(opened, certificate)
-    recomputed = state(noisy, released, *measured)
+    recomputed = state(noisy, released, *measured, _columns_alone(opened, certificate, released))
     stated = asdict(certificate)
     different = sorted(name for name, value in asdict(recomputed).items() if not _alike(value, stated[name]))
     _expect(not different, f"its numbers do not follow from its errors: {_some(different)}")
@@ -452,6 +458,21 @@ def _largest(opened: _Opened, certificate: Certificate) -> Largest:
     paid = any(type(e) is Gaussian and _near(e.sigma, certificate.max_sigma) for e in opened.release.charges)
     _expect(paid, "its noise is not what was paid for")
     return Largest(certificate.max_error * certificate.total.value, certificate.max_sigma, opened.plan.workload.threshold)
+
+
+def _columns_alone(opened: _Opened, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> ColumnsAlone | None:
+    """The yardstick, from its measured errors. Earlier versions made certificates without one."""
+    stated, sigma = certificate.columns, opened.plan.columns_sigma
+    answers = [answer for answer in opened.release.transcript if answer.operation == "measure_errors"]
+    if stated is None:
+        _expect(len(answers) == 1, "its yardstick is missing")
+        return None
+    columns = None if sigma is None else columns_alone.of(opened.evidence, sigma, released)
+    if columns is None:
+        raise _Wrong("it has a yardstick that cannot be measured in such a release")
+    _expect(len(answers) == 2 and _near(answers[1].arguments[0], stated.sigma), "its yardstick is not what was paid for")
+    noisy = answers[1].value
+    return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)
 
 
 def _distances(opened: _Opened) -> str:

@@ -20,8 +20,8 @@ _SHAPE_LEGEND = alt.Legend(
     orient="bottom", columns=3, symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60
 )
 _ERROR = "People in a wrong cell"
-_YARDSTICKS = {"independent": INDEPENDENT, "gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
-_SHAPES = {INDEPENDENT: "square", GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}
+_YARDSTICKS = {"gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
+_SHAPES = {GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
@@ -30,7 +30,6 @@ _TOLD = {
     "together": "At most, all tables at once (95 %)",
     "bound": "Bound without certificate (95 %)",
     "paper": "The same as the paper bounds it",
-    "independent": f"Expected of {INDEPENDENT}",
     "gaussian": f"Expected of {GAUSSIAN}",
     "residuals": f"Expected of {RESIDUALS}",
     "sample": "Expected of a random sample that is as good on average",
@@ -69,7 +68,7 @@ def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
     frame = _with_readings(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
-    error_columns = ["limit", "independent", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
+    error_columns = ["limit", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
     reach = min(1.0, 1.05 * max(0.01, float(frame[error_columns].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
@@ -114,22 +113,26 @@ def _yardsticks(frame: pd.DataFrame, order: list[str], scale: alt.Scale, certifi
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """What would a simpler way have given on the same budget, on average? Columns: series, error, high (NaN where there is none)."""
+    """What would a simpler way have given on the same budget, on average? Columns: series, error, low, high (NaN where there is none)."""
     order = [name for name in (OURS, OURS_BOUND, TRUE, RESIDUALS, GAUSSIAN, INDEPENDENT) if name in set(zoned.value["series"])]
     frame = zoned.value.assign(told=[f"{value:.1%}" for value in zoned.value["error"]], ours=zoned.value["series"].isin([OURS, OURS_BOUND]))
     y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=210))
-    x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * float(frame["error"].max()))]))
+    reach = float(frame[["error", "high"]].max().max())
+    x = alt.X("error:Q", title=None, axis=None, scale=alt.Scale(domain=[0, max(0.01, 1.2 * reach)]))
     tooltip = [
         alt.Tooltip("series:N", title="Series"),
         alt.Tooltip("error:Q", title=_ERROR, format=".2%"),
+        alt.Tooltip("low:Q", title="At least (95 %)", format=".2%"),
         alt.Tooltip("high:Q", title="At most (95 %)", format=".2%"),
     ]
     colour = alt.Color("ours:N", scale=alt.Scale(domain=[True, False], range=[STRONG, INK]), legend=None)
     bars = alt.Chart(frame).mark_bar(height=16, cornerRadiusEnd=2).encode(y=y, x=x, color=colour, tooltip=tooltip)
+    doubt = alt.Chart(frame).mark_rule(color=MIDDLE, strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", tooltip=tooltip)
+    frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "People in a wrong cell, on average over the tables, on the same budget."
-    return finish(alt.layer(bars, ends.encode(y=y, x=x, text="told:N")), zoned, title, caption, height=alt.Step(28))
+    caption = "People in a wrong cell, on average over the tables, on the same budget. Line: where the true number is (95 %)."
+    return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
 def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:

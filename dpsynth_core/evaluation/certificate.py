@@ -13,6 +13,9 @@ A tenth of the budget (`spec.CERTIFIED_LARGEST`) measures one more number, the l
 person moves that by 1, not by 2, and there is one of it, not k: it is known many times better than each of the k. Where the workload asks
 thresholds ("at least t of these columns"), the largest error is that of the thresholds. The k errors are the plain marginals' also then:
 one person is in many thresholds of a marginal at once, so that the L1 error of a table of thresholds is as many times more sensitive.
+
+Another part (`spec.CERTIFIED_COLUMNS`) measures the same k errors of other answers, the products of single columns, of which the mean alone
+is stated: a yardstick (`columns_alone`). A release that is such a product itself needs none.
 """
 
 from __future__ import annotations
@@ -24,12 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.evaluation.columns_alone import Columns, ColumnsAlone
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.planning.spec import CERTIFIED_LARGEST
+from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.queries import at_least
 
@@ -63,7 +67,7 @@ class Certificate:
 
     sample: publishing so many random records would be expected to be as accurate as mean_error (see `subsampling`); sample95: the same for
     mean_bound95, so the rows are worth at least that with 95 % confidence. By the rows' own marginals; None for answers, and where no
-    sample would be large enough.
+    sample would be large enough. columns: the yardstick, None where the release is one itself or does not publish its columns.
     """
 
     of: str
@@ -78,11 +82,17 @@ class Certificate:
     max_error: float
     max_bound95: float
     max_sigma: float
+    columns: ColumnsAlone | None = None
 
     @property
     def deviation(self) -> float:
         """The noise of each of its marginals' errors, as a share of people."""
         return IN_WRONG_CELL * self.sigma / self.total.value
+
+    @property
+    def mean_low95(self) -> float:
+        """What the mean error is at least, with 95 % confidence: as far below what was measured as its bound is above."""
+        return max(0.0, 2 * self.mean_error - self.mean_bound95)
 
 
 @dataclass(frozen=True)
@@ -95,19 +105,41 @@ class Largest:
 
 
 def certify(
-    kernel: Kernel, published: Mapping[Clique, NDArray[np.float64]], released_total: Total | None, of: str, threshold: int | None = None
+    kernel: Kernel,
+    published: Mapping[Clique, NDArray[np.float64]],
+    released_total: Total | None,
+    of: str,
+    threshold: int | None = None,
+    columns: Columns | None = None,
 ) -> Certificate:
     """Spend all that `kernel` has left on measuring the errors of `published`: fractions by marginal, the rows' or the answers'.
 
-    released_total: the number of records, if it was released before. threshold: the workload's.
+    released_total: the number of records, if it was released before. threshold: the workload's. columns: those of the release, for the
+    yardstick.
     """
     total = released_total or _measured(kernel)
-    sigma = kernel.unit.marginal_l1 * math.sqrt(len(published) / (2 * (1 - CERTIFIED_LARGEST) * kernel.rho_left))
+    rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
+    sigma = _sigma(kernel, len(published), (1 - CERTIFIED_LARGEST - yardstick) * rho)
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
+    alone = None if columns is None else _columns_alone(kernel, columns, published, total, yardstick * rho)
     max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
     answers = {r: fractions * total.value for r, fractions in _at_threshold(published, threshold).items()}
     largest = Largest(kernel.measure_largest_error(answers, max_sigma, threshold), max_sigma, threshold)
-    return state(noisy, published, total, sigma, kernel.rho_spent, of, largest)
+    return state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
+
+
+def _sigma(kernel: Kernel, tables: int, rho: float) -> float:
+    """Noise of each of so many L1 distances that cost rho together."""
+    return kernel.unit.marginal_l1 * math.sqrt(tables / (2 * rho))
+
+
+def _columns_alone(
+    kernel: Kernel, columns: Columns, published: Mapping[Clique, NDArray[np.float64]], total: Total, rho: float
+) -> ColumnsAlone:
+    """Measure how far the products of the columns are off in the tables that are published."""
+    sigma = _sigma(kernel, len(published), rho)
+    noisy = kernel.measure_errors({r: columns.product(r) * total.value for r in published}, sigma)
+    return columns.stated(math.fsum(noisy.values()) / len(noisy), sigma, published, total)
 
 
 def state(
@@ -118,6 +150,7 @@ def state(
     rho: float,
     of: str,
     largest: Largest,
+    columns: ColumnsAlone | None = None,
 ) -> Certificate:
     """What follows from the measured distances of `published` (L1, in records, noise `sigma`): whoever has both can repeat it."""
     masses = {r: round(float(np.abs(fractions).sum()), 12) for r, fractions in published.items()}  # 1 for rows, exactly
@@ -150,6 +183,7 @@ def state(
         max_error=largest.error / total.value,
         max_bound95=_largest_bound(largest, published, total, of),
         max_sigma=largest.sigma,
+        columns=columns,
     )
 
 

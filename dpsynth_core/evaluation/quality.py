@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation import baselines
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
 from dpsynth_core.evaluation.certificate import Certificate, mean_bound
+from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence, Truth, label
 from dpsynth_core.evaluation.distances import in_wrong_cell, largest_gap
 from dpsynth_core.evaluation.quantiles import normal
@@ -43,7 +44,6 @@ OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, SAMPLE, BEFORE, TRUE = (
 )
 
 _SUPPORT = {SUPPORTED: MEASURED, UNSUPPORTED: INFERRED, UNBOUNDED: GUESS}
-_NOT_OF_TABLES = "independent"
 
 Array = NDArray[np.float64]
 
@@ -71,8 +71,8 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
     Columns: rank, marginal (label), columns (number of), cells, support (one of SUPPORT), sigma (noise per cell, people);
     error (certified, unbiased, not below 0), low (95 % lower bound), together (95 % upper bound for all tables at once);
     bound, paper (95 % a-priori bounds: the tight one, the paper's); limit (95 %: the certificate's bound, else the a-priori one);
-    independent, gaussian, residuals, sample (expected on the same budget; of a random sample that is as good on average). Shares of
-    people, NaN where there is none. With truth also true, the exact error, by which the rows are then sorted.
+    gaussian, residuals, sample (expected on the same budget; of a random sample that is as good on average). Shares of people, NaN where
+    there is none. With truth also true, the exact error, by which the rows are then sorted.
     """
     if truth is None:
         return combine(lambda s: _marginal_table(s, None), statements)
@@ -133,29 +133,15 @@ def _index(cliques: Sequence[Clique]) -> pd.Index:
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:
-    """Errors of the baselines. Independent says nothing about itself; a sample needs a certificate to be as good as."""
+    """Errors of the baselines table by table. A sample needs a certificate to be as good as."""
     rho, unit, total = statements.rho, statements.unit, max(1.0, statements.evidence.total)
-    workload, columns = statements.workload, _columns(statements)
-    whole = {r: table for r, table in published.items() if set(r) <= set(columns)} if statements.mechanism != _NOT_OF_TABLES else {}
+    workload = statements.workload
     sample = statements.certificate.sample if statements.certificate else None
     return {
-        "independent": baselines.independent(statements.evidence.domain, whole, columns, rho, unit.marginal_l2, total),
         "gaussian": baselines.gaussian(workload, rho, unit.marginal_l2, total) if statements.mechanism != "gaussian" else {},
         "residuals": baselines.residual_planner(workload, rho, unit, total) if statements.mechanism != "residual_planner" else {},
         "sample": {r: expected_error(gather([table]), round(sample)) for r, table in published.items()} if sample else {},
     }
-
-
-def _columns(statements: Statements) -> dict[str, Array]:
-    """Single columns as published, as distributions."""
-    marginals = statements.published([(name,) for name in statements.evidence.domain.names])
-    return {name: _positive(table) / _positive(table).sum() for (name,), table in marginals.items()}
-
-
-def _positive(table: Array) -> Array:
-    """A noisy table without its negative cells; even where nothing is left."""
-    kept = np.maximum(table, 0.0)
-    return kept if kept.sum() > 0 else np.ones_like(kept)
 
 
 def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
@@ -166,11 +152,12 @@ def _true_error(published: Array | None, counts: NDArray[np.int64]) -> float:
 class Headline:
     """What a release amounts to, in shares of people over all tables.
 
-    certified: whether mean and worst are measured. mean, mean_limit: on average, and at most (95 %); without a certificate the mean of the
-    bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so many records is as accurate
-    (None where the certificate says nothing of it); people: records that there are. independent, gaussian, residuals: means of the
-    baselines, NaN where there are none. largest, largest_limit: the largest error of a single cell, as a share of all people, and at most
-    (95 %), NaN without a certificate; with a `threshold` t, of a single "at least t of these columns" instead of a cell.
+    certified: whether mean and worst are measured. mean, mean_low, mean_limit: on average, at least and at most (95 % each); without a
+    certificate the mean of the bounds. worst: the largest limit; worst_table. bounded: tables with a limit. sample: a random sample of so
+    many records is as accurate (None where the certificate says nothing of it); people: records that there are. columns: the yardstick,
+    where it was measured. gaussian, residuals: means of the baselines, NaN where there are none. largest, largest_limit: the largest error
+    of a single cell, as a share of all people, and at most (95 %), NaN without a certificate; with a `threshold` t, of a single "at least t
+    of these columns" instead of a cell.
     """
 
     tables: int
@@ -179,12 +166,13 @@ class Headline:
     certified: bool
     has_rows: bool
     mean: float
+    mean_low: float
     mean_limit: float
     worst: float
     worst_table: str
     sample: float | None
     people: float
-    independent: float
+    columns: ColumnsAlone | None
     gaussian: float
     residuals: float
     largest: float
@@ -222,12 +210,13 @@ def _headline(statements: Statements, table: pd.DataFrame) -> Headline:
         certified=certificate is not None,
         has_rows=statements.evidence.codes is not None,
         mean=max(0.0, certificate.mean_error) if certificate else math.nan,
+        mean_low=certificate.mean_low95 if certificate else math.nan,
         mean_limit=min(1.0, certificate.mean_bound95) if certificate else float(bounded["limit"].mean()),
         worst=float(bounded["limit"].iloc[0]) if len(bounded) else math.nan,
         worst_table=str(bounded["marginal"].iloc[0]) if len(bounded) else "",
         sample=certificate.sample if certificate else None,
         people=statements.evidence.total,
-        independent=float(table["independent"].mean()),
+        columns=certificate.columns if certificate else None,
         gaussian=float(table["gaussian"].mean()),
         residuals=float(table["residuals"].mean()),
         largest=_share(certificate.max_error if certificate else None),
@@ -290,7 +279,8 @@ def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int6
 
 
 def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
-    """This release and the baselines, averaged over the tables. Columns: series, error, high (95 % bound; NaN for the baselines).
+    """This release and the baselines, averaged over the tables. Columns: series, error, low, high (95 % each; NaN where the error is no
+    measurement). Of Independent, low and high are for a run of it on the same budget.
 
     table: with truth, the true mean is a series too.
     """
@@ -298,12 +288,14 @@ def means(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFra
 
 
 def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
-    ours = (OURS, head.mean, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, math.nan)
-    others = {INDEPENDENT: head.independent, GAUSSIAN: head.gaussian, RESIDUALS: head.residuals}
-    rows = [ours, *((name, error, math.nan) for name, error in others.items())]
+    certain = math.nan, math.nan
+    rows = [(OURS, head.mean, head.mean_low, head.mean_limit) if head.certified else (OURS_BOUND, head.mean_limit, *certain)]
+    if head.columns is not None:
+        rows.append((INDEPENDENT, max(0.0, head.columns.error), head.columns.low95, head.columns.high95))
+    rows += [(GAUSSIAN, head.gaussian, *certain), (RESIDUALS, head.residuals, *certain)]
     if "true" in table:
-        rows.append((TRUE, float(table["true"].mean()), math.nan))
-    return pd.DataFrame([row for row in rows if not math.isnan(row[1])], columns=["series", "error", "high"])
+        rows.append((TRUE, float(table["true"].mean()), *certain))
+    return pd.DataFrame([row for row in rows if not math.isnan(row[1])], columns=["series", "error", "low", "high"])
 
 
 @dataclass(frozen=True)

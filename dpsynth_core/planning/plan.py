@@ -6,6 +6,7 @@ draft is not complete yet.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import division
 from dpsynth_core.mechanisms.discovery.division import Portion
+from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import origins, weakness
@@ -157,6 +159,15 @@ class Plan:
     def settings(self) -> dict[str, Setting]:
         """The value of every parameter of the mechanism."""
         return {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
+
+    @property
+    def columns_sigma(self) -> float | None:
+        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate and what is learnt taken
+        off; None for Independent itself."""
+        if isinstance(self.mechanism, Independent):
+            return None
+        rho = budgeted(Independent(), self.spec.budget, Domain.from_json(self.spec.domain).unknown).mechanism
+        return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property
     def condition(self) -> str:

@@ -19,7 +19,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning.plan import Shares
-from dpsynth_core.planning.spec import CERTIFIED_LARGEST
+from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
@@ -65,7 +65,7 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
     in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
-    sigma = unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST) * rho))  # of the L1 distance
+    sigma = unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho))  # of the L1 distance
     return _quantile() * sigma / 2
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
+from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.arrow_times import holds_times, readable
@@ -269,6 +270,7 @@ _CERTIFIED = ("error", "bound95", "simultaneous95")
 
 def _certificate_json(certificate: Certificate) -> dict[str, Any]:
     """What it says of tables as L1 distances, what it says of single cells as shares."""
+    yardstick = {} if certificate.columns is None else {"columns": _columns_json(certificate.columns)}
     return {
         "of": certificate.of,
         "mean_error": certificate.mean_error / IN_WRONG_CELL,
@@ -286,16 +288,33 @@ def _certificate_json(certificate: Certificate) -> dict[str, Any]:
             {"attributes": list(one.attributes), **{name: getattr(one, name) / IN_WRONG_CELL for name in _CERTIFIED}}
             for one in certificate.marginals
         ],
+        **yardstick,
     }
 
 
+_COLUMNS = ("error", "low95", "high95")
+
+
+def _columns_json(columns: ColumnsAlone) -> dict[str, float]:
+    """As L1 distances, like what is said of tables."""
+    return {name: getattr(columns, name) / IN_WRONG_CELL for name in _COLUMNS} | {"sigma": columns.sigma}
+
+
+def _columns(obj: Mapping[str, float] | None) -> ColumnsAlone | None:
+    """None: earlier releases have no such yardstick."""
+    if obj is None:
+        return None
+    error, low, high = (IN_WRONG_CELL * obj[name] for name in _COLUMNS)
+    return ColumnsAlone(error, low, high, obj["sigma"])
+
+
 def _certificate(obj: Mapping[str, Any]) -> Certificate:
-    stated = {field.name: obj[field.name] for field in fields(Certificate)}
+    stated = {field.name: obj[field.name] for field in fields(Certificate) if field.name != "columns"}
     stated |= {name: IN_WRONG_CELL * obj[name] for name in ("mean_error", "mean_bound95")}
     marginals = tuple(
         Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"]
     )
-    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals})
+    return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals}, columns=_columns(obj.get("columns")))
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:

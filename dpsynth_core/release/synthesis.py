@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
 from dpsynth_core.evaluation.comparison import Evidence
@@ -51,7 +52,7 @@ from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 Fractions = dict[Clique, NDArray[np.float64]]
@@ -186,10 +187,11 @@ def carry_out(
     plan, kernel = learnt(plan, kernel, journal)
     finished = _run_mechanism(plan, kernel, journal)
     codes, table = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
-    published = _published(plan, finished, journal.measurements, codes)
+    released = Evidence(plan.domain, codes, journal.measurements, float(finished.total))
+    published = _published(plan, released)
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
-    certificate = _certify(plan, kernel, published, total, codes is not None, journal)
+    certificate = _certify(plan, kernel, published, total, released, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,
@@ -267,7 +269,7 @@ def _state_bounds(
 
 
 def _certify(
-    plan: Plan, kernel: SealedKernel, published: Fractions, total: Total | None, has_rows: bool, journal: Journal
+    plan: Plan, kernel: SealedKernel, published: Fractions, total: Total | None, released: Evidence, journal: Journal
 ) -> Certificate | None:
     """Measure the errors of what is published with the share that was kept for it; None where nothing was kept, or where the run
     was interrupted before its end."""
@@ -275,19 +277,19 @@ def _certify(
         return None
     journal.announce("measuring the errors of what is published", kernel.rho_spent, done=1.0)
     with journal.phase("certificate"):
-        stage = kernel.part(plan.shares.certificate)
+        stage, sigma = kernel.part(plan.shares.certificate), plan.columns_sigma
+        columns = None if sigma is None else columns_alone.of(released, sigma, published)
         try:
-            return certify(stage, published, total, ROWS if has_rows else ANSWERS, plan.workload.threshold)
+            return certify(stage, published, total, ANSWERS if released.codes is None else ROWS, plan.workload.threshold, columns)
         except AnswersEnd:  # the replayed run was interrupted here
             return None
 
 
-def _published(plan: Plan, finished: Finished, measurements: Sequence[Measurement], codes: NDArray[np.int32] | None) -> Fractions:
+def _published(plan: Plan, released: Evidence) -> Fractions:
     """What is published of each marginal of the workload, as fractions: made from rows and noisy tables alone, as whoever has the release
     can. Where a rule or a check is published and the workload is not, of what was measured beside it."""
     publishes_tables = plan.mechanism.card.publishes_tables
-    cliques = plan.workload.cliques if publishes_tables else [m.clique for m in measurements if m.clique]
-    return Evidence(plan.domain, codes, measurements, finished.total).published(cliques)
+    return released.published(plan.workload.cliques if publishes_tables else [m.clique for m in released.measurements if m.clique])
 
 
 def today() -> str:

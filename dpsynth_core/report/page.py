@@ -39,7 +39,7 @@ _MAP_CAPTION = (
 _TEXTS = ("Table", "Support")
 _HEADS = (
     *("Table", "Cells", "Support", "Measured error", "At most", "All at once", "Known beforehand"),
-    *("Columns alone", "Noisy answers", "Best noisy answers"),
+    *("Noisy answers", "Best noisy answers"),
 )
 
 
@@ -138,7 +138,6 @@ def _html_table_row(row: Any) -> str:
         f"<td class=n>{_number(row.limit, '.1%')}</td>",
         f"<td class=n>{_number(row.together, '.1%')}</td>",
         f"<td class=n>{_number(row.bound, '.1%')}</td>",
-        f"<td class=n>{_number(row.independent, '.1%')}</td>",
         f"<td class=n>{_number(row.gaussian, '.1%')}</td>",
         f"<td class=n>{_number(row.residuals, '.1%')}</td>",
     )

@@ -13,6 +13,7 @@ import pytest
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.certificate import ROWS, Certificate, Certified, Largest, state
+from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Statements
 from dpsynth_core.evaluation.totals import Total
@@ -117,7 +118,6 @@ def test_truth_makes_the_table_curator_only_and_sets_its_order() -> None:
 
 
 def test_a_mechanism_is_not_compared_with_itself() -> None:
-    assert quality.marginal_table(released(statements(mechanism="independent"))).value["independent"].isna().all()
     table = quality.marginal_table(released(statements(mechanism="gaussian", codes=None))).value
     assert table["gaussian"].isna().all()
     assert table["residuals"].notna().all()
@@ -131,6 +131,15 @@ def test_the_baselines_are_among_the_means() -> None:
     means = quality.means(quality.headline(released(statements(CERTIFIED)), table), table).value.set_index("series")["error"]
     assert means[quality.RESIDUALS] == pytest.approx(table.value["residuals"].mean())
     assert means[quality.RESIDUALS] < means[quality.GAUSSIAN]
+    assert quality.INDEPENDENT not in means  # this certificate did not measure it
+
+
+def test_columns_alone_are_among_the_means_where_they_were_measured() -> None:
+    stated = released(statements(replace(CERTIFIED, columns=ColumnsAlone(0.2, 0.1, 0.25, 30.0))))
+    table = quality.marginal_table(stated)
+    means = quality.means(quality.headline(stated, table), table).value.set_index("series")
+    assert means.loc[quality.INDEPENDENT].tolist() == [0.2, 0.1, 0.25]
+    assert means.loc[quality.OURS, "low"] == pytest.approx(max(0.0, 2 * CERTIFIED.mean_error - CERTIFIED.mean_bound95))
 
 
 def test_answers_without_rows_are_judged_by_what_they_say() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from dpsynth_core.evaluation.certificate import ROWS, certify
+from dpsynth_core.evaluation.columns_alone import Columns
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
@@ -101,7 +102,8 @@ def test_what_is_told_of_a_certificate_beforehand_is_what_it_does(unit: Unit) ->
     kernel = PrivacyKernel(people(), unit, 0.01, SeededNoise(1))
     cliques = workload.all_kway(kernel.domain, 2).cliques
     published = {r: np.full(kernel.domain.sizes(r), 1 / kernel.domain.cells(r)) for r in cliques}
-    made = certify(kernel, published, Total(4000.0, 0.0), ROWS)
+    shares = {name: np.full(kernel.domain[name].size, 1 / kernel.domain[name].size) for name in kernel.domain.names}
+    made = certify(kernel, published, Total(4000.0, 0.0), ROWS, None, Columns(kernel.domain, shares, {}, 1.0))
     width = ndtri(0.975)
     assert precision.certificate_margin(0.01, unit, len(cliques)) == pytest.approx(width * made.sigma / 2, rel=1e-6)
     assert precision.largest_margin(0.01, unit) == pytest.approx(width * made.max_sigma, rel=1e-6)

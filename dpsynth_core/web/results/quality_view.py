@@ -133,7 +133,7 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
         st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
         return
     number = st.column_config.NumberColumn
-    columns = ["marginal", "limit", "error", "support", "independent", "gaussian", "residuals", "sample", "bound", "cells", "sigma"]
+    columns = ["marginal", "limit", "error", "support", "gaussian", "residuals", "sample", "bound", "cells", "sigma"]
     st.dataframe(
         table.value,
         hide_index=True,
@@ -144,7 +144,6 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
             "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
             "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
             "support": st.column_config.TextColumn("Support", help="Whether a noisy table of the mechanism contains it."),
-            "independent": number("Columns alone", format="percent", help="What Independent would be expected to give on this budget."),
             "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
             "residuals": number(
                 "Best noisy answers",
