@@ -8,6 +8,7 @@ into a cell where a potential is zero.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -20,6 +21,10 @@ _Bucket = tuple[int, list[tuple[Table, Labels]]]
 
 GATHER_CELLS = 4_000_000
 """Conditional probabilities are looked up for at most this many (row, value) pairs at a time."""
+MOST_CELLS = 2**62
+"""Combinations of parents that a number tells apart."""
+DENSE = 4
+"""Combinations of parents are looked up in a table where there are at most this many for each row."""
 
 
 def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -28,7 +33,7 @@ def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.
     support: list[_Bucket] = []
     for attribute, tables in reversed(_buckets(structure, potentials, _scaled)):
         parents = sorted({a for _, labels in tables for a in labels} - {attribute})
-        groups, members = _groups(codes[:, parents])
+        groups, members = _groups(codes, parents, structure.sizes)
         products = _products(attribute, tables, parents, groups, structure.sizes)
         lost = ~products.any(axis=1)
         if lost.any():  # a group whose mass is too small for a number gets all its possible values alike
@@ -44,7 +49,20 @@ def in_random_order(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArr
 
     Where two choices are equally good, the last digits of a processor decide which row gets which; sorted, the rows are the same again.
     """
-    return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
+    return codes[_sorted(codes)[rng.permutation(len(codes))]]
+
+
+def _sorted(codes: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Which row comes first, second and so on. Columns are packed into as few numbers as hold them, for one sort of each."""
+    packed, room = [np.zeros(len(codes), dtype=np.int64)], 62
+    for column in codes.T:
+        bits = int(column.max(initial=0)).bit_length()
+        if room < bits:
+            packed, room = [*packed, np.zeros(len(codes), dtype=np.int64)], 62
+        packed[-1] <<= bits
+        packed[-1] |= column
+        room -= bits
+    return packed[0].argsort() if len(packed) == 1 else np.lexsort(packed[::-1])
 
 
 def _scaled(table: Table) -> Table:
@@ -78,12 +96,23 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
     return buckets
 
 
-def _groups(parents: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-    """Distinct parent configurations and, for each row, the index of its configuration."""
-    if parents.shape[1] == 0:
-        return np.zeros((1, 0), dtype=np.int32), np.zeros(len(parents), dtype=np.intp)
-    groups, members = np.unique(parents, axis=0, return_inverse=True)
-    return groups, members.reshape(-1)
+def _groups(codes: NDArray[np.int32], parents: Sequence[int], sizes: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Distinct configurations of the parents, in ascending order, and for each row the index of its configuration."""
+    shape = [sizes[a] for a in parents]
+    cells = math.prod(shape)
+    if not parents:
+        return np.zeros((1, 0), dtype=np.int32), np.zeros(len(codes), dtype=np.intp)
+    if cells > MOST_CELLS:
+        groups, members = np.unique(codes[:, parents], axis=0, return_inverse=True)
+        return groups, members.reshape(-1)
+    places = np.ravel_multi_index(tuple(codes[:, a] for a in parents), shape)
+    if cells <= DENSE * len(codes):  # numbered by looking cells up instead of by sorting rows
+        taken = np.zeros(cells, dtype=bool)
+        taken[places] = True
+        present, members = np.flatnonzero(taken), (np.cumsum(taken) - 1)[places]
+    else:
+        present, members = np.unique(places, return_inverse=True)
+    return np.stack(np.unravel_index(present, shape), axis=1).astype(np.int32), members
 
 
 def _products(
@@ -128,10 +157,18 @@ def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: 
     extra = np.diff(passed, axis=1, prepend=0.0)
     assigned = (whole + extra).astype(np.int64)
     values = np.repeat(np.tile(np.arange(conditional.shape[1], dtype=np.int32), len(conditional)), assigned.reshape(-1))
-    order = np.lexsort((rng.random(len(members)), members))
     codes = np.empty(len(members), dtype=np.int32)
-    codes[order] = values
+    codes[_shuffled_by_group(members, len(conditional), rng)] = values
     return codes
+
+
+def _shuffled_by_group(members: NDArray[np.intp], groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows of each group after those of the groups before it, in random order. One sort of one number a row: its group, then chance,
+    in as many bits as are left."""
+    bits = 62 - groups.bit_length()
+    keys = members.astype(np.int64) << bits
+    keys |= (rng.random(len(members)) * 2.0**bits).astype(np.int64)
+    return keys.argsort()
 
 
 def _last_positive(table: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsynth_core.inference import rows
 from dpsynth_core.inference.contraction import Contractor
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
@@ -64,13 +65,13 @@ def test_no_row_falls_into_an_impossible_cell(model, seed: int) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=30), st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
-def test_the_order_of_rows_follows_from_which_rows_there_are(rows: list[tuple[int, int]], seed: int, random) -> None:
+def test_the_order_of_rows_follows_from_which_rows_there_are(records: list[tuple[int, int]], seed: int, random) -> None:
     """As processors differ in last digits, they may write the same rows in another order."""
-    codes = np.array(rows, dtype=np.int32).reshape(-1, 2)
+    codes = np.array(records, dtype=np.int32).reshape(-1, 2)
     elsewhere = codes[random.sample(range(len(codes)), len(codes))]
     ordered = in_random_order(codes, np.random.default_rng(seed))
     assert np.array_equal(ordered, in_random_order(elsewhere, np.random.default_rng(seed)))
-    assert sorted(map(tuple, ordered.tolist())) == sorted(rows)
+    assert sorted(map(tuple, ordered.tolist())) == sorted(records)
 
 
 def test_every_order_of_rows_is_as_likely() -> None:
@@ -79,3 +80,23 @@ def test_every_order_of_rows_is_as_likely() -> None:
     counts = np.array([orders.count(order) for order in sorted(set(orders))])
     assert len(counts) == 6
     assert (np.abs(counts - 1000) < 6 * np.sqrt(6000 * 5 / 36)).all()  # six standard deviations of a binomial: false alarms below 1e-7
+
+
+def test_rows_of_many_columns_are_put_in_order_too() -> None:
+    """More columns than one number has room for."""
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 1000, (200, 15)).astype(np.int32)
+    codes[:, :8] //= 500  # so that later columns matter
+    ordered, again = (in_random_order(table, np.random.default_rng(1)) for table in (codes, codes[rng.permutation(200)]))
+    assert np.array_equal(ordered, again)
+    assert sorted(map(tuple, ordered.tolist())) == sorted(map(tuple, codes.tolist()))
+
+
+def test_groups_are_the_same_whether_looked_up_or_sorted() -> None:
+    rng = np.random.default_rng(7)
+    few, many = rng.integers(0, 3, (50, 3)).astype(np.int32), rng.integers(0, 9, (50, 3)).astype(np.int32)
+    for codes, sizes in ((few, (3, 3, 3)), (many, (9, 9, 9)), (many, (2**21, 2**21, 2**21))):
+        groups, members = rows._groups(codes, [0, 1, 2], sizes)
+        expected, places = np.unique(codes, axis=0, return_inverse=True)
+        assert np.array_equal(groups, expected)
+        assert np.array_equal(members, places.reshape(-1))
