@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from dpsynth_core.inference.contraction import Labels, Table
-from dpsynth_core.vocabulary.marginals import counted
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.tally import row_marginals
 
 Cells = NDArray[np.int64]
 """Positions in the flat tables of `_Tables`."""
@@ -52,24 +54,29 @@ class _Places:
 class _Axis:
     """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
 
-    block: where they lie in the flat tables.  weights: c_r.  lines: from codes to the line of each marginal, counted within the block.
-    copies: from codes to the cell of each copy of each marginal, in this attribute's layout and in those of the marginal's others.
+    weights: c_r, shape (marginals, 1).  prices: where those of this layout lie.  lines: from codes to the line of each marginal, counted
+    from there.  cells: from codes to the cell of each marginal, the attribute's own value left out.  stride: of that value, shape
+    (marginals, 1).  copies: from codes to the place of each price of each of the marginals.  sources: which of the marginals that is.
     """
 
     size: int
-    block: slice
     weights: NDArray[np.float32]
+    prices: slice
     lines: _Places
+    cells: _Places
+    stride: Cells
     copies: _Places
+    sources: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """surplus: rows minus target of every cell, each marginal once per attribute.  weight: c_r of the cell.
-    price: weight * (|x + 1| - |x|) of the surplus x, infinite where the target is zero."""
+    """surplus: rows minus target of every cell of every marginal.  closed: cells whose target is zero.
+    price: c_r * (|x + 1| - |x|) of the surplus x, infinite where a cell is closed; each marginal once for each of its attributes, which
+    comes last there, so that the prices of all its values lie side by side."""
 
     surplus: NDArray[np.float32]
-    weight: NDArray[np.float32]
+    closed: NDArray[np.bool_]
     price: NDArray[np.float32]
     axes: list[_Axis | None]
 
@@ -94,51 +101,78 @@ def refine(
     for labels, impossible in (zeros or {}).items():  # a marginal of weight zero has no cost and only forbids cells
         targets = {**targets, labels: np.where(impossible, 0.0, targets.get(labels, 1.0))}
         weights = {labels: 0.0, **weights}
-    columns = codes.astype(np.int64).T.copy()
-    tables = _tables(columns, targets, weights, sizes)
+    refined = codes.copy()
+    tables = _tables(codes, targets, weights, sizes)
     blocks = math.ceil(min(len(codes), MOST_ROWS) / BLOCK_ROWS)
     for _ in range(passes):
         for rows in np.array_split(rng.permutation(len(codes))[:MOST_ROWS], blocks):
-            held = columns[:, rows]
+            held = refined[rows].T.astype(np.int64)
             for attribute in rng.permutation(len(sizes)):
                 axis = tables.axes[attribute]
                 if axis is not None and axis.size > 1:
                     _improve(held, int(attribute), axis, tables)
-            columns[:, rows] = held
-    return columns.T.astype(np.int32)
+            refined[rows] = held.T
+    return refined
 
 
-def _tables(codes: Cells, targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
-    layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> first cell
-    surplus, weight, price = [], [], []
+def _tables(codes: NDArray[np.int32], targets: Mapping[Labels, Table], weights: Mapping[Labels, float], sizes: Sequence[int]) -> _Tables:
+    surplus, first = [], {}
     position = 0
-    by_attribute: list[list[Labels]] = [[r for r in targets if a in r] for a in range(len(sizes))]
-    for a, members in enumerate(by_attribute):
-        for labels in members:
-            layout[labels, a] = position
-            target = np.moveaxis(targets[labels], labels.index(a), -1)
-            order = (*(b for b in labels if b != a), a)
-            excess = counted([codes[b] for b in order], target.shape).reshape(-1) - codes.shape[1] * target.reshape(-1)
-            surplus.append(excess.astype(np.float32))
-            weight.append(np.full(target.size, weights[labels], dtype=np.float32))
-            price.append(np.where(target.reshape(-1) == 0, np.inf, _price(surplus[-1], weight[-1])).astype(np.float32))
-            position += target.size
-    axes = [_axis(a, members, layout, weights, sizes) for a, members in enumerate(by_attribute)]
-    return _Tables(np.concatenate(surplus), np.concatenate(weight), np.concatenate(price), axes)
+    for labels, held in _counts(codes, targets, sizes).items():
+        surplus.append((held - len(codes) * targets[labels]).astype(np.float32))
+        first[labels] = position
+        position += held.size
+    prices: list[NDArray[np.float32]] = []
+    layout: dict[tuple[Labels, int], int] = {}  # (marginal, its last attribute) -> its first price
+    position = 0
+    for a in range(len(sizes)):
+        for labels, excess in zip(targets, surplus, strict=True):
+            if a in labels:
+                price = np.where(targets[labels] == 0, np.float32(np.inf), _price(excess, np.float32(weights[labels])))
+                prices.append(np.moveaxis(price, labels.index(a), -1).reshape(-1))
+                layout[labels, a] = position
+                position += price.size
+    axes = [_axis(a, [r for r in targets if a in r], first, layout, weights, sizes) for a in range(len(sizes))]
+    closed = np.concatenate([targets[labels].reshape(-1) == 0 for labels in targets])
+    return _Tables(np.concatenate([excess.reshape(-1) for excess in surplus]), closed, np.concatenate(prices), axes)
+
+
+def _counts(codes: NDArray[np.int32], targets: Mapping[Labels, Table], sizes: Sequence[int]) -> dict[Labels, NDArray[np.int64]]:
+    """How many rows each cell of the targets has."""
+    numbered = Domain(tuple(Attribute.coded(str(a), size) for a, size in enumerate(sizes)))
+    names = {labels: tuple(map(str, labels)) for labels in targets}
+    counts = row_marginals(numbered, codes, list(names.values()))
+    return {labels: counts[clique] for labels, clique in names.items()}
 
 
 def _axis(
-    a: int, members: Sequence[Labels], layout: Mapping[tuple[Labels, int], int], weights: Mapping[Labels, float], sizes: Sequence[int]
+    a: int,
+    members: Sequence[Labels],
+    first: Mapping[Labels, int],
+    layout: Mapping[tuple[Labels, int], int],
+    weights: Mapping[Labels, float],
+    sizes: Sequence[int],
 ) -> _Axis | None:
     if not members:
         return None
-    first, size = layout[members[0], a], sizes[a]
-    block = slice(first, layout[members[-1], a] + math.prod(sizes[b] for b in members[-1]))
-    lines = _places(
-        [((layout[r, a] - first) // size, {b: s // size for b, s in _strides(r, a, sizes).items() if b != a}) for r in members], len(sizes)
+    begin, size = layout[members[0], a], sizes[a]
+    others = [{b: s for b, s in _strides(r, a, sizes).items() if b != a} for r in members]
+    lines = [
+        ((layout[r, a] - begin) // size, {b: s // size for b, s in strides.items()}) for r, strides in zip(members, others, strict=True)
+    ]
+    strides = [_strides(r, r[-1], sizes) for r in members]
+    cells = [(first[r], {b: s for b, s in own.items() if b != a}) for r, own in zip(members, strides, strict=True)]
+    copies = [(number, b) for b in range(len(sizes)) for number, r in enumerate(members) if b in r]
+    return _Axis(
+        size,
+        np.array([[weights[r]] for r in members], dtype=np.float32),
+        slice(begin, layout[members[-1], a] + math.prod(sizes[b] for b in members[-1])),
+        _places(lines, len(sizes)),
+        _places(cells, len(sizes)),
+        np.array([[own[a]] for own in strides], dtype=np.int64),
+        _places([(layout[members[number], b], _strides(members[number], b, sizes)) for number, b in copies], len(sizes)),
+        np.array([number for number, _ in copies], dtype=np.intp),
     )
-    copies = _places([(layout[r, b], _strides(r, b, sizes)) for b in range(len(sizes)) for r in members if b in r], len(sizes))
-    return _Axis(size, block, np.array([weights[r] for r in members], dtype=np.float32), lines, copies)
 
 
 def _places(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> _Places:
@@ -159,7 +193,7 @@ def _strides(labels: Labels, last: int, sizes: Sequence[int]) -> dict[int, int]:
     return strides
 
 
-def _price(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+def _price(surplus: NDArray[np.float32], weight: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
     """Change of weight * |x| when x grows by one."""
     return weight * np.clip(2 * surplus + 1, -1, 1)
 
@@ -171,12 +205,9 @@ def _relief(surplus: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArra
 
 def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
     """Make the good moves of one attribute within a block of rows: `held`, shape (attributes, rows)."""
-    lines = axis.lines.of(held)
-    base = lines * axis.size + axis.block.start
-    old = held[attribute].copy()
-    gains = _gains(lines, base, old, axis, tables)
-    new = gains.argmin(axis=1)
-    gain = gains[np.arange(len(old)), new]
+    base, old = axis.cells.of(held), held[attribute].copy()
+    gains = _gains(axis.lines.of(held), base + axis.stride * old, old, axis, tables)
+    new, gain = gains.argmin(axis=1), gains.min(axis=1)
     count = max(1, int(SHORTLIST * len(old)))
     shortlist = np.argpartition(gain, min(count, len(old) - 1))[:count]
     shortlist = shortlist[np.argsort(gain[shortlist], kind="stable")]
@@ -184,27 +215,28 @@ def _improve(held: Cells, attribute: int, axis: _Axis, tables: _Tables) -> None:
     for _ in range(ATTEMPTS):
         if not len(shortlist):
             break
-        good = _good_together(base[:, shortlist] + old[shortlist], base[:, shortlist] + new[shortlist], axis.weights[:, None], tables)
-        chosen, shortlist = shortlist[good], shortlist[~good]
-        moved = held[:, chosen]
-        _change(axis.copies.of(moved).reshape(-1), -1.0, tables)
-        moved[attribute] = new[chosen]
-        _change(axis.copies.of(moved).reshape(-1), 1.0, tables)
-        held[:, chosen] = moved
+        left, entered = (base[:, shortlist] + axis.stride * values for values in (old[shortlist], new[shortlist]))
+        good = _good_together(left, entered, axis.weights, tables)
+        moved = held[:, shortlist[good]]
+        _change(left[:, good], axis.copies.of(moved), -1.0, axis, tables)
+        moved[attribute] = new[shortlist[good]]
+        _change(entered[:, good], axis.copies.of(moved), 1.0, axis, tables)
+        held[:, shortlist[good]] = moved
+        shortlist = shortlist[~good]
 
 
-def _gains(lines: Cells, base: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
+def _gains(lines: Cells, cells: Cells, old: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]:
     """Change of the objective when a row takes another value, shape (rows, values); infinite for the value it has.
 
-    lines: of each marginal and row, within the axis' block.  base: first cell of that line.
+    lines: of each marginal and row, within the axis' prices.  cells: which each row has in each marginal.
     """
     gains = np.zeros((lines.shape[1], axis.size), dtype=np.float32)
     fetched = np.empty_like(gains)
-    by_row = tables.price[axis.block].reshape(-1, axis.size)
+    by_row = tables.price[axis.prices].reshape(-1, axis.size)
     for line in lines:
         np.take(by_row, line, axis=0, out=fetched, mode="clip")
         gains += fetched
-    gains += _relief(tables.surplus[base + old], axis.weights[:, None]).sum(axis=0)[:, None]
+    gains += _relief(tables.surplus[cells], axis.weights).sum(axis=0)[:, None]
     gains[np.arange(len(gains)), old] = np.inf
     return gains
 
@@ -228,7 +260,9 @@ def _earlier(cells: Cells) -> NDArray[np.float32]:
     return count.reshape(cells.shape)
 
 
-def _change(cells: Cells, step: float, tables: _Tables) -> None:
-    np.add.at(tables.surplus, cells, np.float32(step))
-    fresh = _price(tables.surplus[cells], tables.weight[cells])
-    tables.price[cells] = np.where(np.isinf(tables.price[cells]), np.inf, fresh)
+def _change(cells: Cells, copies: Cells, step: float, axis: _Axis, tables: _Tables) -> None:
+    """Rows enter (step 1) or leave (step -1) cells of the axis' marginals. copies: where the prices of these cells are."""
+    np.add.at(tables.surplus, cells.reshape(-1), np.float32(step))
+    fresh = _price(tables.surplus[cells], axis.weights)
+    fresh[tables.closed[cells]] = np.inf
+    tables.price[copies] = fresh[axis.sources]
