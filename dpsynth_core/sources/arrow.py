@@ -71,7 +71,7 @@ class ArrowSource:
         tallies = [tally, *(Tally(self._domain, cliques) for _ in range(workers - 1))]
         _shared_out(tallies, list(zip(parts, self._before(parts, workers), strict=True)), self._add)
         for other in tallies[1:]:
-            tally.absorb(other)
+            tally.absorb(other.tables)
         return tally.counts()
 
     def over(self, domain: Domain) -> ArrowSource:

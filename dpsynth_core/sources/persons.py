@@ -75,7 +75,7 @@ def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: in
     return earlier_rows[person] + rank < limit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Turnout:
     """How many rows some persons have. hashes: of the persons, rising, shape (n,) of 16 bytes. rows: at most the limit, shape (n,)."""
 

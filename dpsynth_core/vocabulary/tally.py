@@ -6,7 +6,7 @@ block's table stays in the processor's cache, because one pass over the rows for
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations, takewhile
 
 import numpy as np
@@ -97,10 +97,15 @@ class Tally:
     def columns(self) -> Clique:
         return self._domain.clique({name for block in self._tables for name in block})
 
-    def absorb(self, other: Tally) -> None:
-        """Add the counts of other records by the same plan."""
-        for block, table in self._tables.items():
-            table += other._tables[block]
+    @property
+    def tables(self) -> tuple[NDArray[np.int64], ...]:
+        """The counts so far, for `absorb`."""
+        return tuple(self._tables.values())
+
+    def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
+        """Add the counts of other records by the same domain and cliques."""
+        for table, other in zip(self._tables.values(), tables, strict=True):
+            table += other
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
         """Count one batch: `rows` codes of every column in `columns`."""

@@ -1,0 +1,267 @@
+"""Marginal counts of a table by the workers of a Dask cluster: each counts parts where it is, and tables of counts travel.
+
+A worker opens the table itself, so its path or URI has to mean the same on every worker. Its answers are tables of counts, which are added up
+in a tree, and, with a person column, numbers of rows by keyed hashes of persons, which workers exchange (`persons`). Integers are the same
+however the work is divided; a task is a function of its arguments, so one that runs again because its worker died gives the same.
+
+Nothing of a record is in the name of a task, in a log or in an error: tasks never raise, because Dask would log their arguments, but
+return what went wrong (`_Failed`). Every task makes sure that it runs the same program as we do.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from distributed import Client, Future, KilledWorker, LocalCluster, Security
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation import build, interrupts
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.sources import persons
+from dpsynth_core.sources.parts import Part
+from dpsynth_core.sources.persons import Keys, Turnout
+from dpsynth_core.sources.records import Records
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import Tally
+
+TASKS_PER_WORKER = 16
+"""Parts are put together until there are as many tasks: enough that no worker waits long for the last one."""
+FAN_IN = 8
+"""Tables that one task adds up."""
+MEETING_PLACES = 16
+"""Tasks at most in which the numbers of rows of persons meet."""
+PATIENCE = 20
+"""Seconds to wait for a cluster that does not answer."""
+_LOOK_SECONDS = 0.2
+_ONLY_HERE = "127.0.0.1:0"
+_NOT_YET = object()
+_SOONER = 10
+"""Priority of tasks that make results smaller."""
+
+Tables = tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """scheduler: its address; None for a cluster of processes on this machine, for as long as a count takes. workers: of such a one, None
+    for as many as there are processors."""
+
+    scheduler: str | None = None
+    workers: int | None = None
+
+    @contextmanager
+    def connected(self) -> Iterator[Client]:
+        """A client of the cluster, whose workers run this program. Raises InputError where there is none."""
+        for name in ("distributed", "distributed.client", "distributed.core", "distributed.scheduler", "distributed.nanny"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # of broken connections; whoever asked is told by an error of ours
+        with ExitStack() as stack:
+            try:
+                address = self.scheduler if self.scheduler is not None else stack.enter_context(self._local())
+                client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
+                client.wait_for_workers(1, timeout=PATIENCE)
+                programs = client.run(build.identity, on_error="return")
+            except (OSError, TimeoutError, ValueError, RuntimeError):
+                remedy = "check its address, and that scheduler and workers run; tls:// needs Dask's own settings"
+                raise InputError("data.scheduler", "the Dask cluster cannot be reached", remedy) from None
+            if any(program != build.identity() for program in programs.values()):
+                raise InputError(*_OTHER_PROGRAM)
+            yield client
+
+    def _local(self) -> LocalCluster:
+        """Workers that nobody else on this machine can talk to, and that write no count to a disk."""
+        return LocalCluster(
+            n_workers=self.workers or os.cpu_count(),
+            threads_per_worker=1,
+            security=Security.temporary(),
+            dashboard_address=_ONLY_HERE,
+            worker_dashboard_address=_ONLY_HERE,
+            scheduler_kwargs={"dashboard": False},
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
+
+
+_OTHER_PROGRAM = (
+    "data.scheduler",
+    "its workers run another program than this, or another version of it",
+    f"install dpsynth_core {build.identity()} where the workers run",
+)
+
+
+class DaskSource:
+    """A `MarginalSource` over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
+
+    def __init__(self, domain: Domain, records: Records, cluster: Cluster) -> None:
+        if isinstance(records.table, pd.DataFrame):
+            raise ValueError("workers cannot open what is in this process")
+        self._domain = domain
+        self._records = replace(records, table=str(Path(records.table).absolute()))
+        self._cluster = cluster
+        self._records.check_columns(domain)
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
+        for clique in cliques:
+            if self._domain.clique(clique) != clique:
+                raise ValueError(f"not a canonical clique: {clique}")
+        if not cliques:
+            return {}
+        tally, parts = Tally(self._domain, cliques), self._records.parts()
+        with self._cluster.connected() as client:
+            workers = sum(client.nthreads().values())
+            tally.absorb(_Work(client).counted(self._records, self._domain, tuple(cliques), _tasks(parts, workers), workers))
+        return tally.counts()
+
+
+def _tasks(parts: Sequence[Part], workers: int) -> list[Part]:
+    """The parts, neighbours put together until there are few enough of them."""
+    most = max(TASKS_PER_WORKER * workers, 1)
+    size = -(-len(parts) // most)
+    return [tuple(piece for part in parts[i : i + size] for piece in part) for i in range(0, len(parts), size)]
+
+
+class _Work:
+    """The tasks of one count. Their names tell them apart and say nothing else."""
+
+    def __init__(self, client: Client) -> None:
+        self._client, self._name, self._number = client, uuid.uuid4().hex, 0
+
+    def counted(self, records: Records, domain: Domain, cliques: tuple[Clique, ...], parts: Sequence[Part], workers: int) -> Tables:
+        """The tables of all parts, added up. Raises InputError where one of them cannot be counted."""
+        job = self._submit(_job, records, domain, cliques)
+        befores: Sequence[list[Future]] = [[] for _ in parts]
+        keys = persons.new_keys()
+        if records.person_column is not None and len(parts) > 1:
+            befores = self._before(job, parts, keys, min(workers, MEETING_PLACES), records.max_rows_per_person)
+        sums = [self._submit(_count, job, part, keys, before) for part, before in zip(parts, befores, strict=True)]
+        while len(sums) > 1:
+            sums = [self._submit(_sum, sums[i : i + FAN_IN], priority=_SOONER) for i in range(0, len(sums), FAN_IN)]
+        (total,) = sums
+        del sums, befores, job  # what nobody waits for is forgotten as soon as it was used
+        return self._awaited(total)
+
+    def _before(self, job: Future, parts: Sequence[Part], keys: Keys, places: int, limit: int) -> list[list[Future]]:
+        """For each part, from every place where persons meet, the rows of its persons in the parts before it."""
+        turnouts = [self._submit(_turnout, job, part, keys) for part in parts]
+        buckets = [[self._submit(_bucket, one, place, places, priority=_SOONER) for one in turnouts] for place in range(places)]
+        met = [self._submit(_meet, bucket, limit, priority=_SOONER) for bucket in buckets]
+        return [[self._submit(_of_part, place, i, priority=_SOONER) for place in met] for i in range(len(parts))]
+
+    def _submit(self, task: Callable[..., Any], *arguments: Any, priority: int = 0) -> Future:
+        self._number += 1
+        key = f"dpsynth{task.__name__}-{self._name}-{self._number}"
+        return self._client.submit(task, build.identity(), *arguments, key=key, pure=False, priority=priority)
+
+    def _awaited(self, future: Future) -> Tables:
+        try:
+            answer: object = _NOT_YET
+            while answer is _NOT_YET:
+                interrupts.check()
+                with suppress(TimeoutError):
+                    answer = future.result(timeout=_LOOK_SECONDS)
+        except KilledWorker:
+            raise InputError("data.engine", "workers died again and again while they counted", "give them more memory") from None
+        except (CancelledError, OSError):
+            raise InputError("data.scheduler", "the Dask cluster was lost while it counted", "see whether its scheduler runs") from None
+        finally:
+            self._client.cancel([future], force=True)
+        if isinstance(answer, _Failed):
+            raise answer.error()
+        return cast("Tables", answer)
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """What went wrong in a task: the parts of an error of ours, or the kind of one that nobody expected."""
+
+    kind: str
+    parts: tuple[str, ...] = ()
+
+    def error(self) -> Exception:
+        if not self.parts:
+            return RuntimeError(f"counting a part failed with {self.kind}")
+        return (CapacityError if self.kind == CapacityError.__name__ else InputError)(*self.parts)
+
+
+def _task(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a task, which never raises. Its arguments have the program that asks before them, and may be failures of others."""
+
+    @wraps(function)
+    def run(program: str, *arguments: Any) -> Any:
+        if program != build.identity():
+            return _Failed(InputError.__name__, _OTHER_PROGRAM)
+        flat = [one for argument in arguments for one in (argument if isinstance(argument, list) else [argument])]
+        if (failed := next((one for one in flat if isinstance(one, _Failed)), None)) is not None:
+            return failed
+        try:
+            return function(*arguments)
+        except InputError as error:
+            return _Failed(type(error).__name__, (error.field, error.problem, error.remedy))
+        except Exception as error:
+            return _Failed(type(error).__name__)
+
+    return run
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all parts of a count have in common."""
+
+    records: Records
+    domain: Domain
+    cliques: tuple[Clique, ...]
+
+
+@_task
+def _job(records: Records, domain: Domain, cliques: tuple[Clique, ...]) -> _Job:
+    return _Job(records, domain, cliques)
+
+
+@_task
+def _turnout(job: _Job, part: Part, keys: Keys) -> Turnout:
+    return job.records.turnout(part, keys)
+
+
+@_task
+def _bucket(turnout: Turnout, place: int, places: int) -> Turnout:
+    return turnout.bucket(place, places)
+
+
+@_task
+def _meet(turnouts: list[Turnout], limit: int) -> tuple[Turnout, ...]:
+    return tuple(persons.earlier(turnouts, limit))
+
+
+@_task
+def _of_part(met: tuple[Turnout, ...], part: int) -> Turnout:
+    return met[part]
+
+
+@_task
+def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
+    tally = Tally(job.domain, job.cliques)
+    rows_before = persons.together(before, job.records.max_rows_per_person).before(keys) if before else persons.nobody
+    for _ in job.records.add_to(tally, part, rows_before):
+        pass
+    return tally.tables
+
+
+@_task
+def _sum(tables: list[Tables]) -> Tables:
+    return tuple(np.sum(same, axis=0) for same in zip(*tables, strict=True))
