@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
-from dpsynth_core.cli.table_options import FILES, add_table_options, assumed, stated_format
+from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import LOOKS, NOTHING
@@ -54,6 +54,7 @@ def add(commands: Commands) -> None:
     looked = f"what you saw of the table without noise before you decided all this; may be repeated. {NOTHING} | {' | '.join(LOOKS)}"
     make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
     add_table_options(make)
+    add_engine_options(make)
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
@@ -93,7 +94,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     spec = {
         "name": options.data.stem or "release",
         "population": UNNAMED if options.population is None else options.population,
-        "data": form.section(options.data),
+        "data": form.section(options.data) | stated_engine(options),
         "unit": {
             "relation": options.relation,
             "person_column": options.person_column,

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dpsynth_core.cli.options import number
 from dpsynth_core.foundation.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,20 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="NAMES", help="the table has no header: the names of its columns, separated by commas")
     parser.add_argument("--sheet", metavar="NAME", help="of a workbook (default: the first)")
     parser.add_argument("--missing", metavar="TEXT", action="append", help="counts as missing; may be repeated (default: the usual ones)")
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
+    parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
+    cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
+    parser.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
+    parser.add_argument("--workers", metavar="N", help="processes of a Dask cluster on this machine (default: as many as processors)")
+
+
+def stated_engine(options: argparse.Namespace) -> dict[str, object]:
+    """The engine, as entries of the spec's section about the data; none for this machine."""
+    stated = {"engine": None if options.engine == "here" else options.engine, "scheduler": options.scheduler}
+    return {name: value for name, value in (stated | {"workers": number(options.workers)}).items() if value is not None}
 
 
 def stated_format(options: argparse.Namespace) -> TableFormat:

@@ -122,6 +122,7 @@ class Plan:
     def of(cls, spec: Spec) -> Plan:
         """Check the meaning of every field and build what they describe. Raises InputError naming the field; opens no table."""
         _check_names(spec)
+        _check_engine(spec)
         rows = spec.unit.max_rows_per_person
         if rows > 1 and spec.unit.person_column is None:
             raise InputError("unit.max_rows_per_person", "it needs a column that tells people apart", "name unit.person_column, or use 1")
@@ -210,6 +211,21 @@ def _check_unknown(spec: Spec, mechanism: Mechanism, domain: Domain) -> None:
         raise InputError(field, "its values are to be learnt, and a public table shows them", "list its values, or name no public table")
     if spec.data.kind == STANDIN:
         raise InputError(field, "its values are to be learnt, and a stand-in table has none", "list its values")
+    if spec.data.engine is not None:
+        problem = "its values are to be learnt, and texts of the table do not leave the workers of a cluster"
+        raise InputError(field, problem, "list its values, or let this machine count")
+
+
+def _check_engine(spec: Spec) -> None:
+    """What goes with which engine."""
+    data = spec.data
+    if data.engine is not None and not data.is_file:
+        raise InputError("data.engine", "it counts files and folders only", "leave it out")
+    for field, stated in (("data.scheduler", data.scheduler), ("data.workers", data.workers)):
+        if stated is not None and data.engine is None:
+            raise InputError(field, "it goes with the engine dask", 'state "engine": "dask", or leave it out')
+    if data.scheduler is not None and data.workers is not None:
+        raise InputError("data.workers", "a cluster that runs already has its own", "state the scheduler or the workers, not both")
 
 
 def _check_names(spec: Spec) -> None:

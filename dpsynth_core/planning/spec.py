@@ -94,17 +94,26 @@ _LATER = ("decimal", "thousands", "date_format", "time_format", "names", "sheet"
 
 
 class DataSpec(TableSpec):
-    """The private table. standin: of the kind "standin" only, which has no file.
+    """The private table. standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this
+    process; "dask" for the cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`).
 
     What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
     """
 
     standin: StandinSpec | None = None
+    engine: Literal["dask"] | None = None
+    scheduler: str | None = Field(default=None, pattern=r"^[a-z]+://[^@\s]+$", max_length=300)
+    workers: int | None = Field(default=None, ge=1, le=10_000)
 
     @property
     def simulated(self) -> bool:
         """Whether the records are invented, so that nobody's privacy is at stake."""
         return KINDS[self.kind].simulated
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file or a folder of files."""
+        return KINDS[self.kind].is_file
 
 
 def _known_file(kind: str) -> str:
@@ -284,4 +293,6 @@ def _as_input_error(error: ValidationError) -> InputError:
         return InputError(field, *_REMEDIES[first["type"]])
     text = first["msg"].removeprefix("Value error, ")  # of a ValueError of ours
     message = text[0].lower() + text[1:]
-    return InputError(field, f"{shown(first['input'])} cannot be used", message)
+    given = first["input"]
+    what = "the address" if isinstance(given, str) and "://" in given else shown(given)  # it may hold a password
+    return InputError(field, f"{what} cannot be used", message)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
+    from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.sources.survey import Survey
     from dpsynth_core.vocabulary.domain import Domain
@@ -54,6 +55,9 @@ def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
     names = files.column_names(path, form)
     if person in names:
         files.check_person_column(path, form, person)
+    if section.get("scheduler") is not None:
+        with _cluster(section).connected():
+            pass
     return names
 
 
@@ -61,13 +65,29 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
 
-    return ArrowSource(domain, Path(section["path"]), TableFormat.of(section), person, rows)
+    path, form = Path(section["path"]), TableFormat.of(section)
+    if section.get("engine") is None:
+        return ArrowSource(domain, path, form, person, rows)
+    from dpsynth_core.sources.dask_cluster import DaskSource
+    from dpsynth_core.sources.records import Records
+
+    return DaskSource(domain, Records(path, form, person, rows), _cluster(section))
+
+
+def _cluster(section: Section) -> Cluster:
+    """Of the engine "dask"."""
+    from dpsynth_core.sources.dask_cluster import Cluster
+
+    return Cluster(section["scheduler"], section["workers"])
 
 
 def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[Survey]:
+    from dpsynth_core.foundation.zones import curator_only
     from dpsynth_core.sources import survey
     from dpsynth_core.sources.formats import TableFormat
 
+    if section.get("engine") is not None:  # what a cluster has to read is not read here first
+        return curator_only(survey.Survey())
     return survey.survey(Path(section["path"]), TableFormat.of(section), columns, person)
 
 

@@ -112,7 +112,7 @@ def test_the_rows_of_a_person_that_count_are_the_same(engine: Engine, tmp_path: 
     assert_same_integers(tmp_path, engine, records, PEOPLE, "who", limit)
 
 
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 25), limit=st.integers(1, 3))
 def test_neighbours_differ_by_one_person(engine: Engine, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
     """Without the records of somebody, and with others in their place: of a person, or of nobody."""
