@@ -166,7 +166,7 @@ def _settled(check: Check, again: Check) -> Check:
 
 def _summary(release: Release) -> Summary | None:
     try:
-        facts = tuple((name, text[:_LONGEST]) for name, text in report.facts(release))
+        facts = tuple((name, text[:_LONGEST]) for name, text in (*report.verdict_facts(release), *report.facts(release)))
         return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts)
     except _DAMAGE:
         return None

@@ -192,7 +192,7 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
     if statements.certificate and cliques:
         return min(1.0, mean_bound(statements.certificate, statements.published(cliques)))
-    limits = [limit for r, limit in _marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
+    limits = [limit for r, limit in marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
     return math.fsum(limits) / len(limits) if limits else math.nan
 
 
@@ -343,7 +343,7 @@ def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
 def _pair_map(statements: Statements) -> pd.DataFrame:
     domain = statements.evidence.domain
     cliques = sorted(statements.workload.cliques, key=domain.cells)
-    table = _marginal_limits(statements)
+    table = marginal_limits(statements)
     smallest: dict[Clique, Clique] = {}
     for clique in cliques:
         for part in (*((name,) for name in clique), *combinations(clique, 2)):
@@ -362,7 +362,8 @@ def _basis(part: Clique, source: Clique | None) -> str:
     return "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"
 
 
-def _marginal_limits(statements: Statements) -> dict[Clique, float]:
+def marginal_limits(statements: Statements) -> dict[Clique, float]:
+    """The 95 % limit of every table of the workload: the certificate's, else what the noisy tables bound; NaN where neither does."""
     cliques = statements.workload.cliques
     certified = _certified(statements.certificate, cliques)["certified"]
     return dict(zip(cliques, certified.fillna(_bounded(statements.bounds, cliques, statements.evidence)["bound"]), strict=True))

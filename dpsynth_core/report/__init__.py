@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation import verdict as verdicts
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
+from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.document import ROWS_PARQUET, parquet_bytes
 from dpsynth_core.release.release import INTERRUPTED, Release
@@ -22,11 +24,13 @@ from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
+from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
 __all__ += ["goodness", "learnt", "noise", "percent", "protected", "trusted"]
+__all__ += ["comparison", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -64,23 +68,33 @@ def answered_workload(release: Release) -> Workload:
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """How good a release is. table: the workload's marginals, the largest possible error first (see `quality.marginal_table`)."""
+    """How good a release is. table: the workload's marginals, the largest possible error first (see `quality.marginal_table`).
+    verdict: None for a rule, which is no table."""
 
     headline: Headline
     table: pd.DataFrame
+    verdict: Verdict | None
 
 
 def quality_of(release: Release) -> Zoned[Quality]:
     """Judged from released values alone."""
     stated = statements(release)
     table = quality.marginal_table(stated)
-    return combine(Quality, quality.headline(stated, table), table)
+    headline = quality.headline(stated, table)
+    ruled = combine(lambda s, head: None if learnt(release) else verdicts.judge(s, head, release.private), stated, headline)
+    return combine(Quality, headline, table, ruled)
+
+
+def verdict_facts(release: Release) -> list[tuple[str, str]]:
+    """The verdict as a pair of name and text, for lists of facts; nothing for a rule."""
+    verdict = quality_of(release).value.verdict
+    return [] if verdict is None else [("Verdict", f"{ruling(verdict)} {reasons(verdict)}")]
 
 
 def report_page(release: Release) -> Zoned[bytes]:
     """The HTML report alone."""
     pairs = quality.pair_map(statements(release))
-    return combine(lambda q, p: html(release, q.headline, q.table, p).encode(), quality_of(release), pairs)
+    return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:
@@ -92,7 +106,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
     files: dict[str, Zoned[bytes]] = {
         REPORT: report_page(release),
-        CARD: combine(lambda q: card(release, q.headline).encode(), quality_of(release)),
+        CARD: combine(lambda q: card(release, q.headline, q.verdict).encode(), quality_of(release)),
         SPEC: sealed_spec(release),
         MARGINALS: released(marginals.parquet(release)),
         ERRORS: released(error_table.csv(release)),

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
+from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 from dpsynth_core.vocabulary.domain import Column
 from dpsynth_core.vocabulary.filled import Filled
@@ -15,15 +17,15 @@ from dpsynth_core.vocabulary.filled import Filled
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
-def card(release: Release, headline: Headline) -> str:
-    """The data card, in Markdown, for a repository's front page."""
+def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
+    """The data card, in Markdown, for a repository's front page. verdict: None for a rule."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {_plain(release.spec.name)}",
         "",
         *warning,
-        *([f"**{_plain(reading)}**", ""] if (reading := sample_reading(headline)) else []),
-        _plain(sentence(headline)),
+        *([] if verdict is None else [f"**{_plain(ruling(verdict))}** {_plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
+        _plain(f"{sentence(headline)} {sample_reading(headline)}"),
         "",
         *_card_list("What is protected, and how strongly", protected(release)),
         "## The guarantee",
@@ -32,8 +34,8 @@ def card(release: Release, headline: Headline) -> str:
         "",
         *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
         *_card_list("What was assumed", assumptions(release)),
-        *_card_list("What the data are for", USES),
-        *_card_list("What they are not for", MISUSES),
+        *_card_list("What the data are for", [*([] if verdict is None else fit_for(verdict)), *USES]),
+        *_card_list("What they are not for", [*([] if verdict is None else unfit_for(verdict)), *MISUSES]),
         *_card_list("How to read the data", READING),
         *_card_list("What is not protected", NOT_PROTECTED),
         *_card_list("How to check it", checks()),

@@ -17,10 +17,8 @@ def sample_reading(headline: Headline) -> str:
     """The error as something that everybody has a feeling for: the size of a random sample. "" where no certificate says it."""
     if headline.sample is None:
         return ""
-    if headline.sample >= headline.people:
-        return f"As accurate as a random sample of {headline.sample:,.0f} records, more than there are. Unlike a sample, it is private."
-    share = percent(headline.sample / headline.people)
-    return f"As accurate as publishing a random {share} of the records ({headline.sample:,.0f}). Unlike a sample, it is private."
+    there = "more than there are" if headline.sample >= headline.people else f"of about {headline.people:,.0f}"
+    return f"On average about as accurate as a random sample of {headline.sample:,.0f} records would be, {there}."
 
 
 def sentence(headline: Headline) -> str:

@@ -12,11 +12,13 @@ from typing import Any
 import pandas as pd
 
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
 
@@ -43,16 +45,17 @@ _HEADS = (
 )
 
 
-def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame) -> str:
+def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame, verdict: Verdict | None) -> str:
     """The report as one page without scripts, external files or unescaped text. table, pairs: as `quality.marginal_table` and
-    `quality.pair_map` make them."""
+    `quality.pair_map` make them. verdict: None for a rule."""
     title = f"Synthetic data: {release.spec.name}"
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
         byline=escape(byline(release)),
-        claim=escape(learnt(release) or sample_reading(headline)),
-        sentence=escape(sentence(headline)),
+        claim=escape(learnt(release) if verdict is None else ruling(verdict)),
+        why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
+        sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
         warnings=_warnings([brand.sentence for brand in release.brands]),
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
@@ -63,8 +66,8 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         noise=escape(words.noise(release)),
         charts=_charts(table, pairs),
         assumptions=_html_list("assumptions", words.assumptions(release)),
-        uses=_html_list("uses", words.USES),
-        misuses=_html_list("misuses", words.MISUSES),
+        uses=_html_list("uses", [*([] if verdict is None else fit_for(verdict)), *words.USES]),
+        misuses=_html_list("misuses", [*([] if verdict is None else unfit_for(verdict)), *words.MISUSES]),
         reading=_html_list("reading", words.READING),
         limits=_html_list("limits", words.NOT_PROTECTED),
         checks=_html_list("checks", words.checks()),

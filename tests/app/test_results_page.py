@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core import report
 from dpsynth_core.store import looks, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
@@ -139,8 +141,27 @@ def test_a_kind_of_tables_filters_the_list_and_the_charts(done: dict[str, str]) 
 
 
 def test_the_headline_reads_the_certificate_as_a_sample(done: dict[str, str]) -> None:
-    assert "As accurate as publishing a random" in words(at(done["rows"], "tables")).replace("\\", "")
+    assert "about as accurate as a random sample of" in words(at(done["rows"], "tables")).replace("\\", "")
     assert "random" not in words(at(done["answers"], "tables"))
+
+
+@pytest.mark.parametrize("kind", ["rows", "answers", "bare", "unmeasured"])
+def test_the_verdict_on_the_page_is_the_one_in_report_and_data_card(done: dict[str, str], kind: str) -> None:
+    release = runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, done[kind])[0].id)
+    verdict = report.quality_of(release).value.verdict
+    assert verdict is not None
+    shown, page = plain(words(at(done[kind], "tables"))), html.unescape(report.report_page(release).value.decode())
+    card = report.parts(release)[report.CARD].value.decode().replace("\\", "")
+    for told in (report.ruling(verdict), report.reasons(verdict), report.comparison(verdict), *report.fit_for(verdict)):
+        assert told in shown
+        assert told in page
+        assert told in card
+    assert ("Verdict", f"{report.ruling(verdict)} {report.reasons(verdict)}") in report.verdict_facts(release)
+
+
+def plain(text: str) -> str:
+    """What Markdown shows."""
+    return text.replace("\\", "").replace("\u2060", "")
 
 
 def test_the_largest_error_is_a_released_number_and_its_true_value_curator_only(done: dict[str, str]) -> None:

@@ -68,7 +68,7 @@ def check_rows(csv: bytes, domain: Domain) -> pd.DataFrame:
 
 def check_quality(page: Page) -> None:
     """The headline, the tables to trust, and the map of pairs, whose click shows the pair."""
-    expect(page.get_by_text("As accurate as").first).to_be_visible()
+    expect(page.get_by_text("May this be published?").first).to_be_visible()
     expect(page.get_by_text("On average over the 220 tables asked for").first).to_be_visible()
     expect(page.get_by_text(re.compile(r"of the 220 tables can be trusted")).first).to_be_visible()
     fill(page, "Good enough up to (%)", "100")

@@ -66,7 +66,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Release:
 
 def page_of(made: Release) -> str:
     quality = report.quality_of(made).value
-    return report.html(made, quality.headline, quality.table, pair_map(report.statements(made)).value)
+    return report.html(made, quality.headline, quality.table, pair_map(report.statements(made)).value, quality.verdict)
 
 
 class Page(HTMLParser):
@@ -121,14 +121,15 @@ def test_tables_that_are_far_off_are_named(monkeypatch: pytest.MonkeyPatch) -> N
     pairs = pair_map(report.statements(made)).value
     rough, fine = (quality.table.assign(limit=[0.5, limit, limit]) for limit in (0.2, 0.01))
     names = quality.table["marginal"].tolist()
-    said = [Page(report.html(made, quality.headline, table, pairs)).words for table in (rough, fine, fine.assign(limit=0.01))]
+    tables = (rough, fine, fine.assign(limit=0.01))
+    said = [Page(report.html(made, quality.headline, table, pairs, quality.verdict)).words for table in tables]
     assert f"rough picture at best: {', '.join(names)}." in said[0]
     assert f"rough picture at best: {names[0]}." in said[1]
     assert "None is further off than 10.0%" in said[2]
 
 
 def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
-    text = report.card(made, report.quality_of(made).value.headline)
+    text = report.card(made, report.quality_of(made).value.headline, report.quality_of(made).value.verdict)
     unescaped = re.sub(r"\\.", "", text)
     assert "<" not in unescaped
     assert "](" not in unescaped

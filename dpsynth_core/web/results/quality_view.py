@@ -13,6 +13,7 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.report import percent
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
@@ -21,18 +22,25 @@ from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal
 
 ERROR_HELP = "People in a wrong cell: those who would have to move to another cell for the table to agree with the private one."
+VERDICT_HELP = (
+    f"A table is good enough if at most {LIMIT:.0%} of the people are counted in a wrong cell: about what a survey of 1,600 people gives "
+    "for a table of a hundred cells. Report, data card and the page Verify say the same."
+)
 SAMPLE_HELP = (
     "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
-_THRESHOLD = 5.0
+_THRESHOLD = 100 * LIMIT
+_PURPOSES_SHOWN = 6
 
 
 def tables(opened: OpenRun) -> None:
-    """The headline, then every table of the workload, worst first, as charts and as list."""
+    """The verdict, the headline, then every table of the workload, worst first, as charts and as list."""
     _rule(opened)
     judgement = judged(opened)
+    if (verdict := judgement.value.verdict) is not None:
+        _verdict(verdict)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):
         with_truth = curator_toggle()
@@ -55,15 +63,45 @@ def _rule(opened: OpenRun) -> None:
         st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
 
 
+def _verdict(verdict: Verdict) -> None:
+    """What the curator must decide: publish, for what, and whether a simpler way would have been better."""
+    icon = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:"}.get(verdict.kind, ":material/block:")
+    with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
+        st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
+        st.markdown(literal(report.reasons(verdict), 1000))
+        if told := report.comparison(verdict):
+            simpler = any(way.better for way in verdict.simpler)
+            st.markdown(f"{':material/warning:' if simpler else ':material/balance:'} {literal(told, 600)}")
+        fit, unfit = st.columns(2, gap="medium")
+        with fit:
+            _purposes("Good for", report.fit_for(verdict), ":material/check:", "No purpose that was asked for.")
+        with unfit:
+            _purposes("Not for", report.unfit_for(verdict), ":material/close:", "Every purpose that was asked for is good enough.")
+        st.caption("Never for: decisions about a single person, exact figures, differences smaller than the errors.")
+
+
+def _purposes(title: str, lines: list[str], icon: str, none: str) -> None:
+    """The first purposes, and the others folded away."""
+    st.markdown(f"**{title}**")
+    if not lines:
+        st.caption(none)
+    for line in lines[:_PURPOSES_SHOWN]:
+        st.markdown(f"{icon} {literal(line, 300)}")
+    if more := lines[_PURPOSES_SHOWN:]:
+        with st.expander(f"{len(more):,} more"):
+            for line in more:
+                st.markdown(f"{icon} {literal(line, 300)}")
+
+
 def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
-    """The claim, one sentence, and what simpler mechanisms would have given."""
+    """The errors in a few sentences, and what simpler mechanisms would have given."""
     headline = head.value
-    with frame.card("In short", Zone.RELEASED):
+    with frame.card("How large are the errors?", Zone.RELEASED):
         left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
         with left:
-            if claim := report.sample_reading(headline):
-                st.markdown(f"##### {literal(claim, 400)}", help=SAMPLE_HELP)
             st.markdown(literal(report.sentence(headline), 1000))
+            if claim := report.sample_reading(headline):
+                st.markdown(literal(claim, 400), help=SAMPLE_HELP)
             mean, worst, largest, measured = st.columns(4)
             mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")

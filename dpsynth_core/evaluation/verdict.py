@@ -1,0 +1,168 @@
+"""May this be published, and for what? The answer in numbers, from released values alone; `report.verdict` has the words.
+
+A table is good enough if at most `LIMIT` of the people are counted in a wrong cell, with 95 % confidence for each table. A tenth is about
+what a survey of 1,600 people gives for a table of a hundred cells that are equally full (half of 100 times sqrt(2/pi) sqrt(0.01/1600)):
+readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
+
+A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
+and those that are not are named. The release can be published where every number of columns holds that was asked for; for some purposes,
+where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest table that contains it, for
+summing up cannot raise an error, and a single column that was measured is as good as its noise allows: which of the two is taken does not
+depend on any error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
+from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.vocabulary.measurement import Clique
+
+LIMIT = 0.1
+MOSTLY = 0.8
+
+PUBLISH, PARTLY, WITHHOLD = "publish", "publish for these purposes", "do not publish"
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """A group of tables: of `size` columns, or of those asked for the ones with the column `name`. within: how many are good enough."""
+
+    tables: int
+    within: int
+    size: int = 0
+    name: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.within >= MOSTLY * self.tables
+
+
+@dataclass(frozen=True)
+class Simpler:
+    """A simpler way on the same budget: its mean error, and where it lies with 95 % confidence. ours: the release's, as measured.
+    better: whether it is lower; surely: whether the two do not overlap."""
+
+    series: str
+    error: float
+    low: float
+    high: float
+    ours: float
+    better: bool
+    surely: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """kind: PUBLISH, PARTLY or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
+    labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns, ascending;
+    columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was."""
+
+    kind: str
+    tables: int
+    within: int
+    bounded: int
+    good: tuple[str, ...]
+    poor: tuple[str, ...]
+    sizes: tuple[Purpose, ...]
+    columns: tuple[Purpose, ...]
+    simpler: tuple[Simpler, ...]
+    private: bool
+
+    @property
+    def largest(self) -> int:
+        """Up to how many columns tables are good enough; 0 for not even single ones."""
+        held = 0
+        for purpose in self.sizes:
+            if not purpose.holds:
+                break
+            held = purpose.size
+        return held
+
+
+def judge(statements: Statements, headline: Headline, private: bool) -> Verdict:
+    """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was."""
+    limits = quality.marginal_limits(statements)
+    sizes, columns = _by_size(statements, limits), _by_column(limits)
+    ordered = sorted(limits, key=lambda clique: math.inf if math.isnan(limits[clique]) else limits[clique])
+    good = tuple(label(clique) for clique in ordered if limits[clique] <= LIMIT)
+    poor = tuple(label(clique) for clique in reversed(ordered) if not limits[clique] <= LIMIT)
+    return Verdict(
+        kind=_kind(sizes, columns, private),
+        tables=len(limits),
+        within=len(good),
+        bounded=headline.bounded,
+        good=good,
+        poor=poor,
+        sizes=sizes,
+        columns=columns,
+        simpler=tuple(_simpler(headline)),
+        private=private,
+    )
+
+
+def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool) -> str:
+    if private and all(purpose.holds for purpose in sizes):
+        return PUBLISH
+    usable = sizes[0].holds or any(purpose.holds for purpose in columns)
+    return PARTLY if private and usable else WITHHOLD
+
+
+def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
+    known = _of_single_columns(statements, limits) | dict(limits)
+    for clique in sorted(limits, key=statements.evidence.domain.cells):
+        for size in range(1, len(clique)):
+            for part in combinations(clique, size):
+                known.setdefault(part, limits[clique])
+    numbers = sorted({len(clique) for clique in known})
+    return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
+
+
+def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Of those that were measured and not asked for by themselves: what their noise bounds."""
+    evidence = statements.evidence
+    total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
+    wanted = {(name,): None for clique in limits for name in clique if (name,) not in limits}
+    if total is None or not wanted:
+        return {}
+    published = statements.published(list(wanted))
+    bounded = bounds(evidence.domain, published, total, evidence.measurements, rows=evidence.codes is not None)
+    return {clique: bound.tight for clique, bound in bounded.items() if bound.support == SUPPORTED}
+
+
+def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
+    """For each column, its tables with others."""
+    by_column: dict[str, list[float]] = {}
+    for clique, limit in limits.items():
+        for name in clique if len(clique) > 1 else ():
+            by_column.setdefault(name, []).append(limit)
+    return tuple(_purpose(of_column, name=name) for name, of_column in by_column.items())
+
+
+def _purpose(limits: Iterable[float], size: int = 0, name: str = "") -> Purpose:
+    stated = list(limits)
+    return Purpose(len(stated), sum(limit <= LIMIT for limit in stated), size, name)
+
+
+def _simpler(head: Headline) -> Iterable[Simpler]:
+    """Nothing is compared without a certificate: bounds of a release say how bad it can be, not how good it is."""
+    if not head.certified:
+        return
+    if (alone := head.columns) is not None:
+        yield _compared(head, INDEPENDENT, max(0.0, alone.error), alone.low95, alone.high95)
+    for series, error in ((GAUSSIAN, head.gaussian), (RESIDUALS, head.residuals)):
+        if not math.isnan(error):
+            yield _compared(head, series, error, error, error)
+
+
+def _compared(head: Headline, series: str, error: float, low: float, high: float) -> Simpler:
+    better = error < head.mean
+    apart = high < head.mean_low if better else low > head.mean_limit
+    return Simpler(series, error, low, high, head.mean, better, apart)

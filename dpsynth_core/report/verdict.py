@@ -1,0 +1,118 @@
+"""The verdict on a release in words: one of three sentences, why, what for and what not for, and whether a simpler way was better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Purpose, Simpler, Verdict
+from dpsynth_core.report.facts import percent
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAMED = 4
+_ENOUGH = f"at most {LIMIT:.0%} of the people are counted in a wrong cell"
+_WAYS = {
+    INDEPENDENT: "columns alone (Independent)",
+    GAUSSIAN: "noisy answers (Gaussian, no rows)",
+    RESIDUALS: "noisy answers (ResidualPlanner, no rows)",
+}
+
+
+def ruling(verdict: Verdict) -> str:
+    """The one sentence that a curator must decide by. Names of columns in it are hostile text."""
+    if verdict.kind == PUBLISH:
+        return f"Publish for {_sizes(verdict)}."
+    if verdict.kind == PARTLY:
+        return f"Publish for these purposes only: {_listed(_held(verdict))}."
+    return "Do not publish this as it is."
+
+
+def reasons(verdict: Verdict) -> str:
+    """Why, in a few short sentences."""
+    if not verdict.private:
+        return "Its noise is predictable and protects nobody."
+    if not verdict.bounded:
+        return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
+    advice = "" if verdict.kind == PUBLISH else " Fewer tables, fewer or wider groups, or a larger budget would help."
+    return f"{_count(verdict)} good enough: {_ENOUGH}, with 95 % confidence for each.{_exceptions(verdict)}{advice}"
+
+
+def _count(verdict: Verdict) -> str:
+    if verdict.tables == 1:
+        return "The one table asked for is" if verdict.within else "The one table asked for is not"
+    which = {0: "None", verdict.tables: "All"}.get(verdict.within, f"{verdict.within:,}")
+    of = f"{which} {verdict.tables:,}" if verdict.within == verdict.tables else f"{which} of the {verdict.tables:,}"
+    return f"{of} tables asked for {'is' if verdict.within < 2 else 'are'}"
+
+
+def comparison(verdict: Verdict) -> str:
+    """Whether a simpler way would have done better, in a sentence or two; "" where nothing is known of that."""
+    better = [way for way in verdict.simpler if way.better]
+    if better:
+        best = min(better, key=lambda way: way.error)
+        how = "would have done better" if best.surely else "may have done as well or better"
+        return f"A simpler way {how}: {_told(best)} on average; here, {percent(best.ours)} was measured."
+    alone = next((way for way in verdict.simpler if way.series == INDEPENDENT), None)
+    if alone is None:
+        return ""
+    how = "would have done worse" if alone.surely else "look worse, but it was not measured closely enough to be sure"
+    return f"Columns alone {how}: {_told(alone)} on average; here, {percent(alone.ours)} was measured."
+
+
+def fit_for(verdict: Verdict) -> list[str]:
+    """What the release is for, by purpose."""
+    return [_line(purpose) for purpose in _purposes(verdict) if purpose.holds] if verdict.private else []
+
+
+def unfit_for(verdict: Verdict) -> list[str]:
+    """What it is not for."""
+    return [_line(purpose) for purpose in _purposes(verdict) if not purpose.holds or not verdict.private]
+
+
+def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
+    return (*verdict.sizes, *verdict.columns)
+
+
+def _held(verdict: Verdict) -> list[str]:
+    sizes = [_sizes(verdict)] if verdict.largest else []
+    return sizes + [f"“{purpose.name}” with others" for purpose in verdict.columns if purpose.holds]
+
+
+def _sizes(verdict: Verdict) -> str:
+    return "single columns" if verdict.largest == 1 else f"tables of up to {_number(verdict.largest)} columns"
+
+
+def _exceptions(verdict: Verdict) -> str:
+    """Which tables are not good enough, or, where they are most, which are."""
+    if not 0 < verdict.within < verdict.tables:
+        return ""
+    if verdict.within < len(verdict.poor):
+        return f" Only these: {_some(verdict.good)}."
+    return f" Not good enough: {_some(verdict.poor)}."
+
+
+def _line(purpose: Purpose) -> str:
+    if purpose.size:
+        what = "Single columns" if purpose.size == 1 else f"Tables of {_number(purpose.size)} columns"
+    else:
+        what = f"Tables with “{purpose.name}”"
+    return f"{what}: {purpose.within:,} of {purpose.tables:,} are good enough."
+
+
+def _told(way: Simpler) -> str:
+    span = f" ({percent(way.low)} to {percent(way.high)}, 95 %)" if way.low < way.high else ""
+    return f"{_WAYS[way.series]} would put {percent(way.error)}{span} of the people into a wrong cell"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names[:_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - 2 * _NAMED
+    return "; ".join(names[: 2 * _NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"

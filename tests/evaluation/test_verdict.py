@@ -1,0 +1,124 @@
+"""One of three verdicts, from the tables that are good enough; and a simpler way is only said to be better where numbers say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsynth_core import report
+from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.columns_alone import ColumnsAlone
+from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.evaluation.quality import INDEPENDENT, Headline, Statements
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict, judge
+from dpsynth_core.foundation.zones import released
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.workload import all_kway, hand_picked
+from tests.evaluation.test_quality import CERTIFIED, CODES, DOMAIN, certificate, counts, statements
+
+UNMEASURED = Evidence(DOMAIN, CODES, (), 600.0)
+TRIPLE = hand_picked(DOMAIN, {("a", "b", "c"): 1.0})
+
+
+def head(stated: Statements) -> Headline:
+    tagged = released(stated)
+    return quality.headline(tagged, quality.marginal_table(tagged)).value
+
+
+def verdict(errors: dict[tuple[str, ...], float], private: bool = True) -> Verdict:
+    """errors: limits of tables, as shares of people."""
+    stated = statements(certificate({r: 2 * limit for r, limit in errors.items()}, margin=0.0))
+    stated = replace(stated, workload=hand_picked(DOMAIN, dict.fromkeys(errors, 1.0)))
+    return judge(stated, head(stated), private)
+
+
+def test_publish_where_every_number_of_columns_is_good_enough() -> None:
+    made = verdict({("a", "b"): 0.02, ("a", "c"): LIMIT, ("b", "c"): 0.05})
+    assert (made.kind, made.within, made.tables, made.largest) == (PUBLISH, 3, 3, 2)
+    assert report.ruling(made) == "Publish for tables of up to two columns."
+    assert report.reasons(made).startswith("All 3 tables asked for are good enough: at most 10% of the people are counted in a wrong cell")
+    assert report.unfit_for(made) == []
+    assert "Tables of two columns: 3 of 3 are good enough." in report.fit_for(made)
+
+
+def test_publish_for_the_purposes_that_hold_and_name_those_that_do_not() -> None:
+    made = verdict({("a",): 0.01, ("b",): 0.02, ("c",): 0.02, ("a", "b"): 0.05, ("a", "c"): 0.3, ("b", "c"): 0.4})
+    assert (made.kind, made.within, made.largest) == (PARTLY, 4, 1)
+    assert report.ruling(made) == "Publish for these purposes only: single columns."
+    assert "4 of the 6 tables asked for are good enough" in report.reasons(made)
+    assert "Not good enough: b × c; a × c." in report.reasons(made)  # the worst first
+    assert report.fit_for(made) == ["Single columns: 3 of 3 are good enough."]
+    assert "Tables of two columns: 1 of 3 are good enough." in report.unfit_for(made)
+
+
+def test_a_column_that_is_right_with_all_others_is_a_purpose_of_its_own() -> None:
+    made = verdict({("a", "b"): 0.05, ("a", "c"): 0.05, ("b", "c"): 0.4})
+    assert made.kind == PARTLY
+    assert "“a” with others" in report.ruling(made)
+    assert [purpose.name for purpose in made.columns if purpose.holds] == ["a"]
+
+
+def test_do_not_publish_where_no_purpose_holds_and_say_what_is_left() -> None:
+    """Two of many tables pass: what used to be praised."""
+    errors = dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.3) | {("a", "b"): 0.05}
+    stated = replace(statements(certificate({r: 2 * error for r, error in errors.items()}, margin=0.0)), evidence=UNMEASURED)
+    made = judge(stated, head(stated), True)
+    assert (made.kind, made.within, made.largest) == (WITHHOLD, 1, 0)
+    assert report.ruling(made) == "Do not publish this as it is."
+    assert "1 of the 3 tables asked for is good enough" in report.reasons(made)
+    assert "Only these: a × b." in report.reasons(made)
+    assert report.fit_for(made) == []
+
+
+def test_predictable_noise_is_never_published_however_small_the_errors() -> None:
+    made = verdict(dict.fromkeys(all_kway(DOMAIN, 2).cliques, 0.01), private=False)
+    assert made.kind == WITHHOLD
+    assert "predictable" in report.reasons(made)
+    assert report.fit_for(made) == []
+
+
+def test_what_nothing_bounds_is_not_good_enough() -> None:
+    stated = replace(statements(), evidence=UNMEASURED)
+    made = judge(stated, head(stated), True)
+    assert (made.kind, made.bounded, made.within) == (WITHHOLD, 0, 0)
+    assert "Nothing that was released says how far any of the 3 tables is off" in report.reasons(made)
+    assert report.comparison(made) == ""
+
+
+def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their_noise() -> None:
+    stated = replace(statements(certificate({("a", "b", "c"): 0.4}, margin=0.0)), workload=TRIPLE, evidence=UNMEASURED)
+    assert [(p.size, p.within, p.tables) for p in judge(stated, head(stated), True).sizes] == [(1, 0, 3), (2, 0, 3), (3, 0, 1)]
+    fine = (Measurement(("a",), counts(("a",))[("a",)] + 1.0, 2.0),)
+    measured = replace(stated, evidence=Evidence(DOMAIN, CODES, fine, 600.0))
+    assert judge(measured, head(measured), True).sizes[0].within == 1
+
+
+@pytest.mark.parametrize(
+    ("alone", "told"),
+    [
+        (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95 %)"),
+        (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "may have done as well or better"),
+        (ColumnsAlone(0.12, 0.05, 0.3, 5.0), "look worse, but it was not measured closely enough to be sure"),
+        (ColumnsAlone(0.4, 0.35, 0.5, 5.0), "Columns alone would have done worse"),
+    ],
+)
+def test_columns_alone_are_compared_as_far_as_the_measurement_tells(alone: ColumnsAlone, told: str) -> None:
+    certified = replace(CERTIFIED, mean_error=0.1, mean_bound95=0.12, columns=alone)
+    stated = statements(certified)
+    stated = replace(stated, rho=1e-6)  # noisy answers are hopeless then
+    made = judge(stated, head(stated), True)
+    assert told in report.comparison(made)
+    assert made.simpler[0].series == INDEPENDENT
+
+
+def test_noisy_answers_that_would_be_better_are_named_too() -> None:
+    stated = replace(statements(replace(CERTIFIED, mean_error=0.1, mean_bound95=0.12)), rho=10.0)
+    assert "noisy answers (ResidualPlanner, no rows)" in report.comparison(judge(stated, head(stated), True))
+
+
+def test_a_tenth_is_what_a_survey_of_1600_people_gives_for_a_hundred_cells() -> None:
+    drawn = np.random.default_rng(1).multinomial(1600, np.full(100, 0.01), size=400) / 1600
+    # "about": 2 % less, for counts are whole and a share of a hundredth is not small; the standard error of 400 surveys is 0.4 %
+    assert np.abs(drawn - 0.01).sum(axis=1).mean() / 2 == pytest.approx(LIMIT, rel=0.03)
