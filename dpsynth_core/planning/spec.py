@@ -96,6 +96,8 @@ _LATER = ("decimal", "thousands", "date_format", "time_format", "names", "sheet"
 class DataSpec(TableSpec):
     """The private table. standin: of the kind "standin" only, which has no file. engine: what counts a file or folder, None for this
     process; "dask" for the cluster at the address `scheduler`, or for so many `workers` on this machine (`sources.dask_cluster`).
+    Of a database, whose address is the path: table or query, one of the two; timeout: seconds that one statement may take, None for the
+    usual.
 
     What is written here may have been suggested by the file, so all but kind and base name stay on this machine (`Spec.published`).
     """
@@ -104,6 +106,9 @@ class DataSpec(TableSpec):
     engine: Literal["dask"] | None = None
     scheduler: str | None = Field(default=None, pattern=r"^[a-z]+://[^@\s]+$", max_length=300)
     workers: int | None = Field(default=None, ge=1, le=10_000)
+    table: str | None = Field(default=None, max_length=1000)
+    query: str | None = Field(default=None, max_length=100_000)
+    timeout: int | None = Field(default=None, ge=1, le=1_000_000)
 
     @property
     def simulated(self) -> bool:
@@ -223,7 +228,7 @@ class Spec(_Part):
         "standard" is published: no file suggests it, and the guarantee assumes something because of it.
         """
         obj: dict[str, Any] = json.loads(self.model_dump_json())
-        obj["data"] = {"path": Path(self.data.path).name, "kind": self.data.kind}
+        obj["data"] = {"path": KINDS[self.data.kind].base_name(self.data.path), "kind": self.data.kind}
         if self.data.quoting == "standard":
             obj["data"]["quoting"] = self.data.quoting
         if self.data.standin is not None:
@@ -267,6 +272,8 @@ def load_spec(path: Path) -> Spec:
     for part in ("data", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
             check_path(name, f"{part}.path")
+            if "://" in name:
+                continue
             obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)
 

@@ -80,7 +80,7 @@ class Notation:
     def numbers(self, text: pa.Array) -> pa.Array:
         """float64 of trimmed texts, null for what is no number. Markers are not looked at."""
         if not self._is_plain:
-            text = pc.if_else(pc.match_substring_regex(text, self._number_pattern), text, None)
+            text = pc.if_else(pc.match_substring_regex(text, self.number_pattern), text, None)
             for mark in _marks(self.thousands):
                 text = pc.replace_substring(text, mark, "")
             text = pc.replace_substring(text, self.decimal, ".")
@@ -137,7 +137,8 @@ class Notation:
         return self.decimal == "." and not self.thousands
 
     @cached_property
-    def _number_pattern(self) -> str:
+    def number_pattern(self) -> str:
+        """The regular expression of a number with the stated marks."""
         point, marks = re.escape(self.decimal), "".join(re.escape(mark) for mark in _marks(self.thousands))
         whole = f"([0-9]+|[0-9]{{1,3}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"
         return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"

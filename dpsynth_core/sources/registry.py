@@ -30,7 +30,9 @@ class TableKind:
     have. columns: the names of a table's columns, after a look at its structure and at the column that tells people apart; of the records
     nothing is read but what that takes. Raises InputError. None where a table has the columns of the domain.
     skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
-    each other. survey: what in these columns cannot be read, for the curator's eyes before the charge; None where everything can.
+    each other. check: whether the columns of a domain, and that of persons, can be counted exactly, where a kind of table does not promise
+    it; raises InputError. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
+    before the charge; None where everything can.
     """
 
     label: str
@@ -39,6 +41,8 @@ class TableKind:
     survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
     simulated: bool = False
     skips_rows: bool = False
+    check: Callable[[Section, Domain, str | None], None] | None = None
+    base_name: Callable[[str], str] = lambda path: Path(path).name
 
     @property
     def is_file(self) -> bool:
@@ -91,6 +95,36 @@ def _survey_file(section: Section, columns: Sequence[str], person: str | None) -
     return survey.survey(Path(section["path"]), TableFormat.of(section), columns, person)
 
 
+def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:
+    from dpsynth_core.sources.databases import connect
+
+    return connect.column_names(section)
+
+
+def _database_name(path: str) -> str:
+    from dpsynth_core.foundation.errors import InputError
+    from dpsynth_core.sources.databases import address
+
+    try:
+        return address.read(path).base_name
+    except InputError:
+        return ""  # such a spec is refused before anything is published
+
+
+def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+    from dpsynth_core.sources.databases.counting import DatabaseSource
+    from dpsynth_core.sources.formats import TableFormat
+
+    return DatabaseSource(domain, section, TableFormat.of(section).notation, person, rows)
+
+
+def _check_database(section: Section, domain: Domain, person: str | None) -> None:
+    from dpsynth_core.sources.databases import counting
+    from dpsynth_core.sources.formats import TableFormat
+
+    counting.check(section, domain, TableFormat.of(section).notation, person)
+
+
 def _demo_columns(_section: Section, _person: str | None) -> tuple[str, ...]:
     from dpsynth_core.sources import demo
 
@@ -122,6 +156,7 @@ KINDS: Mapping[str, TableKind] = {
     "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file),
     "stata": TableKind("Stata", _open_file, _file_columns, _survey_file),
     "sas": TableKind("SAS", _open_file, _file_columns, _survey_file),
+    "database": TableKind("database", _open_database, _database_columns, check=_check_database, base_name=_database_name),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }

@@ -69,6 +69,9 @@ READING: list[tuple[str, Any]] = [
     ("data.time_format", "hhmm"),
     ("data.names", ["a", "b"]),
     ("data.sheet", "2023"),
+    ("data.table", "people"),
+    ("data.query", "SELECT 1"),
+    ("data.timeout", 60),
 ]
 """What looking at the private file may have suggested."""
 

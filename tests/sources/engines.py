@@ -18,11 +18,14 @@ from distributed import LocalCluster
 
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
+from dpsynth_core.sources.databases.counting import DatabaseSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
+from tests import postgres
+from tests.sources import database_tables
 
 PARQUET = TableFormat("parquet")
 MANY = Sizes(rows=1, divided=0)
@@ -77,8 +80,28 @@ def _cut_off(folder: Path) -> None:
         path.write_bytes(content[: len(content) // 2] + bytes(len(content) - len(content) // 2))
 
 
+def _in_database(engine: str) -> Open:
+    def open_source(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+        section = database_tables.section(engine, folder, records)
+        return DatabaseSource(domain, section, TableFormat().notation, person, rows)
+
+    return open_source
+
+
+def _overwrite(folder: Path) -> None:
+    for path in folder.glob("records.*"):
+        path.write_bytes(bytes(path.stat().st_size))
+
+
+def _drop(_folder: Path) -> None:
+    postgres.end_all()
+
+
 ENGINES: dict[str, Engine] = {
     "this machine": Engine(one_stream, _cut_off),
     "dask": Engine(on_dask, _cut_off),
     "this machine, many parts": Engine(in_many_parts, _cut_off),
+    "duckdb": Engine(_in_database("duckdb"), _overwrite, ordered=False),
+    "sqlite": Engine(_in_database("sqlite"), _overwrite, ordered=False),
+    "postgresql": Engine(_in_database("postgresql"), _drop, ordered=False),
 }

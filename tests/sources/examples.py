@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.vocabulary.domain import Domain
+from tests.sources import database_tables
 from tests.sources.written import WRITERS
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
@@ -63,6 +64,11 @@ def _standin(_folder: Path) -> Example:
     return Example({"kind": "standin", "standin": {"rows": 300, "strength": 0.5, "seed": 4}}, THREE)
 
 
+def _database(folder: Path) -> Example:
+    table = pa.table({name: codes()[:, place] for place, name in enumerate(THREE.names)})
+    return Example(database_tables.section("duckdb", folder, table), THREE, codes())
+
+
 EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "csv": _csv,
     "jsonl": _as_file("jsonl", ".jsonl"),
@@ -72,6 +78,7 @@ EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "spss": _as_file("spss", ".sav"),
     "stata": _as_file("stata", ".dta"),
     "sas": _as_file("sas", ".xpt"),
+    "database": _database,
     "demo": _demo,
     "standin": _standin,
 }

@@ -1,0 +1,82 @@
+"""Addresses of databases: which there are, what they may say, and what of them is published. Nothing is opened here.
+
+An address never holds a password: it is written into specs, seen in lists of processes and kept in the history of a shell.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from dpsynth_core.foundation.errors import InputError
+
+FIELD = "data.path"
+SUFFIXES = {"duckdb": (".duckdb", ".ddb"), "sqlite": (".db", ".sqlite", ".sqlite3")}
+_SCHEMES = {"postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite"}
+UNTESTED = ("bigquery", "snowflake", "trino", "pyspark", "mysql")
+"""Databases that Ibis knows and that nobody has tried here."""
+_OPTIONS = ("service", "sslmode", "sslrootcert")
+"""What an address of PostgreSQL may state besides the place; none of it is secret."""
+KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file that ends in .duckdb, .db or .sqlite"
+
+
+@dataclass(frozen=True)
+class Address:
+    """engine: as Ibis calls it. place: a file, or the whole address where it is no file."""
+
+    engine: str
+    place: str
+
+    @property
+    def is_file(self) -> bool:
+        return self.engine in SUFFIXES
+
+    @property
+    def base_name(self) -> str:
+        """What is published of it: the name of the database, or of its file."""
+        return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name
+
+
+def is_address(text: str) -> bool:
+    """Whether this is meant to be a database and no table file."""
+    scheme, separator, _ = text.partition("://")
+    if separator:
+        return scheme.lower() in (*_SCHEMES, *UNTESTED)
+    return text.lower().endswith(tuple(ending for endings in SUFFIXES.values() for ending in endings))
+
+
+def read(text: str) -> Address:
+    """InputError for what is no address of a database that is known, and for one with a password, which is not repeated."""
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        engine = next((name for name, endings in SUFFIXES.items() if text.lower().endswith(endings)), None)
+        if engine is None:
+            raise InputError(FIELD, "it is not the address of a database", f"use {KNOWN}")
+        return Address(engine, str(Path(text).expanduser()))
+    engine = _SCHEMES.get(scheme.lower(), scheme.lower() if scheme.lower() in UNTESTED else "")
+    if not engine:
+        raise InputError(FIELD, "no database with such an address is known", f"use {KNOWN}; untested: {', '.join(UNTESTED)}")
+    _refuse_secrets(text)
+    if engine in SUFFIXES:
+        if not rest.startswith("/") or "?" in rest:
+            remedy = f"write {engine}:///data/people, or the path alone"
+            raise InputError(FIELD, "it does not name a file from the top of the file system", remedy)
+        return Address(engine, unquote(rest))
+    return Address(engine, text)
+
+
+def _refuse_secrets(text: str) -> None:
+    try:
+        parts = urlsplit(text)
+        stated = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+        _ = parts.port
+    except ValueError:
+        raise InputError(FIELD, "it cannot be read as an address", f"use {KNOWN}") from None
+    # A password with a / or ? in it ends the place too early: then there is an @ behind it.
+    if parts.password is not None or "@" in parts.path or "@" in parts.query or re.search(r"//[^/?#]*:[^/?#]*@", text):
+        remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
+        raise InputError(FIELD, "the address contains a password", remedy)
+    if parts.fragment or any(name not in _OPTIONS for name in stated):
+        raise InputError(FIELD, "the address states more than a place", f"leave out all but {', '.join(_OPTIONS)}")

@@ -1,0 +1,338 @@
+"""Read-only connections to databases, and what a statement may take and say.
+
+Nothing that a database says of an error is repeated: it may quote a value. What people read instead is written here.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.errors import InputError, first_repeated
+from dpsynth_core.sources.databases import address as addresses
+from dpsynth_core.sources.databases import query
+from dpsynth_core.sources.databases.address import Address
+from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.names import column_field, trimmed
+
+DEFAULT_TIMEOUT = 3600
+"""Seconds that one statement may take."""
+_LOOK_EVERY = 0.1
+
+
+@dataclass(frozen=True)
+class Column:
+    """name: as the database has it. kind: what its values are, "" for what is not read; type: as the database calls it."""
+
+    name: str
+    kind: str
+    type: str
+
+
+class Connection:
+    """One connection, opened when it is first used, and one snapshot of the table for all that is asked of it."""
+
+    def __init__(self, address: Address, timeout: int) -> None:
+        self.address = address
+        self._timeout = timeout
+
+    @cached_property
+    def ibis(self) -> Any:
+        """The connection as Ibis has it. InputError."""
+        with _failures("data.path", "the database cannot be opened", "check the address, and who may read it"):
+            return _OPENERS.get(self.address.engine, _open_other)(self.address, self._timeout)
+
+    @cached_property
+    def _raw(self) -> Any:
+        return self.ibis.con
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Everything that a statement returns. A signal ends it: then Interrupted is raised. InputError if the database refuses."""
+        raw = self._raw
+        return self._watched(lambda: list(_cursor(raw, self.address.engine, statement).fetchall()))
+
+    def numbers(self, statement: str, columns: int) -> NDArray[np.int64]:
+        """The rows of a statement of whole numbers, shape (rows, columns)."""
+        return np.array(self.rows(statement), dtype=np.int64).reshape(-1, columns)
+
+    def run(self, statement: str) -> None:
+        """A statement that returns nothing."""
+        raw = self._raw
+
+        def work() -> None:
+            _cursor(raw, self.address.engine, statement)
+
+        self._watched(work)
+
+    def columns(self, select: str) -> list[Column]:
+        """The columns of a SELECT. Reads no record. InputError."""
+        with _failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
+            return _COLUMNS.get(self.address.engine, _other_columns)(self, select)
+
+    def close(self) -> None:
+        if "ibis" in self.__dict__:
+            with suppress(Exception):
+                self._raw.close()
+
+    def _watched(self, ask: Callable[[], Any]) -> Any:
+        """Ask in another thread, so that a signal can end the statement."""
+        answer: list[Any] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                answer.append(ask())
+            except BaseException as error:  # handed over to the thread that waits
+                failure.append(error)
+
+        interrupts.check()
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        ended_late = threading.Timer(self._timeout, self._cancel)
+        ended_late.daemon = True
+        ended_late.start()
+        try:
+            while worker.is_alive():
+                worker.join(_LOOK_EVERY)
+                interrupts.check()
+        except BaseException:
+            self._cancel()
+            worker.join(10)
+            raise
+        finally:
+            ended_late.cancel()
+        with _failures("data", "the database did not answer a statement", "check that it runs, that the table is there, and the timeout"):
+            if failure:
+                raise failure[0]
+        return answer[0]
+
+    def _cancel(self) -> None:
+        with suppress(Exception):
+            getattr(self._raw, "cancel" if self.address.engine == "postgres" else "interrupt")()
+
+
+def connect(section: Mapping[str, Any]) -> Connection:
+    """InputError for an address that cannot be used."""
+    return Connection(addresses.read(section["path"]), section.get("timeout") or DEFAULT_TIMEOUT)
+
+
+def tables(section: Mapping[str, Any]) -> list[str]:
+    """The names of the tables and views that can be read, from the catalogue alone. InputError."""
+    connection = connect(section)
+    try:
+        statement = _CATALOGUES.get(connection.address.engine)
+        if statement is None:
+            return sorted(connection.ibis.list_tables())
+        return sorted(f"{schema}.{name}" if schema else name for schema, name in connection.rows(statement))
+    finally:
+        connection.close()
+
+
+def columns(section: Mapping[str, Any]) -> list[Column]:
+    """The columns of a section's table or query. InputError."""
+    connection = connect(section)
+    try:
+        return connection.columns(query.select(section, connection.address.engine))
+    finally:
+        connection.close()
+
+
+def column_names(section: Mapping[str, Any]) -> tuple[str, ...]:
+    """Without spaces around them. InputError where two columns have the same name."""
+    names = tuple(trimmed(column.name) for column in columns(section))
+    if (twice := first_repeated(names)) is not None:
+        raise InputError(column_field(twice), "two columns have this name", "give each its own in a view or query")
+    return names
+
+
+def declared(section: Mapping[str, Any]) -> list[Declared]:
+    """What the types of the columns say of them. InputError."""
+    there = zip(column_names(section), columns(section), strict=True)
+    return [Declared(name, _DECLARED.get(column.kind.partition("(")[0], "")) for name, column in there]
+
+
+_DECLARED = {
+    "text": "text",
+    "integer": "integer",
+    "float": "number",
+    "decimal": "number",
+    "boolean": "bool",
+    "date": "date",
+    "timestamp": "timestamp",
+    "time": "time",
+}
+
+
+@contextmanager
+def _failures(field: str, problem: str, remedy: str) -> Iterator[None]:
+    """Whatever goes wrong in a database becomes one fixed sentence."""
+    try:
+        yield
+    except (InputError, interrupts.Interrupted, MemoryError):
+        raise
+    except ImportError:
+        raise InputError("data.path", "the package for this kind of database is not installed", "install Ibis with it") from None
+    except Exception:
+        raise InputError(field, problem, remedy) from None
+
+
+def _cursor(raw: Any, engine: str, statement: str) -> Any:
+    return raw.cursor(binary=True).execute(statement) if engine == "postgres" else raw.execute(statement)
+
+
+def _there(address: Address) -> str:
+    if not os.path.isfile(address.place):
+        remedy = "check the path; duckdb:/// and sqlite:/// start at the top of the file system"
+        raise InputError("data.path", "there is no such file", remedy)
+    return address.place
+
+
+def _open_duckdb(address: Address, _timeout: int) -> Any:
+    import duckdb
+    import ibis
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    raw = duckdb.connect(_there(address), read_only=True, config=settings)
+    made = ibis.duckdb.from_connection(raw)
+    raw.execute("SET lock_configuration = true")
+    return made
+
+
+def _open_sqlite(address: Address, _timeout: int) -> Any:
+    import ibis
+
+    place = _there(address).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
+    raw.create_function("dpsynth_number", 1, float, deterministic=True)
+    made = ibis.sqlite.from_connection(raw)
+    raw.execute("PRAGMA temp_store = MEMORY")
+    raw.execute("PRAGMA query_only = OFF")  # our own temporary tables; the file itself is open for reading alone
+    raw.execute("BEGIN")
+    return made
+
+
+def _open_postgres(address: Address, timeout: int) -> Any:
+    import ibis
+    import psycopg
+
+    settings = f"-c default_transaction_read_only=on -c statement_timeout={timeout * 1000} -c jit=off -c TimeZone=UTC"
+    raw = psycopg.connect(address.place, options=settings, application_name="dpsynth", connect_timeout=10, autocommit=True)
+    made = ibis.postgres.from_connection(raw)
+    raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    return made
+
+
+def _open_other(address: Address, _timeout: int) -> Any:
+    import ibis
+
+    return ibis.connect(address.place)
+
+
+_OPENERS: Mapping[str, Callable[[Address, int], Any]] = {
+    "duckdb": _open_duckdb,
+    "sqlite": _open_sqlite,
+    "postgres": _open_postgres,
+}
+_CATALOGUES = {
+    "duckdb": "SELECT CASE WHEN table_schema = 'main' THEN '' ELSE table_schema END, table_name FROM information_schema.tables",
+    "sqlite": "SELECT '', name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+    "postgres": "SELECT CASE WHEN table_schema = 'public' THEN '' ELSE table_schema END, table_name FROM information_schema.tables"
+    " WHERE table_schema NOT IN ('pg_catalog', 'information_schema')",
+}
+_POSTGRES_KINDS = {
+    "boolean": "boolean",
+    "smallint": "integer",
+    "integer": "integer",
+    "bigint": "integer",
+    "real": "float",
+    "double precision": "float",
+    "text": "text",
+    "name": "text",
+    "date": "date",
+    "uuid": "uuid",
+}
+_KINDS_OF_BEGINNINGS = (("character", "text"), ("timestamp", "timestamp"), ("time", "time"))
+_DUCKDB_KINDS = {
+    "BOOLEAN": "boolean",
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    "VARCHAR": "text",
+    "DATE": "date",
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"), "timestamp"),
+    "TIME": "time",
+    "UUID": "uuid",
+}
+
+
+def _postgres_columns(connection: Connection, select: str) -> list[Column]:
+    described = connection.ibis.con.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
+    types = [(column.name, column.type_code, column._fmod) for column in described]
+    asked = ", ".join(f"format_type({code}, {modifier})" for _, code, modifier in types)
+    names = connection.rows(f"SELECT {asked}")[0]
+    return [Column(name, _postgres_kind(kind), kind) for (name, _, _), kind in zip(types, names, strict=True)]
+
+
+def _postgres_kind(name: str) -> str:
+    if name.endswith("[]") or name.endswith("with time zone"):
+        return ""
+    if name in _POSTGRES_KINDS:
+        return _POSTGRES_KINDS[name]
+    if name.startswith("numeric("):
+        return "decimal" + name.removeprefix("numeric")
+    return next((kind for beginning, kind in _KINDS_OF_BEGINNINGS if name.startswith(beginning)), "")
+
+
+def _duckdb_columns(connection: Connection, select: str) -> list[Column]:
+    rows = connection.rows(f"DESCRIBE {select}")
+    return [Column(name, _duckdb_kind(kind), kind) for name, kind, *_ in rows]
+
+
+def _duckdb_kind(name: str) -> str:
+    if name.startswith("DECIMAL("):
+        return "decimal" + name.removeprefix("DECIMAL")
+    if name.startswith("ENUM("):
+        return "text"
+    return _DUCKDB_KINDS.get(name, "")
+
+
+def _sqlite_columns(connection: Connection, select: str) -> list[Column]:
+    described = connection.ibis.con.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description
+    return [Column(column[0], "any", "") for column in described]
+
+
+def _other_columns(connection: Connection, select: str) -> list[Column]:
+    """What Ibis says of them."""
+    kinds: Sequence[tuple[str, str]] = (
+        ("is_boolean", "boolean"),
+        ("is_integer", "integer"),
+        ("is_floating", "float"),
+        ("is_string", "text"),
+        ("is_date", "date"),
+        ("is_time", "time"),
+    )
+    schema = connection.ibis.sql(select).schema()
+    return [
+        Column(name, next((kind for test, kind in kinds if getattr(dtype, test)()), ""), str(dtype)) for name, dtype in schema.items()
+    ]
+
+
+_COLUMNS: Mapping[str, Callable[[Connection, str], list[Column]]] = {
+    "duckdb": _duckdb_columns,
+    "sqlite": _sqlite_columns,
+    "postgres": _postgres_columns,
+}

@@ -1,0 +1,218 @@
+"""Marginal counts of a table in a database: coded and counted there, so that nothing but tables of counts leaves it.
+
+**Rows per person.** A table in a database has no order, so "the first m" means nothing there. Which rows of a person count is defined by
+the rows' own content: each row has the codes of all columns of the domain, in the domain's order; a person's rows are sorted by them, and
+the first m count. A row that names nobody does not count. Persons are compared as trimmed texts (`sources.persons`).
+
+*Proof that the records that count change by at most m when one person's rows do.* Whether a row counts depends on the rows that name the
+same person, and on no others: ROW_NUMBER() is taken within PARTITION BY person, and codes depend on nothing but their own row and public
+cells. So the rows of everybody else count as before. Of the one person at most m rows count, in each of the two tables: m are lost at
+most, or m gained, or (replace) m lost and m gained. *And the counts are well defined:* rows of a person that are equal in all codes are
+interchangeable, as counts see codes alone. Whichever of them the database numbers first, the multiset of codes that count is the same:
+the m smallest. It depends on no partition, no plan and no version of the database, and because all columns of the domain take part, not
+on which marginals are asked for either; so every answer of one run is about the same rows.
+
+**How it counts.** Either each block of `vocabulary.tally.plan` is one GROUP BY over the table (one scan of its columns), or, where codes
+are dear or persons are limited, codes are made once: kept in a temporary table of the connection where a read-only one may have it, else
+in a materialised common table expression with some blocks in one statement.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import ibis
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.databases import coding, connect, query
+from dpsynth_core.sources.databases.connect import Column, Connection
+from dpsynth_core.sources.databases.texts import Keep
+from dpsynth_core.sources.databases.words import OTHERS, WORDS
+from dpsynth_core.sources.notation import Notation
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.names import trimmed
+from dpsynth_core.vocabulary.tally import Tally
+
+BLOCK_CELLS = 2**15
+"""Larger blocks are fewer scans and more counts to send; measured (`benchmarks/databases.py`)."""
+_KEPT, _VALUES = "dpsynth_codes", "dpsynth_values"
+_TOGETHER = 16
+"""Blocks in one statement over codes that cannot be kept."""
+
+
+class DatabaseSource:
+    """A `MarginalSource` over one table or query of a database.
+
+    section: the `data` section of a spec. person_column: with it, only max_rows_per_person rows of each person count (see above).
+    Raises InputError if the table lacks a column of the domain or the person column, or a column cannot be counted exactly.
+    """
+
+    def __init__(
+        self, domain: Domain, section: Mapping[str, Any], notation: Notation, person_column: str | None = None, max_rows_per_person: int = 1
+    ) -> None:
+        if max_rows_per_person < 1:
+            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
+        self._domain, self._notation = domain, notation
+        self._person_column, self._limit = person_column, max_rows_per_person
+        self._connection = connect.connect(section)
+        self._words = WORDS.get(self._connection.address.engine, OTHERS)
+        self._select = query.select(section, self._connection.address.engine)
+        self._columns = {trimmed(column.name): column for column in self._connection.columns(self._select)}
+        for name in (*domain.names, *([person_column] if person_column else [])):
+            if name not in self._columns:
+                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+        self._table = _records(self._connection, self._select, self._columns)
+        self._kept = False
+        weakref.finalize(self, self._connection.close)
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
+        for clique in cliques:
+            if self._domain.clique(clique) != clique:
+                raise ValueError(f"not a canonical clique: {clique}")
+        if not cliques:
+            return {}
+        tally = Tally(self._domain, cliques, BLOCK_CELLS)
+        for block, rows in self._counted(tally.blocks):
+            tally.add_counts(block, rows[:, 0], rows[:, 1])
+        return tally.counts()
+
+    def prepare(self) -> None:
+        """Make all expressions, and ask nothing. InputError for a column that cannot be counted exactly."""
+        self._codes(self._domain.names)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _counted(self, blocks: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64]]]:
+        """Each block with the cells that are not empty and their counts, shape (cells, 2)."""
+        names = {name for block in blocks for name in block}
+        if self._person_column is None and all(coding.is_quick(self._columns[name], self._domain[name]) for name in names):
+            yield from ((block, self._ask(self._cells(self._coded(block), block))) for block in blocks)
+        elif self._words.keeps:
+            self._keep()
+            yield from ((block, self._ask(self._cells(self._kept_codes(), block))) for block in blocks)
+        else:
+            for first in range(0, len(blocks), _TOGETHER):
+                yield from self._together(blocks[first : first + _TOGETHER])
+
+    def _together(self, blocks: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64]]]:
+        """Some blocks from codes that are made once for one statement."""
+        names = self._domain.clique({name for block in blocks for name in block})
+        codes = self._codes(names if self._person_column is None else self._domain.names)
+        parts = [self._sql(self._cells(self._kept_codes(), block).mutate(block=ibis.literal(i))) for i, block in enumerate(blocks)]
+        counted = "\nUNION ALL\n".join(f"({part})" for part in parts)
+        rows = self._connection.numbers(f"WITH {_KEPT} AS MATERIALIZED (\n{codes}\n)\n{counted}", 3)
+        yield from ((block, rows[rows[:, 2] == i]) for i, block in enumerate(blocks))
+
+    def _ask(self, counts: Any) -> NDArray[np.int64]:
+        return self._connection.numbers(self._sql(counts), 2)
+
+    def _sql(self, expression: Any) -> str:
+        return str(self._connection.ibis.compile(expression))
+
+    def _cells(self, codes: Any, block: Clique) -> Any:
+        """The cells of a block with their counts: one number for each combination of codes."""
+        cell = ibis.literal(0).cast("int64")
+        for name in block:
+            cell = cell * self._domain[name].size + codes[self._alias(name)]
+        return codes.select(cell=cell).group_by("cell").agg(records=lambda rows: rows.count())
+
+    def _coded(self, names: Clique) -> Any:
+        """Codes of columns that cost little, straight from the table."""
+        if not names:
+            return self._table.select(c=ibis.literal(0))
+        return self._table.select(**{self._alias(name): self._code(name, lambda made: made) for name in names})
+
+    def _codes(self, names: Clique) -> str:
+        """The statement for the codes of columns, of the rows that count."""
+        values = _Values(self._table)
+        for name in names:
+            self._code(name, values.add)
+        person = None if self._person_column is None else values.add(self._named(self._person_column))
+        kept = values.kept()
+        made = {self._alias(name): self._code(name, kept.next) for name in names}
+        coded = kept.table.select(**made) if person is None else self._limited(kept.table.select(**made, person=kept.next(None)))
+        return f"WITH {_VALUES} AS {self._words.once} (\n{self._sql(values.select())}\n)\n{self._sql(coded)}"
+
+    def _limited(self, coded: Any) -> Any:
+        """The rows that count; all columns of the domain have codes."""
+        rows = coded.filter(coded.person.notnull())
+        codes = [self._alias(name) for name in self._domain.names]
+        number = ibis.row_number().over(ibis.window(group_by=rows.person, order_by=[rows[alias] for alias in codes]))
+        return rows.mutate(place=number).filter(lambda numbered: numbered.place < self._limit).select(*codes)
+
+    def _keep(self) -> None:
+        if not self._kept:
+            self._connection.run(f"CREATE TEMPORARY TABLE {_KEPT} AS {self._codes(self._domain.names)}")
+            self._kept = True
+
+    def _kept_codes(self) -> Any:
+        return ibis.table({self._alias(name): "int32" for name in self._domain.names}, name=_KEPT)
+
+    def _alias(self, name: str) -> str:
+        """Names of columns may differ in capitals alone, which not every database tells apart."""
+        return f"c{self._domain.position(name)}"
+
+    def _code(self, name: str, keep: Keep) -> Any:
+        column = self._columns[name]
+        return coding.code(self._words, self._domain[name], column, self._table[column.name], self._notation, keep)
+
+    def _named(self, name: str) -> Any:
+        column = self._columns[name]
+        return coding.person(self._words, name, column, self._table[column.name], self._notation)
+
+
+class _Values:
+    """What is worked out of the values of a table once, under names of its own, before codes are made of it."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self._made: list[Any] = []
+
+    def add(self, made: Any) -> Any:
+        self._made.append(made)
+        return made
+
+    def select(self) -> Any:
+        return self._table.select(**{f"v{place}": made for place, made in enumerate(self._made)})
+
+    def kept(self) -> _Kept:
+        return _Kept(ibis.table({f"v{place}": made.type() for place, made in enumerate(self._made)}, name=_VALUES))
+
+
+class _Kept:
+    """The same values, handed out in the order in which they were added."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self._place = count()
+
+    def next(self, _made: Any) -> Any:
+        return self.table[f"v{next(self._place)}"]
+
+
+def check(section: Mapping[str, Any], domain: Domain, notation: Notation, person_column: str | None) -> None:
+    """Whether everything can be counted exactly: types alone are looked at, no record. InputError."""
+    unknown = next((attribute for attribute in domain if attribute.most), None)
+    if unknown is not None:
+        remedy = "list them, or export the table to a file"
+        raise InputError(column_field(unknown.name), "values cannot be learnt in a database, out of which texts would have to come", remedy)
+    source = DatabaseSource(domain, section, notation, person_column)
+    source.prepare()
+    source.close()
+
+
+def _records(connection: Connection, select: str, columns: Mapping[str, Column]) -> Any:
+    schema = ibis.schema({column.name: coding.ibis_type(column) for column in columns.values()})
+    return connection.ibis.sql(select, schema=schema)

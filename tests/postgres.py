@@ -1,0 +1,70 @@
+"""A PostgreSQL server of the tests' own, started when a test first needs one: Debian's package, in a folder of its own, on a Unix socket.
+
+One in each process that runs tests: it takes a second, and lives as long as that process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+_PLACES = Path("/usr/lib/postgresql")
+_NUMBERS = count()
+
+
+@cache
+def address() -> str:
+    """Of a database on a server that anyone on this machine who finds the socket may use. Skips, or fails under CI, where there is none."""
+    binaries = max(_PLACES.glob("*/bin"), key=lambda place: float(place.parent.name), default=None)
+    if binaries is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("no PostgreSQL server: install Debian's package postgresql")
+    home = Path(tempfile.mkdtemp(prefix="dpsynth-pg-"))
+    as_owner = ["runuser", "-u", "nobody", "--"] if os.geteuid() == 0 else []
+    if as_owner:
+        shutil.chown(home, "nobody")
+
+    def run(*command: str) -> None:
+        subprocess.run([*as_owner, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+
+    data, binary = str(home / "data"), str(binaries)
+    run(f"{binary}/initdb", "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-locale", "--no-sync")
+    options = f"-k {home} -c listen_addresses= -c fsync=off -c shared_buffers=32MB -c max_connections=20"
+    run(f"{binary}/pg_ctl", "-D", data, "-o", options, "-l", str(home / "log"), "-w", "start")
+
+    def stop() -> None:
+        run(f"{binary}/pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(home, ignore_errors=True)
+
+    atexit.register(stop)
+    return f"postgresql://tester@{quote(str(home), safe='')}/postgres"
+
+
+def log() -> str:
+    """What the server has written so far."""
+    home = address().partition("@")[2].rpartition("/")[0].replace("%2F", "/")
+    return Path(home, "log").read_text()
+
+
+def connect() -> psycopg.Connection:
+    return psycopg.connect(address(), autocommit=True)
+
+
+def new_table() -> str:
+    """A name that no other table of the server has."""
+    return f"records_{next(_NUMBERS)}"
+
+
+def end_all() -> None:
+    """End all other connections, as a server that fails does."""
+    with connect() as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpsynth'")
