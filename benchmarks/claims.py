@@ -23,8 +23,8 @@ def verdict(one: Sequence[float], other: Sequence[float]) -> str:
 
 def by_epsilon(one: pd.DataFrame, other: pd.DataFrame, field: str = "error") -> str:
     """The verdicts in words: "less at epsilon 0.1, 1". one, other: runs, one a row; "" where they have no epsilon in common."""
-    found: dict[str, list[str]] = {}
+    verdicts: dict[str, list[str]] = {}
     for epsilon in sorted(set(one["epsilon"]) & set(other["epsilon"])):
         runs = [frame.loc[frame["epsilon"] == epsilon, field].tolist() for frame in (one, other)]
-        found.setdefault(verdict(*runs), []).append(f"{epsilon:g}")
-    return "; ".join(f"{word} at epsilon {', '.join(epsilons)}" for word, epsilons in found.items())
+        verdicts.setdefault(verdict(*runs), []).append(f"{epsilon:g}")
+    return "; ".join(f"{word} at epsilon {', '.join(epsilons)}" for word, epsilons in verdicts.items())

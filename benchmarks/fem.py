@@ -131,10 +131,10 @@ def _table(figure: int, frame: pd.DataFrame) -> Iterator[str]:
         for name, program in PROGRAMS.items():
             mine = part[part["program"] == name]
             cells = [mine[mine[across] == value] for value in values]
-            told = [f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
+            errors = [f"{cell['error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
             cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
             if len(mine):
-                yield f"| {program.title} | {' | '.join(told)} | {cost} |"
+                yield f"| {program.title} | {' | '.join(errors)} | {cost} |"
         yield ""
 
 
@@ -163,16 +163,16 @@ def claims(frame: pd.DataFrame) -> str:
 def _verdict(claim: str, one: pd.DataFrame, other: pd.DataFrame) -> str:
     """Means of the runs of two programs compared at every epsilon of which both have two; a difference within two standard errors is
     none."""
-    told: dict[str, list[str]] = {"holds": [], "holds up to noise": [], "does not hold": []}
+    errors: dict[str, list[str]] = {"holds": [], "holds up to noise": [], "does not hold": []}
     for epsilon in sorted(set(one["epsilon"]) & set(other["epsilon"])):
         mine, theirs = (part.loc[part["epsilon"] == epsilon, "error"] for part in (one, other))
         if min(len(mine), len(theirs)) < 2:
             continue
         doubt = 2 * math.hypot(float(mine.sem()), float(theirs.sem()))
         gap = float(mine.mean() - theirs.mean())
-        told["holds" if gap < -doubt else "holds up to noise" if gap <= doubt else "does not hold"].append(f"{epsilon:g}")
-    found = [f"{verdict} at epsilon {', '.join(at)}" for verdict, at in told.items() if at]
-    return f"{claim}: {'; '.join(found) or 'not enough runs'}."
+        errors["holds" if gap < -doubt else "holds up to noise" if gap <= doubt else "does not hold"].append(f"{epsilon:g}")
+    lines = [f"{verdict} at epsilon {', '.join(at)}" for verdict, at in errors.items() if at]
+    return f"{claim}: {'; '.join(lines) or 'not enough runs'}."
 
 
 def _slopes(means: pd.DataFrame, when: str, *, falling: bool) -> list[str]:

@@ -12,9 +12,9 @@ on.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from benchmarks import figures
+from benchmarks import figures, slices
 from benchmarks.figures import Setting
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.mechanisms import registry
@@ -58,24 +58,19 @@ KNOBS = {"fem": PRIMAL, "sepfem": PRIMAL, "dualquery": DUAL, "dqrs": DUAL}
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    points: list[dict[str, Any]] = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else []
-    for table, setting in tables(options.tables):
-        for mechanism in options.mechanisms:
-            for epsilon in options.epsilons:
-                for given in candidates(mechanism, options.knobs):
-                    key = {"table": table, "mechanism": mechanism, "epsilon": epsilon, "settings": given}
-                    done = sum(all(point[name] == value for name, value in key.items()) for point in points)
-                    for _ in range(options.runs - done):
-                        points.append(key | measure(mechanism, setting, epsilon, given))
-                        print(points[-1], file=sys.stderr, flush=True)
-                        write(points, place)
-    write(points, place)
+    by_name = dict(tables(options.tables))
+    points = [
+        {"table": table, "mechanism": mechanism, "epsilon": epsilon, "settings": settings}
+        for table, mechanism, epsilon in product(by_name, options.mechanisms, options.epsilons)
+        for settings in candidates(mechanism, options.knobs)
+    ]
+    slices.fill(slices.opened(place), points, options.runs, lambda point: measure(by_name[point["table"]], point), write, place)
     return 0
 
 
-def measure(mechanism: str, setting: Setting, epsilon: float, given: Mapping[str, Any]) -> dict[str, Any]:
+def measure(setting: Setting, point: Mapping[str, Any]) -> dict[str, Any]:
     """One run: the largest error of a cell, what it took, and how many rounds it came to."""
-    outcome = figures.run(mechanism, setting, epsilon, given)
+    outcome = figures.run(point["mechanism"], setting, point["epsilon"], point["settings"])
     error = setting.model_error(outcome.finished.model, outcome.finished.total)
     rounds = outcome.finished.details.get("choices", outcome.finished.details.get("rounds"))
     return {"error": round(error, 5), "rounds": rounds, "seconds": round(outcome.seconds, 1), "cpu_seconds": round(outcome.cpu_seconds, 1)}
@@ -116,13 +111,10 @@ def _workload(domain: Domain) -> Workload:
     return Workload(domain, dict.fromkeys(figures.random_marginals(domain, 3, figures.MARGINALS, seed=0), 1.0))
 
 
-def write(points: Sequence[Mapping[str, Any]], place: Path) -> None:
-    """Every run as JSON, the means as a table, and the curves: error against each knob."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(list(points), indent=1) + "\n", encoding="utf-8")
+def write(record: Mapping[str, Any], place: Path) -> None:
+    """The means of all runs as a table, and the curves: error against each knob."""
+    points = record["runs"]
     frame = pd.DataFrame([_flat(point) for point in points])
-    if frame.empty:
-        return
     columns = ["table", "mechanism", "epsilon", "turned"]
     groups = frame.groupby(columns, sort=False)
     means = groups.agg(runs=("error", "size"), error=("error", "mean"), rounds=("rounds", "mean"), cpu=("cpu_seconds", "mean"))

@@ -71,8 +71,8 @@ def measure(mechanism: str, table: Table, epsilon: float, delta: float) -> dict[
 def _answers(table: Table, folder: Path) -> Mapping[Clique, NDArray[np.float64]]:
     """What a release without rows says about the workload."""
     measurements = load(folder).measurements
-    found = {clique: combined(measurements, clique) for clique in table.workload.cliques}
-    return {clique: answer.values for clique, answer in found.items() if answer is not None}
+    answers = {clique: combined(measurements, clique) for clique in table.workload.cliques}
+    return {clique: answer.values for clique, answer in answers.items() if answer is not None}
 
 
 def _table(name: str, workload: str, folder: Path) -> Table:

@@ -82,15 +82,15 @@ Timed = tuple[Solution, float]
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     setting = figures.adult(3, folder=options.data)
-    found: list[Measured] = []
+    timings: list[Measured] = []
     for sort in options.sorts:
         for distinct in options.distinct:
             queries = instance(sort, setting, distinct, options.eta)
             draws = perturbations(setting.domain, options.eta, options.draws)
             for measured in measure(sort, queries, draws, options):
-                found.append(measured)
+                timings.append(measured)
                 print(_line(measured), file=sys.stderr)
-                _write(found, options)
+                _write(timings, options)
     return 0
 
 
@@ -236,11 +236,11 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def verdicts(found: Sequence[Measured]) -> list[str]:
+def verdicts(timings: Sequence[Measured]) -> list[str]:
     """For each instance, which solver needs less processor time until its proof or the limit, and how many times less."""
     lines = []
-    for sort, distinct in dict.fromkeys((m.sort, m.distinct) for m in found):
-        last = {m.solver: m for m in found if (m.sort, m.distinct) == (sort, distinct)}
+    for sort, distinct in dict.fromkeys((m.sort, m.distinct) for m in timings):
+        last = {m.solver: m for m in timings if (m.sort, m.distinct) == (sort, distinct)}
         if {"CP-SAT", "HiGHS"} <= set(last):
             fast, slow = sorted(("CP-SAT", "HiGHS"), key=lambda solver: last[solver].cpu_ms)
             ratio = last[slow].cpu_ms / last[fast].cpu_ms
@@ -249,18 +249,18 @@ def verdicts(found: Sequence[Measured]) -> list[str]:
     return lines
 
 
-def _write(found: Sequence[Measured], options: argparse.Namespace) -> None:
+def _write(timings: Sequence[Measured], options: argparse.Namespace) -> None:
     options.results.mkdir(parents=True, exist_ok=True)
     versions = {name: version(name) for name in ("ortools", "scipy", "numpy")}
     about: dict[str, Any] = {"began": datetime.now(UTC).isoformat(timespec="seconds"), "cores": os.cpu_count(), "versions": versions}
-    record = {**about, "eta": options.eta, "runs": [asdict(m) for m in found]}
+    record = {**about, "eta": options.eta, "runs": [asdict(m) for m in timings]}
     (options.results / "oracle.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     head = (
-        f"Adult, 3-way queries, exponential perturbation of mean {options.eta:g}; on {os.cpu_count()} cores, load {found[-1].load:g}, "
+        f"Adult, 3-way queries, exponential perturbation of mean {options.eta:g}; on {os.cpu_count()} cores, load {timings[-1].load:g}, "
         f"{about['began'][:10]}, OR-Tools {versions['ortools']}, SciPy {versions['scipy']}. CPU: of one answer, on one core."
     )
-    table = [_row(HEAD), "|---" * len(HEAD) + "|", *map(_line, found)]
-    text = "\n".join([head, "", *table, "", *verdicts(found)])
+    table = [_row(HEAD), "|---" * len(HEAD) + "|", *map(_line, timings)]
+    text = "\n".join([head, "", *table, "", *verdicts(timings)])
     (options.results / "oracle.md").write_text(text + "\n", encoding="utf-8")
 
 

@@ -73,28 +73,28 @@ def errors(people: Invented, workload: Workload, rho: float, **settings: Any) ->
 def main(rounds: Sequence[int] = ROUNDS) -> None:
     people = invented()
     workload = all_kway(people.domain, 3)
-    found: list[dict[str, Any]] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else []
+    trials: list[dict[str, Any]] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else []
     for rho, learner, t, perturbation, skip in product(RHOS, LEARNERS, rounds, PERTURBATIONS, SKIPS):
         setting = {"learner": learner, "rounds": t, "perturbation": perturbation, "skip": skip}
-        if any(run.items() >= (setting | {"rho": rho}).items() for run in found):
+        if any(run.items() >= (setting | {"rho": rho}).items() for run in trials):
             continue
         largest, mean = errors(people, workload, rho, **setting)
-        found.append({"rho": rho, **setting, "largest": round(largest, 4), "mean": round(mean, 4)})
-        print(found[-1], flush=True)
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    RESULTS.with_suffix(".md").write_text("\n".join(table(found)) + "\n", encoding="utf-8")
+        trials.append({"rho": rho, **setting, "largest": round(largest, 4), "mean": round(mean, 4)})
+        print(trials[-1], flush=True)
+        RESULTS.write_text(json.dumps(trials, indent=1) + "\n", encoding="utf-8")
+    RESULTS.with_suffix(".md").write_text("\n".join(table(trials)) + "\n", encoding="utf-8")
 
 
-def table(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def table(trials: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each rounds, perturbation and skip: the largest error of each budget and learner, and the mean over those columns."""
     asked = list(product(RHOS, LEARNERS))
     yield f"| rounds | perturbation | skip | {' | '.join(f'{learner}, rho {rho:g}' for rho, learner in asked)} | mean |"
     yield "|---" * (4 + len(asked)) + "|"
-    largest = {tuple(run[name] for name in ("rounds", "perturbation", "skip", "rho", "learner")): run["largest"] for run in found}
+    largest = {tuple(run[name] for name in ("rounds", "perturbation", "skip", "rho", "learner")): run["largest"] for run in trials}
     for t, perturbation, skip in sorted({key[:3] for key in largest}):
         those = [largest.get((t, perturbation, skip, rho, learner), math.nan) for rho, learner in asked]
-        told = " | ".join(f"{error:.4f}" for error in [*those, sum(those) / len(those)])
-        yield f"| {t} | {perturbation:g} | {skip:g} | {told} |"
+        columns = " | ".join(f"{error:.4f}" for error in [*those, sum(those) / len(those)])
+        yield f"| {t} | {perturbation:g} | {skip:g} | {columns} |"
 
 
 if __name__ == "__main__":

@@ -49,13 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
         project = _prepared()
         with _server() as (url, pid):
-            found = _switches(url, pid, project, options.rounds)
+            seconds_by_page = _switches(url, pid, project, options.rounds)
     record = {
         "day": datetime.now(UTC).date().isoformat(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
         "rounds": options.rounds,
-        "milliseconds": {page: _summary(switches) for page, switches in found.items()},
+        "milliseconds": {page: _summary(switches) for page, switches in seconds_by_page.items()},
     }
     options.results.mkdir(parents=True, exist_ok=True)
     (options.results / "pages.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -147,7 +147,7 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
     from dpsynth_core.store import access_token
 
     named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
-    found: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
+    seconds_by_page: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=named or None, args=["--no-sandbox", "--disable-gpu"])
         window = browser.new_page(viewport={"width": 1280, "height": 720})
@@ -162,9 +162,9 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
                 window.wait_for_timeout(1200)  # charts are drawn after the page, and must not slow the next switch down
                 if window.get_by_text("This step opens when").count():
                     raise RuntimeError(f"{page} is locked: it is not what was to be measured")
-                found[page].append((float(took), busy))
+                seconds_by_page[page].append((float(took), busy))
         browser.close()
-    return found
+    return seconds_by_page
 
 
 def _cpu_ms(pid: int) -> float:

@@ -165,9 +165,9 @@ def _runs(frame: pd.DataFrame) -> list[str]:
     runs = {str(title): mine for title, mine in frame.groupby("title")}
     for title, mine in ((title, runs[title]) for title in order if title in runs):
         cells = [mine[mine["epsilon"] == epsilon] for epsilon in epsilons]
-        told = [f"{cell['error'].mean():.3f}, {cell['mean_error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
+        entries = [f"{cell['error'].mean():.3f}, {cell['mean_error'].mean():.3f} ({len(cell)})" if len(cell) else "" for cell in cells]
         cost = f"{cells[-1]['seconds'].mean():.0f} ({cells[-1]['cpu_seconds'].mean():.0f})" if len(cells[-1]) else ""
-        lines.append(f"| {title} | {' | '.join(told)} | {cost} |")
+        lines.append(f"| {title} | {' | '.join(entries)} | {cost} |")
     return lines
 
 
@@ -179,25 +179,25 @@ def _public(tables: pd.DataFrame) -> list[str]:
     for one in tables.to_dict("records"):
         checked, best = one["checked"], one["best_mixture"]
         at_best = f"{best:.3f} or less" if best <= FLOOR else f"{best:.3f}"
-        said = f"{checked['error']:.3f} ± {checked['half_width']:.3f}"
+        sentences = f"{checked['error']:.3f} ± {checked['half_width']:.3f}"
         as_it_is = f"{one['error']:.3f}, {one['mean_error']:.3f}"
-        lines.append(f"| {one['table']} | {one['rows']:,} | {as_it_is} | {at_best} | {said} | {'yes' if checked['poor'] else 'no'} |")
+        lines.append(f"| {one['table']} | {one['rows']:,} | {as_it_is} | {at_best} | {sentences} | {'yes' if checked['poor'] else 'no'} |")
     return lines
 
 
 def claims(frame: pd.DataFrame, tables: pd.DataFrame) -> str:
     """What the paper claims and what was measured here: each program with each public table against what needs none and against PMW^Pub."""
     runs = {str(title): mine for title, mine in frame.groupby("title", sort=False)}
-    said = [f"**The paper's claims** ({DECIDED})."]
+    sentences = [f"**The paper's claims** ({DECIDED})."]
     for field, meant in (("error", "largest"), ("mean_error", "mean")):
-        said += ["", f"| the {meant} error of | against {' | '.join(WITHOUT.values())} | PMW^Pub |", "|---" * (len(WITHOUT) + 2) + "|"]
+        sentences += ["", f"| the {meant} error of | against {' | '.join(WITHOUT.values())} | PMW^Pub |", "|---" * (len(WITHOUT) + 2) + "|"]
         for program, table in product(WITH, TABLES):
             mine, others = _title(program, table), [*WITHOUT.values(), *([_title("pmwpub", table)] if program != "pmwpub" else [])]
             if mine in runs:
-                told = [by_epsilon(runs[mine], runs[other], field) if other in runs else "" for other in others]
-                said.append(f"| {mine} | {' | '.join(told)} |")
+                entries = [by_epsilon(runs[mine], runs[other], field) if other in runs else "" for other in others]
+                sentences.append(f"| {mine} | {' | '.join(entries)} |")
     warned = ", ".join(tables["table"][[checked["poor"] for checked in tables["checked"]]]) or "none"
-    return "\n".join([*said, "", f"The check warns of these public tables: {warned}."])
+    return "\n".join([*sentences, "", f"The check warns of these public tables: {warned}."])
 
 
 def _chart(frame: pd.DataFrame, tables: pd.DataFrame) -> alt.HConcatChart:

@@ -80,8 +80,8 @@ def versions(maker: str) -> dict[str, str]:
         "print(json.dumps({'python': platform.python_version(), **{n: version(n) for n in ('dpmm', 'numpy', 'scipy', 'opendp')}}))"
     )
     answer = subprocess.run([str(DPMM_PYTHON), "-c", ask], capture_output=True, text=True, check=True)
-    found: Mapping[str, str] = json.loads(answer.stdout)
-    return dict(found)
+    installed: Mapping[str, str] = json.loads(answer.stdout)
+    return dict(installed)
 
 
 def ours(mechanism: str, *more: str) -> Callable[[Table, float, float, Path], list[str]]:

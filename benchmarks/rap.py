@@ -84,7 +84,7 @@ def measure(point: Point) -> dict[str, Any]:
     more = {"relaxed_rows": point.relaxed_rows} if point.relaxed_rows else {}
     outcome = figures.run(mechanism, setting, point.epsilon, {**given, **more})
     model, rng = outcome.finished.model, np.random.default_rng()
-    found = about | {
+    record_of_run = about | {
         "error": round(setting.model_error(model, outcome.finished.total), 5),
         "rows_error": round(setting.rows_error(model.rows(setting.rows, setting.workload.weights, rng)), 5),  # type: ignore[attr-defined]
         "seconds": round(outcome.seconds, 1),
@@ -92,8 +92,8 @@ def measure(point: Point) -> dict[str, Any]:
     }
     if point.figure == 5 and isinstance(model, RelaxedTable):
         copies = {times: rounded(setting.domain, model.columns, times * model.columns.shape[1], rng) for times in OVERSAMPLING}
-        found["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
-    return found
+        record_of_run["rounded"] = {str(times): round(setting.rows_error(codes), 5) for times, codes in copies.items()}
+    return record_of_run
 
 
 @lru_cache(maxsize=1)
@@ -165,8 +165,8 @@ def claims(frame: pd.DataFrame) -> str:
     sentences = [f"**The paper's claims** ({DECIDED})."]
     for k, part in frame[frame["figure"] == 2].groupby("k"):
         for other in [name for name in PROGRAMS if name != "rap"]:
-            if told := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
-                sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({k}-way): {told}.")
+            if comparison := by_epsilon(part[part["program"] == "rap"], part[part["program"] == other]):
+                sentences.append(f"RAP's error against that of {PROGRAMS[other][0]} ({k}-way): {comparison}.")
     for k, part in frame[frame["figure"] == 5].groupby("k"):
         five = float(np.mean([each["5"] for each in part["rounded"]])) / part["error"].mean() - 1
         close = "close, as claimed" if five < 0.1 else "not close"

@@ -10,18 +10,18 @@ K = 2.5 T. Written are the largest error of any cell and the mean L1 error of a 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks import fem_defaults, figures
+from benchmarks import fem_defaults, figures, slices
 from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.relaxed.projection import Descent
@@ -44,17 +44,10 @@ KNOBS: Mapping[str, Sequence[float]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     place = options.results / NAME
-    runs: list[dict[str, Any]] = json.loads(place.with_suffix(".json").read_text("utf-8")) if place.with_suffix(".json").exists() else []
     ((_, setting),) = fem_defaults.tables(["demo"])
-    for number in range(options.runs):
-        for epsilon in options.epsilons:
-            for knob, value in candidates(options.knobs):
-                key = {"epsilon": epsilon, "knob": knob, "value": value}
-                if sum(all(run[name] == wanted for name, wanted in key.items()) for run in runs) <= number:
-                    runs.append(key | measure(setting, epsilon, knob, value))
-                    print(runs[-1], file=sys.stderr, flush=True)
-                    write(runs, place)
-    print(place.with_suffix(".md").read_text(encoding="utf-8"))
+    turned = product(options.epsilons, candidates(options.knobs))
+    points = [{"epsilon": epsilon, "knob": knob, "value": value} for epsilon, (knob, value) in turned]
+    slices.fill(slices.opened(place), points, options.runs, lambda point: measure(setting, **point), write, place)
     return 0
 
 
@@ -96,12 +89,10 @@ def _turned(knob: str, value: float) -> Iterator[dict[str, float]]:
             setattr(rap, name, constant)
 
 
-def write(runs: Sequence[Mapping[str, Any]], place: Path) -> None:
-    """Every run as JSON, the means as a table."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(list(runs), indent=1) + "\n", encoding="utf-8")
+def write(record: Mapping[str, Any], place: Path) -> None:
+    """The means of all runs as a table."""
     lines = ["| epsilon | knob | value | runs | largest error | mean error | T | T K | steps | processor seconds |", "|---" * 10 + "|"]
-    for (epsilon, knob, value), part in pd.DataFrame(runs).groupby(["epsilon", "knob", "value"], sort=False):
+    for (epsilon, knob, value), part in pd.DataFrame(record["runs"]).groupby(["epsilon", "knob", "value"], sort=False):
         numbers = part.mean(numeric_only=True)
         errors = f"{len(part)} | {numbers['error']:.4f} | {numbers['mean_error']:.3f}"
         rest = " | ".join(f"{numbers[name]:.0f}" for name in ("rounds", "queries", "steps", "cpu_seconds"))

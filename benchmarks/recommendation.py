@@ -161,12 +161,12 @@ def _measured(
         if forecast > longest:
             yield row | {"skipped": f"expected to take {forecast:.0f} s"}
             continue
-        found = trials.run(point.number)
+        trial_run = trials.run(point.number)
         yield row | {
-            "error": float(np.mean(found.errors)),
-            "largest": found.largest,
-            "seconds": found.seconds,
-            "cpu_seconds": found.cpu_seconds,
+            "error": float(np.mean(trial_run.errors)),
+            "largest": trial_run.largest,
+            "seconds": trial_run.seconds,
+            "cpu_seconds": trial_run.cpu_seconds,
         }
 
 
@@ -190,8 +190,8 @@ def fit(path: Path, out: Path) -> None:
         tried = np.array([row["features"] for row in own])
         models[name] = {"trials": len(own), "low": _rounded(tried.min(axis=0)), "high": _rounded(tried.max(axis=0))}
         for measure in recommendation.MEASURES:
-            models[name][measure] = found = _fitted((tried - centre) / scale, np.log([row[measure] for row in own]))
-            known = f"{measure} known up to a factor of {np.exp(found['spread']):.2f}"
+            models[name][measure] = regression = _fitted((tried - centre) / scale, np.log([row[measure] for row in own]))
+            known = f"{measure} known up to a factor of {np.exp(regression['spread']):.2f}"
             print(f"{name}: {len(own)} trials, {known} (leave one out)", file=sys.stderr)
     record = {
         "made": max(row["day"] for row in rows),

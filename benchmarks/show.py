@@ -84,7 +84,7 @@ def _versions(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         users.setdefault(json.dumps(run["versions"]), set()).add(run["program"])
     named = [(", ".join(sorted(names)), json.loads(text)) for text, names in users.items()]
-    return [f"- {names}: {', '.join(f'{what} {version}' for what, version in found.items())}" for names, found in named]
+    return [f"- {names}: {', '.join(f'{what} {version}' for what, version in libraries.items())}" for names, libraries in named]
 
 
 def _days(runs: Sequence[Run]) -> str:

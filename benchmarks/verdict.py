@@ -123,10 +123,10 @@ def _write(options: argparse.Namespace, stated: Sequence[Stated], real: Sequence
         "versions": synthesis.versions(),
     }
     middle = {name: statistics.fmean(getattr(one, name) for one in stated) for name in Stated.__annotations__}
-    told = {name: f"{value:.3f}" for name, value in middle.items()}
+    texts = {name: f"{value:.3f}" for name, value in middle.items()}
     print(
-        f"{options.table}, epsilon {options.epsilon:g}: {options.mechanism} errs {told['error']} (certified {told['certified']}), "
-        f"Independent {statistics.fmean(real):.3f}; stated of it {told['columns']}, from {told['low']} to {told['high']} on average; "
+        f"{options.table}, epsilon {options.epsilon:g}: {options.mechanism} errs {texts['error']} (certified {texts['certified']}), "
+        f"Independent {statistics.fmean(real):.3f}; stated of it {texts['columns']}, from {texts['low']} to {texts['high']} on average; "
         f"{inside:.1%} of the pairs of a release and a real run lie inside"
     )
     options.results.mkdir(parents=True, exist_ok=True)

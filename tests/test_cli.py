@@ -93,8 +93,8 @@ def test_what_would_count_as_something_else_is_told_before_the_charge(capsys: py
     with Path("people.csv").open("a") as table:
         table.write("25,x,\n200,,1\n")
     assert synthesize() == 0
-    told = [line for line in capsys.readouterr().err.splitlines() if "count as" in line]
-    assert told == [
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "count as" in line]
+    assert warnings == [
         "warning, for your eyes only: 1 values of column 'age' are outside the declared ones and count as 'the nearest group'",
         "warning, for your eyes only: 1 values of column 'sex' are outside the declared ones and count as 'f'",
         "warning, for your eyes only: 1 values of column 'sex' are missing and count as 'f'",
@@ -103,16 +103,16 @@ def test_what_would_count_as_something_else_is_told_before_the_charge(capsys: py
 
 def test_the_release_document_says_how_it_was_made() -> None:
     assert synthesize("--relation", "replace", "--set", "measure_share=0.8", "--set", "rounds_per_attribute=4") == 0
-    said = release()
-    assert said["private"] is True
+    stored = release()
+    assert stored["private"] is True
     settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8, "merge_below": 3.0}
-    assert said["spec"]["mechanism"] == {"name": "aim", "settings": settings}
-    assert said["spec"]["unit"]["relation"] == "replace"
-    assert said["rows"]["count"] == 300
-    assert 0 < said["budget"]["rho_spent"] <= said["budget"]["rho"]
-    assert said["measurements"][0].keys() == {"attributes", "sigma", "rounding", "values"}
-    assert said["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert said["ledger"] == {}
+    assert stored["spec"]["mechanism"] == {"name": "aim", "settings": settings}
+    assert stored["spec"]["unit"]["relation"] == "replace"
+    assert stored["rows"]["count"] == 300
+    assert 0 < stored["budget"]["rho_spent"] <= stored["budget"]["rho"]
+    assert stored["measurements"][0].keys() == {"attributes", "sigma", "rounding", "values"}
+    assert stored["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert stored["ledger"] == {}
 
 
 def test_what_else_is_published_is_told_with_the_release() -> None:
@@ -124,14 +124,14 @@ def test_what_else_is_published_is_told_with_the_release() -> None:
 
 def test_a_certificate_by_default_another_share_or_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize() == 0
-    said = release()
-    assert said["spec"]["budget"]["certificate"] == DEFAULT_CERTIFICATE
-    assert said["certificate"]["rho"] == pytest.approx(DEFAULT_CERTIFICATE * said["budget"]["rho"], rel=1e-6)
-    assert [one["attributes"] for one in said["certificate"]["marginals"]] == [["age", "sex"], ["age", "pay"], ["sex", "pay"]]
-    assert {"attributes", "error", "bound95"} <= said["certificate"]["marginals"][0].keys()
+    stored = release()
+    assert stored["spec"]["budget"]["certificate"] == DEFAULT_CERTIFICATE
+    assert stored["certificate"]["rho"] == pytest.approx(DEFAULT_CERTIFICATE * stored["budget"]["rho"], rel=1e-6)
+    assert [one["attributes"] for one in stored["certificate"]["marginals"]] == [["age", "sex"], ["age", "pay"], ["sex", "pay"]]
+    assert {"attributes", "error", "bound95"} <= stored["certificate"]["marginals"][0].keys()
     assert "certificate: mean error " in capsys.readouterr().err
     assert synthesize("--certificate", "0.25") == 0
-    assert release()["certificate"]["rho"] == pytest.approx(0.25 * said["budget"]["rho"], rel=1e-6)
+    assert release()["certificate"]["rho"] == pytest.approx(0.25 * stored["budget"]["rho"], rel=1e-6)
     assert synthesize("--certificate", "0") == 0
     assert release()["certificate"] is None
     assert "certificate" not in capsys.readouterr().err.splitlines()[-1]
@@ -178,10 +178,10 @@ def test_a_seed_repeats_the_rows_and_says_not_private(capsys: pytest.CaptureFixt
 )
 def test_what_was_seen_of_the_table_is_stated_or_not_stated(looked: tuple[str, ...], sealed: list[str] | None, branded: bool) -> None:
     assert synthesize(*(part for look in looked for part in ("--looked", look))) == 0
-    said = release()
-    assert said["spec"].get("looks") == sealed
-    assert ("after-looking" in [brand["code"] for brand in said["brands"]]) == branded
-    assert ("after looking at the records" in said["statement"]) == branded
+    stored = release()
+    assert stored["spec"].get("looks") == sealed
+    assert ("after-looking" in [brand["code"] for brand in stored["brands"]]) == branded
+    assert ("after looking at the records" in stored["statement"]) == branded
     with zipfile.ZipFile("out/release.zip") as archive:
         card = archive.read("DATA_CARD.md").decode().replace("\\", "")
         page = archive.read("report.html").decode()
@@ -214,9 +214,9 @@ def test_a_domain_that_was_read_from_the_data_stays_so_on_the_command_line(capsy
         assert "domain_justification" in capsys.readouterr().err
     why = "The categories are those of the public form."
     assert synthesize("--domain-origin", "typed", "--origin-reason", why, domain="guessed.json") == 0
-    said = release()
-    assert "domain-from-data" in [brand["code"] for brand in said["brands"]]
-    assert all(words in said["statement"] for words in ("the private table itself", "typed by the curator"))
+    stored = release()
+    assert "domain-from-data" in [brand["code"] for brand in stored["brands"]]
+    assert all(words in stored["statement"] for words in ("the private table itself", "typed by the curator"))
     assert why in _texts()
 
 
@@ -240,11 +240,11 @@ def test_nothing_and_something_cannot_both_have_been_seen(capsys: pytest.Capture
 
 def test_a_bundle_whose_brand_of_looks_was_taken_out_is_not_sound() -> None:
     assert synthesize("--looked", "truth") == 0
-    said = release()
-    said["brands"] = [brand for brand in said["brands"] if brand["code"] != "after-looking"]
+    stored = release()
+    stored["brands"] = [brand for brand in stored["brands"] if brand["code"] != "after-looking"]
     with zipfile.ZipFile("out/release.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    held["release.json"] = json.dumps(said).encode()
+    held["release.json"] = json.dumps(stored).encode()
     held["MANIFEST.json"] = pack.manifest({name: held[name] for name in held if name != "MANIFEST.json"})
     Path("forged.zip").write_bytes(pack.zipped(held))
     assert cli.main(["verify", "forged.zip"]) == cli.FAILED
@@ -300,11 +300,11 @@ def test_thresholds_are_refused_by_a_mechanism_that_does_not_know_them(capsys: p
 
 def test_a_spec_makes_the_same_release_as_the_options_it_came_from() -> None:
     assert synthesize("--seed", "3") == 0
-    said, rows = release(), Path("out/synthetic.csv").read_bytes()
-    Path("spec.json").write_text(json.dumps(said["spec"]))
+    stored, rows = release(), Path("out/synthetic.csv").read_bytes()
+    Path("spec.json").write_text(json.dumps(stored["spec"]))
     assert cli.main(["run", "spec.json", "--out", "again"]) == 0
     assert Path("again/synthetic.csv").read_bytes() == rows
-    assert json.loads(Path("again/release.json").read_text())["spec_sha256"] == said["spec_sha256"]
+    assert json.loads(Path("again/release.json").read_text())["spec_sha256"] == stored["spec_sha256"]
 
 
 def test_mechanisms_prints_the_registry(capsys: pytest.CaptureFixture[str]) -> None:
@@ -443,8 +443,8 @@ def test_control_characters_of_a_column_name_never_reach_the_terminal(capsys: py
 
 def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize() == 0
-    said = capsys.readouterr().err
-    assert "assumed, for your eyes only: encoding utf-8, fields separated by comma, quotes end with their line, decimal point" in said
+    stored = capsys.readouterr().err
+    assert "assumed, for your eyes only: encoding utf-8, fields separated by comma, quotes end with their line, decimal point" in stored
     rows = Path("people.csv").read_text().replace(",", ";").replace("m;", "é;")
     Path("other.csv").write_bytes(rows.encode("cp1252"))
     Path("other.json").write_text(json.dumps(DOMAIN).replace('"m"', '"é"'))
@@ -464,8 +464,8 @@ def test_one_persons_bytes_change_nothing_that_is_published_without_noise() -> N
         noted = content.replace(b"age,", b"note,age,").replace(b"\n", b"\nx,").removesuffix(b"x,")
         Path("people.csv").write_bytes(noted + letter + b",5,f,1\n")
         assert synthesize("--mechanism", "independent", "--relation", "replace") == 0
-        said = release()
-        published.append((said["spec"], said["spec_sha256"], said["rows"]["count"]))
+        stored = release()
+        published.append((stored["spec"], stored["spec_sha256"], stored["rows"]["count"]))
     assert all(one == published[0] for one in published)
 
 
@@ -543,7 +543,7 @@ def usual_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def said(process: subprocess.Popen[str], beginning: str) -> bool:
+def stored(process: subprocess.Popen[str], beginning: str) -> bool:
     """Wait for a line of its stderr; False if it ended without."""
     assert process.stderr is not None
     return any(line.startswith(beginning) for line in iter(process.stderr.readline, ""))
@@ -569,7 +569,7 @@ def handles(process: subprocess.Popen[str], number: signal.Signals) -> bool:
 def test_a_signal_after_any_line_ends_the_run_in_order_and_is_never_dropped(line: str, number: signal.Signals) -> None:
     """A check follows each line, so that the run ends there, charged; only after the last lines may the signal come too late for it."""
     process = start("--set", "rounds_per_attribute=40")
-    assert said(process, line)
+    assert stored(process, line)
     process.send_signal(number)
     rest = process.communicate(timeout=SECONDS)[1]
     assert "Traceback" not in rest
@@ -597,9 +597,9 @@ def test_a_signal_during_the_imports_ends_at_once_without_a_traceback(number: si
 def test_a_second_signal_ends_at_once() -> None:
     """The first is noted; the next ends the process wherever it is, here before the step after the line is through."""
     process = start("--set", "rounds_per_attribute=100")
-    assert said(process, "round 1")
+    assert stored(process, "round 1")
     process.send_signal(signal.SIGTERM)
-    assert said(process, "interrupted: ending after this step")
+    assert stored(process, "interrupted: ending after this step")
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == cli.INTERRUPTED
     assert ledger.spent("people").rho > 0
@@ -607,7 +607,7 @@ def test_a_second_signal_ends_at_once() -> None:
 
 def test_a_killed_run_stays_charged() -> None:
     process = start("--set", "rounds_per_attribute=100")
-    assert said(process, "round")
+    assert stored(process, "round")
     process.kill()
     assert process.wait(30) == -signal.SIGKILL
     assert not Path("out/release.json").exists()

@@ -63,10 +63,10 @@ def test_a_release_says_where_it_is_in_the_ledger(capsys: pytest.CaptureFixture[
     assert synthesize("--population", "people") == 0
     entry = chain.entries()[1]
     assert f"ledger: entry 2, hash {entry.hash}" in capsys.readouterr().err
-    said = json.loads(Path("out/release.json").read_text())["ledger"]
-    assert said["unit"] == {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1}
-    assert said["cap"] == {"epsilon": 10.0, "delta": 1e-9}
-    assert not [key for key in said if "spent" in key or key.startswith("population_")]
+    stored = json.loads(Path("out/release.json").read_text())["ledger"]
+    assert stored["unit"] == {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1}
+    assert stored["cap"] == {"epsilon": 10.0, "delta": 1e-9}
+    assert not [key for key in stored if "spent" in key or key.startswith("population_")]
 
 
 def test_charges_for_rows_and_for_people_are_not_mixed_and_nothing_is_read(
@@ -115,10 +115,10 @@ def test_check_says_what_is_charged_and_ends_with_0(capsys: pytest.CaptureFixtur
     assert synthesize("--population", "people") == 0
     capsys.readouterr()
     assert cli.main(["ledger", "check"]) == 0
-    said, head = capsys.readouterr().out, chain.entries()[-1]
-    assert "entries: 3" in said
-    assert f"head: 3 {head.hash}" in said
-    assert "population 'people': epsilon 1 of 10 at delta 1e-09, charged by 1 run, for one row, added or removed" in said
+    stored, head = capsys.readouterr().out, chain.entries()[-1]
+    assert "entries: 3" in stored
+    assert f"head: 3 {head.hash}" in stored
+    assert "population 'people': epsilon 1 of 10 at delta 1e-09, charged by 1 run, for one row, added or removed" in stored
     assert cli.main(["ledger", "check", "--head", head.hash[:16]]) == 0
     assert cli.main(["ledger", "check", "--head", "0123456789abcdef"]) == cli.FAILED
 

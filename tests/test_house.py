@@ -74,10 +74,10 @@ def test_every_runtime_dependency_has_its_reason(package: str) -> None:
 def imported_by(*paths: Path) -> set[str]:
     """Canonical names of the packages that these files import, without ours and Python's."""
     names = {"ibis": "ibis-framework", "markdown_it": "markdown-it-py", "opt_einsum": "opt-einsum"}
-    found: set[str] = set()
+    imported: set[str] = set()
     for path in paths:
-        found |= set(re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
-    return {canonicalize_name(names.get(name, name)) for name in found - OURS_AND_STANDARD}
+        imported |= set(re.findall(r"^\s*(?:from|import) ([A-Za-z_]\w*)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    return {canonicalize_name(names.get(name, name)) for name in imported - OURS_AND_STANDARD}
 
 
 def names_asked_for(name: str) -> set[str]:

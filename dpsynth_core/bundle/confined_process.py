@@ -61,8 +61,8 @@ def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO) -> None:
     out.flush()
 
 
-def _say(out: BinaryIO, said: Mapping[str, Any]) -> None:
-    out.write(json.dumps(said).encode() + b"\n")
+def _say(out: BinaryIO, answer_text: Mapping[str, Any]) -> None:
+    out.write(json.dumps(answer_text).encode() + b"\n")
     out.flush()
 
 

@@ -47,7 +47,7 @@ def active_part(content: bytes) -> str:
         if problem := _of_tag(*tag.groups()):
             return problem
         position = page.find("<", tag.end())
-    return next((f"a style sheet with {found[0]!r}" for css in _STYLE.findall(page) if (found := _LOADING_STYLE.search(css))), "")
+    return next((f"a style sheet with {loading[0]!r}" for css in _STYLE.findall(page) if (loading := _LOADING_STYLE.search(css))), "")
 
 
 def _of_tag(element: str, attributes: str) -> str:

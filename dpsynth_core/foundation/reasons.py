@@ -29,10 +29,10 @@ def check_reason(field: str, text: object, what: str) -> None:
 
 
 def _words(text: str) -> set[str]:
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         wide = {letter for letter in word if unicodedata.east_asian_width(letter) == "W"}
-        found |= wide
+        words |= wide
         if not wide and len(set(word)) > 1:
-            found.add(word)
-    return found
+            words.add(word)
+    return words

@@ -191,8 +191,8 @@ class PrivacyKernel:
             texts = [text for text, rows in counts.items() if text not in public and rows > 0]
             noisy = self.__noise.gaussian(np.array([counts[text] for text in texts], dtype=np.int64), sigma).tolist()
             values |= {text: rows for text, rows in zip(texts, noisy, strict=True) if rows >= least}
-        told = self.__noise.gaussian(np.array(list(public.values()), dtype=np.int64), sigma).tolist()
-        return dict(zip(public, told, strict=True)) | dict(sorted(values.items()))  # in an order that says nothing of the table
+        noisy_public = self.__noise.gaussian(np.array(list(public.values()), dtype=np.int64), sigma).tolist()
+        return dict(zip(public, noisy_public, strict=True)) | dict(sorted(values.items()))  # in an order that says nothing of the table
 
     def measure_total(self, sigma: float) -> float:
         """Number of rows + rounded normal noise. Costs total_l2^2 / (2 sigma^2); exact and free where it is public."""

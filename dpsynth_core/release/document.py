@@ -116,8 +116,8 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
         return plan
     domain = Domain.from_json(obj["domain"])
     same = (domain.names, domain.filled) == (plan.domain.names, plan.domain.filled) and all(
-        found.size <= asked.most and found.kind == asked.kind if asked.most else found == asked
-        for found, asked in zip(domain, plan.domain, strict=True)
+        released.size <= asked.most and released.kind == asked.kind if asked.most else released == asked
+        for released, asked in zip(domain, plan.domain, strict=True)
     )
     if not same or domain.unknown:
         raise InputError("domain", "it is not one that the spec asks to learn", "the release is damaged")

@@ -78,8 +78,8 @@ def fit(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[C
             beyond[name] += int(strange.sum())
             if strange.any():
                 _count(values[name], column.filter(pa.array(strange)))
-    found = [_column(attribute, rows, missing[attribute.name], beyond[attribute.name], values[attribute.name]) for attribute in domain]
-    return curator_only(tuple(found))
+    fits = [_column(attribute, rows, missing[attribute.name], beyond[attribute.name], values[attribute.name]) for attribute in domain]
+    return curator_only(tuple(fits))
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:

@@ -110,10 +110,10 @@ def _check_size(path: Path) -> None:
 def _check_references(stream: Any) -> None:
     columns, rows, rest = 1, 1, b""
     while piece := stream.read(1 << 22):
-        found = _REFERENCE.findall(rest + piece)
+        references = _REFERENCE.findall(rest + piece)
         rest = piece[-40:]
-        columns = max([columns, *(_column(letters) for letters in {letters for letters, _ in found})])
-        rows = max([rows, *(int(row) for _, row in found)])
+        columns = max([columns, *(_column(letters) for letters in {letters for letters, _ in references})])
+        rows = max([rows, *(int(row) for _, row in references)])
         if columns * rows > MAX_CELLS:
             raise _too_large()
 

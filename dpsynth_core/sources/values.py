@@ -63,5 +63,5 @@ def _keyed(column: pa.Array, missing_markers: AbstractSet[str], hierarchy: Hiera
 
 
 def _key(text: str | None, missing_markers: AbstractSet[str], hierarchy: Hierarchy | None) -> str:
-    found = key(text, missing_markers)
-    return found if hierarchy is None or found in PUBLIC else key(hierarchy.group(found), frozenset())
+    own_key = key(text, missing_markers)
+    return own_key if hierarchy is None or own_key in PUBLIC else key(hierarchy.group(own_key), frozenset())

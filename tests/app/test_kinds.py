@@ -40,9 +40,9 @@ def select(app: AppTest, column: str, kind: str) -> None:
     next(box for box in app.selectbox if box.label == "Kind").set_value(kind).run()
 
 
-def say(app: AppTest, **said: str) -> None:
+def say(app: AppTest, **texts: str) -> None:
     """Fill fields, by the beginning of their label."""
-    for label, value in said.items():
+    for label, value in texts.items():
         wanted = label.replace("_", " ")
         fields = [*app.text_input, *app.text_area, *app.selectbox]
         next(one for one in fields if one.label.startswith(wanted)).set_value(value).run()

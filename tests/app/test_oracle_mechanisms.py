@@ -37,18 +37,18 @@ def button(app: AppTest, label: str) -> Any:
 
 def closed_form(name: str, made: Release) -> float:
     """rho of the whole run, from what the release says of it: see each mechanism's docstring."""
-    said = made.details
+    stated = made.details
     if name == "learn":
         (eps,) = [event.eps for event in made.charges if isinstance(event, Selection)]  # of two columns all rules can be gone through
         return eps**2 / 8 / (1 - 0.3)  # the check has the other share
     if name in ("dualquery", "dqrs"):  # at its default DQRS plays like DualQuery
-        t = said["rounds"]
-        choosing = 5 * said["eta"] ** 2 * (t - 1) * t * (2 * t - 1) / (12 * made.total**2)
+        t = stated["rounds"]
+        choosing = 5 * stated["eta"] ** 2 * (t - 1) * t * (2 * t - 1) / (12 * made.total**2)
     elif name == "oraclequery":
         eps = {event.eps for event in made.charges if isinstance(event, Selection)}
-        choosing = said["rounds"] * max(eps) ** 2 / 8
+        choosing = stated["rounds"] * max(eps) ** 2 / 8
     else:
-        choosing = said["choices"] * said["eps_of_a_choice"] ** 2 / 8
+        choosing = stated["choices"] * stated["eps_of_a_choice"] ** 2 / 8
     whole = choosing / (1 - query_game.TOTAL_SHARE)  # the number of people has the other share
     return whole / (1 - made.spec.budget.certificate)
 
@@ -70,7 +70,7 @@ def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name:
     assert (reserved.kind, reserved.rho, reserved.own_delta, touched.kind) == ("reserve", pytest.approx(RHO), 0.0, "touch")
     assert made.rho_spent == pytest.approx(closed_form(name, made), rel=1e-6) == pytest.approx(RHO, rel=1e-6)
     if name != "learn":
-        assert any("proved best" in said for said in open_page("mechanism", place).dataframe[0].value["said"])
+        assert any("proved best" in sentence for sentence in open_page("mechanism", place).dataframe[0].value["said"])
     shown = open_page("results", place)
     assert not shown.exception
     assert ("What was learnt" in words(shown)) == (name == "learn")

@@ -48,9 +48,9 @@ def stored() -> dict[str, Any]:
 
 
 def field(app: AppTest, kind: str, label: str) -> Any:
-    found = [element for element in app.get(kind) if element.label.startswith(label)]
-    assert found, f"no {kind} {label!r} among {[element.label for element in app.get(kind)]}"
-    return found[0]
+    elements = [element for element in app.get(kind) if element.label.startswith(label)]
+    assert elements, f"no {kind} {label!r} among {[element.label for element in app.get(kind)]}"
+    return elements[0]
 
 
 def can_continue(app: AppTest, page: str) -> bool:

@@ -30,8 +30,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def with_public(place: str, content: bytes, name: str = "census.csv") -> str:
     """The project, with a public table taken in."""
     stored = dict(projects.load(LOCAL_OWNER, place).draft)
-    found = public_data.from_upload(LOCAL_OWNER, place, name, io.BytesIO(content), stored)
-    public_data.adopt(stored, found)
+    chosen = public_data.from_upload(LOCAL_OWNER, place, name, io.BytesIO(content), stored)
+    public_data.adopt(stored, chosen)
     projects.save(LOCAL_OWNER, place, stored)
     return place
 
@@ -67,10 +67,10 @@ def test_differences_are_listed_and_what_makes_it_useless_is_said() -> None:
     text = words(app)
     assert "it lacks the column" in text
     listed = next(frame.value for frame in app.dataframe if "difference" in frame.value.columns)
-    said = dict(zip(listed["column"], listed["difference"], strict=True))
-    assert "missing" in said["age"]
-    assert "not used" in said["years"]
-    assert said["sex"].startswith("100.0%")
+    differences = dict(zip(listed["column"], listed["difference"], strict=True))
+    assert "missing" in differences["age"]
+    assert "not used" in differences["years"]
+    assert differences["sex"].startswith("100.0%")
 
 
 def test_the_private_table_itself_is_refused_and_not_kept(tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ def test_every_way_through_some_choices_is_gone_once() -> None:
         first = branch.noisy_max(np.array([0, 1]), 1.0)  # type: ignore[attr-defined]
         return (first, *(branch.uniform(3) for _ in range(first)))  # type: ignore[attr-defined]
 
-    found = probabilities(answer)
-    assert set(found) == {(0,), (1, 0), (1, 1), (1, 2)}
-    assert sum(found.values()) == pytest.approx(1.0)
-    assert found[0,] == pytest.approx(1 / (1 + math.e))
+    exact = probabilities(answer)
+    assert set(exact) == {(0,), (1, 0), (1, 1), (1, 2)}
+    assert sum(exact.values()) == pytest.approx(1.0)
+    assert exact[0,] == pytest.approx(1 / (1 + math.e))
     assert TwiceTheEpsilon(()).noisy_max(np.array([3, 1]), 1.0) == 0

@@ -227,9 +227,9 @@ def in_this_process(limited: oracle.Oracle, rules: RuleClass, questions: int) ->
     def ask(problem: oracle.Learning, noise: np.ndarray) -> list[Rule]:
         name = problem.seen.tobytes() + noise.tobytes()
         if name not in SOLVED:
-            found = oracle.solve(problem.perturbed(noise[0]), limited.limit)
-            assert found is not None
-            SOLVED[name] = found.rule
+            solution = oracle.solve(problem.perturbed(noise[0]), limited.limit)
+            assert solution is not None
+            SOLVED[name] = solution.rule
         return [SOLVED[name]]
 
     yield ask
@@ -248,7 +248,7 @@ def test_the_form_of_a_decision_list_does_not_tell_who_is_in_the_table(monkeypat
 
 def test_decision_lists_as_the_solver_writes_them_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rspm, "asking", in_this_process)
-    monkeypatch.setattr(rspm, "written", lambda _, found: found.written())
+    monkeypatch.setattr(rspm, "written", lambda _, solution: solution.written())
     findings = sample(BY_SEARCH, UNITS[0], SeededNoise(2), FORMS, LEVEL)
     assert broken(findings)
     assert findings[-1].least > 100 * findings[-1].claim.claimed

@@ -75,7 +75,7 @@ def test_the_search_turns_one_knob_at_a_time_from_the_defaults() -> None:
 def test_what_was_searched_becomes_a_table_and_curves(tmp_path: Path) -> None:
     run = {"table": "demo", "mechanism": "dqrs", "epsilon": 1.0, "error": 0.2, "rounds": 9, "seconds": 1.0, "cpu_seconds": 1.0}
     points = [run | {"settings": given} for given in list(fem_defaults.candidates("dqrs", []))[:3]]
-    fem_defaults.write(points, tmp_path / "found")
+    fem_defaults.write({"runs": points}, tmp_path / "found")
     text = (tmp_path / "found.md").read_text(encoding="utf-8")
     assert "| demo | dqrs | 1.0 | nothing | 1 | 0.2000 | 9 | 1 |" in text
     assert "| demo | dqrs | 1.0 | eta 0.1 | 1 | 0.2000 | 9 | 1 |" in text

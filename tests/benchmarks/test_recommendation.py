@@ -24,9 +24,9 @@ def test_a_public_table_is_of_people_more_or_less_alike(number: int, tmp_path: P
     middle = private.iloc[:, 0].astype(str).sort_values().iloc[len(private) // 2]
     shares = [(table.iloc[:, 0].astype(str) <= middle).mean() for table in (private, public)]
     assert shares[1] > shares[0] - 0.05  # 300 rows or more: the share of either half is known to 3 %
-    found = synthesis.plan(spec.model_copy(update={"mechanism": MechanismSpec(name="pmwpub")}))
-    assert found.public is not None
-    assert found.forecast.fits
+    configured = synthesis.plan(spec.model_copy(update={"mechanism": MechanismSpec(name="pmwpub")}))
+    assert configured.public is not None
+    assert configured.forecast.fits
 
 
 def test_only_what_answers_tables_is_tried() -> None:

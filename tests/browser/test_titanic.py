@@ -84,8 +84,8 @@ def check_release(document: dict[str, Any]) -> None:
     """The default mechanism, a certificate on every table, the domain's origin told with its reason; and better than noise."""
     assert document["spec"]["mechanism"]["name"] == "aim"
     assert document["private"] is True
-    told = [brand["sentence"] for brand in document["brands"]]
-    assert any("read from the private data" in sentence and "public since 1912" in sentence for sentence in told)
+    sentences = [brand["sentence"] for brand in document["brands"]]
+    assert any("read from the private data" in sentence and "public since 1912" in sentence for sentence in sentences)
     assert len(document["certificate"]["marginals"]) == len(document["bounds"]) == TABLES
     assert document["certificate"]["mean_error"] < 1  # L1: answers that say nothing are about 2 away
     assert 0.9 * document["budget"]["rho"] < document["budget"]["rho_spent"] <= document["budget"]["rho"]

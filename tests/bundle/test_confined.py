@@ -124,7 +124,7 @@ def test_a_failed_search_is_no_mistake_in_the_input_and_costs_nothing(
 ) -> None:
     monkeypatch.setattr(confined, "reproduced", failing)
     assert cli.main(["reproduce", str(tmp_path / "release.zip"), "--out", str(tmp_path / "out")]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("error: oracle: a solver process went far beyond its time limit;")
-    assert said.endswith("; nothing was written\n")
+    errors = capsys.readouterr().err
+    assert errors.startswith("error: oracle: a solver process went far beyond its time limit;")
+    assert errors.endswith("; nothing was written\n")
     assert list((tmp_path / "out").iterdir()) == []

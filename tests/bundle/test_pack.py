@@ -61,7 +61,7 @@ def test_the_manifest_lists_every_other_file_with_its_hash() -> None:
     held = files()
     listed = json.loads(held[pack.MANIFEST])["files"]
     assert listed.keys() == held.keys() - {pack.MANIFEST}
-    assert all(said == {"sha256": sha256(held[name]).hexdigest(), "bytes": len(held[name])} for name, said in listed.items())
+    assert all(stated == {"sha256": sha256(held[name]).hexdigest(), "bytes": len(held[name])} for name, stated in listed.items())
 
 
 def test_the_domain_and_codebook_describe_every_cell(tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def test_the_data_card_is_croissant_with_guarantee_and_hashes() -> None:
     }
     assert [f["name"] for f in card["recordSet"][0]["field"]] == list(made().domain.names)
     assert [f["dataType"] for f in card["recordSet"][0]["field"]] == ["sc:Text", "sc:Integer", "sc:Text", "sc:Text"]
-    said = card["dp:guarantee"]
-    assert (said["epsilon"], said["rho"], said["relation"]) == (2.0, made().rho, "add-remove")
-    assert said["statement"] == made().statement
-    assert any("nobody that young" in line for line in said["assumptions"])
+    stated = card["dp:guarantee"]
+    assert (stated["epsilon"], stated["rho"], stated["relation"]) == (2.0, made().rho, "add-remove")
+    assert stated["statement"] == made().statement
+    assert any("nobody that young" in line for line in stated["assumptions"])
     prefixes = {key.split(":")[0] for key in card if ":" in key}
     assert prefixes <= card["@context"].keys()  # every term has a meaning
 

@@ -113,9 +113,9 @@ def test_bounds_hold_in_95_percent_of_whole_runs(relation: str, rows: int) -> No
         made = row_marginals(DOMAIN, codes, PAIRS.cliques)
         total = known_total(measured, finished.total if done.kernel.unit.total_is_public else None)
         published = {clique: counts / len(codes) for clique, counts in made.items()}
-        found = bounds(DOMAIN, published, total, measured, finished.selections, finished.considered)
+        bounds_found = bounds(DOMAIN, published, total, measured, finished.selections, finished.considered)
         for clique, error in marginal_errors(done.source.counts(PAIRS.cliques), made).items():
-            bound = found[clique]
+            bound = bounds_found[clique]
             kinds[bound.support] += 1
             failures[clique, bound.support, "paper"] += bound.paper < error
             failures[clique, bound.support, "tight"] += bound.tight < error
@@ -136,10 +136,10 @@ def gaussian_answers(relation: str, runs: int) -> tuple[int, int]:
         kernel = PrivacyKernel(source, Unit(relation), 1.0, SeededNoise(seed))
         for clique in PAIRS.cliques:
             measured = kernel.measure_marginal(clique, 5.0)
-            found = supported(DOMAIN, [measured], clique, measured.values, 0.95, None)
+            bound = supported(DOMAIN, [measured], clique, measured.values, 0.95, None)
             error = np.abs(measured.values - true[clique]).sum()
-            paper += found[0] < error
-            tight += found[1] < error
+            paper += bound[0] < error
+            tight += bound[1] < error
     return paper, tight
 
 
@@ -184,13 +184,13 @@ def test_a_secret_number_of_records_widens_every_bound() -> None:
 
 def test_no_bound_exceeds_what_rows_can_be_wrong_by() -> None:
     taken = [Measurement(("a",), np.array([400.0, 300.0, 200.0, 100.0]), 1e6)]
-    found = bounds(DOMAIN, {("a",): np.array([0.4, 0.3, 0.2, 0.1])}, Total(1000.0, 1e6), taken)[("a",)]
-    assert (found.support, found.paper, found.tight) == (SUPPORTED, 1.0, 1.0)
+    bound = bounds(DOMAIN, {("a",): np.array([0.4, 0.3, 0.2, 0.1])}, Total(1000.0, 1e6), taken)[("a",)]
+    assert (bound.support, bound.paper, bound.tight) == (SUPPORTED, 1.0, 1.0)
 
 
 def test_where_nothing_was_released_nothing_is_said() -> None:
-    found = bounds(DOMAIN, {("a", "b"): np.full((4, 3), 1 / 12)}, Total(100.0, 0.0), [])
-    assert found == {("a", "b"): Bound(UNBOUNDED, math.inf, math.inf)}
+    bound = bounds(DOMAIN, {("a", "b"): np.full((4, 3), 1 / 12)}, Total(100.0, 0.0), [])
+    assert bound == {("a", "b"): Bound(UNBOUNDED, math.inf, math.inf)}
 
 
 def test_more_confidence_costs_more() -> None:
@@ -223,11 +223,11 @@ def test_bounds_of_answers_hold_with_impossible_cells_whatever_the_records_are(n
         *steps, last = get(name).steps(PrivacyKernel(source, Unit("replace"), 0.02, SeededNoise(seed)), workload)
         measured = [step.measurement for step in steps if isinstance(step, Measured)]
         published = {r: last.model.marginal(r) / len(codes) for r in workload.cliques}
-        found = bounds(LIMITED, published, Total(len(codes), 0.0), measured, rows=False)
+        bound = bounds(LIMITED, published, Total(len(codes), 0.0), measured, rows=False)
         unaware = bounds(DOMAIN, published, Total(len(codes), 0.0), measured, rows=False)
         for r, table in published.items():
-            failures[r] += found[r].tight < in_wrong_cell(table, true[r] / len(codes))
-            failures[r] += found[r].paper < in_wrong_cell(table, true[r] / len(codes))
-        ratios.append(found["a", "b"].tight / unaware["a", "b"].tight)
+            failures[r] += bound[r].tight < in_wrong_cell(table, true[r] / len(codes))
+            failures[r] += bound[r].paper < in_wrong_cell(table, true[r] / len(codes))
+        ratios.append(bound["a", "b"].tight / unaware["a", "b"].tight)
     assert max(failures.values()) <= too_many(runs)
     assert np.median(ratios) < 0.85 or not obedient

@@ -35,9 +35,9 @@ def matrix(clique: Clique) -> NDArray[np.float64]:
     sizes = DOMAIN.sizes(DOMAIN.names)
     index = np.indices(sizes).reshape(len(sizes), -1)
     cell = np.ravel_multi_index([index[DOMAIN.names.index(name)] for name in clique], DOMAIN.sizes(clique))
-    found = np.zeros((DOMAIN.cells(clique), math.prod(sizes)))
-    found[cell, np.arange(math.prod(sizes))] = 1
-    return found
+    answer = np.zeros((DOMAIN.cells(clique), math.prod(sizes)))
+    answer[cell, np.arange(math.prod(sizes))] = 1
+    return answer
 
 
 @pytest.mark.parametrize("clique", [("a", "b", "c"), ("a", "b"), ("b",), ("b", "d"), ("c", "d"), ("a", "c")], ids="".join)
@@ -47,11 +47,11 @@ def test_it_is_the_least_squares_estimate_over_the_whole_domain(clique: Clique) 
     inverse = np.linalg.pinv(design.T @ design)
     whole = inverse @ design.T @ np.concatenate([m.values.ravel() / m.sigma for m in taken])
     covariance = matrix(clique) @ inverse @ matrix(clique).T
-    found = least_squares(DOMAIN, taken, clique)
-    assert found is not None
-    assert found.values.ravel() == pytest.approx(matrix(clique) @ whole)
-    assert covariance.diagonal() == pytest.approx(np.full(DOMAIN.cells(clique), found.deviation**2))
-    assert np.linalg.eigvalsh(covariance).max() == pytest.approx(found.spread**2)
+    answer = least_squares(DOMAIN, taken, clique)
+    assert answer is not None
+    assert answer.values.ravel() == pytest.approx(matrix(clique) @ whole)
+    assert covariance.diagonal() == pytest.approx(np.full(DOMAIN.cells(clique), answer.deviation**2))
+    assert np.linalg.eigvalsh(covariance).max() == pytest.approx(answer.spread**2)
 
 
 def test_it_is_at_least_as_precise_as_the_average_of_what_contains_the_marginal() -> None:

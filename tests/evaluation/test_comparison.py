@@ -42,9 +42,9 @@ def test_one_way_with_truth_is_curator_only() -> None:
 
 
 def test_two_way_panels_agree_cell_by_cell_in_either_direction() -> None:
-    found = released(evidence(Measurement(("a", "b"), exact(("a", "b")) + 7, 1.0)))
+    released_frame = released(evidence(Measurement(("a", "b"), exact(("a", "b")) + 7, 1.0)))
     for first, second in (("a", "b"), ("b", "a")):
-        panels = comparison.two_way(found, first, second)
+        panels = comparison.two_way(released_frame, first, second)
         assert set(panels) == {SYNTHETIC, MEASURED, DIFFERENCE}
         rows = panels[SYNTHETIC].value.pivot(index="row", columns="column", values="count").to_numpy()
         wanted = exact(("a", "b")) if first == "a" else exact(("a", "b")).T

@@ -65,16 +65,16 @@ def spec(**fields: object) -> dict:
 
 
 def test_only_settings_that_differ_are_listed() -> None:
-    found = side_by_side.differences({"A": spec(), "B": spec(name="other", budget={"epsilon": 2.0}, domain={"a": 3})})
-    assert found.to_dict("records") == [
+    differing = side_by_side.differences({"A": spec(), "B": spec(name="other", budget={"epsilon": 2.0}, domain={"a": 3})})
+    assert differing.to_dict("records") == [
         {"setting": "budget.epsilon", "A": "1.0", "B": "2.0"},
         {"setting": "domain", "A": "no. 1", "B": "no. 2"},
     ]
 
 
 def test_a_setting_that_one_run_lacks_differs() -> None:
-    found = side_by_side.differences({"A": spec(), "B": spec(mechanism={"name": "aim", "settings": {"max_size_mb": 7.0}})})
-    assert found.to_dict("records") == [{"setting": "mechanism.settings.max_size_mb", "A": "–", "B": "7.0"}]
+    differing = side_by_side.differences({"A": spec(), "B": spec(mechanism={"name": "aim", "settings": {"max_size_mb": 7.0}})})
+    assert differing.to_dict("records") == [{"setting": "mechanism.settings.max_size_mb", "A": "–", "B": "7.0"}]
 
 
 def test_equal_plans_differ_in_nothing() -> None:

@@ -50,9 +50,9 @@ def test_the_number_of_records_is_the_one_that_was_measured() -> None:
 
 
 def test_a_bound_is_the_mean_and_what_correlated_noise_may_exceed_it_by() -> None:
-    found = supported(DOMAIN, ALL, ("a", "b"), PAIR.values + 1, 0.95, None)
-    assert found is not None
-    assert found[0] == found[1] == pytest.approx(6 + math.sqrt(2 / math.pi) * 2.0 * 6 + 2.5 * math.sqrt(2 * 6 * math.log(20)))
+    answer = supported(DOMAIN, ALL, ("a", "b"), PAIR.values + 1, 0.95, None)
+    assert answer is not None
+    assert answer[0] == answer[1] == pytest.approx(6 + math.sqrt(2 / math.pi) * 2.0 * 6 + 2.5 * math.sqrt(2 * 6 * math.log(20)))
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -66,9 +66,9 @@ def test_bounds_of_residual_planner_hold_as_often_as_they_say(relation: str) -> 
         measurements = [event.measurement for event in events]
         total = known_total(measurements, finished.total if relation == "replace" else None)
         published = {r: finished.model.marginal(r) / finished.total for r in workload.cliques}
-        found = bounds(workload.domain, published, total, measurements, rows=False)
-        assert {bound.support for bound in found.values()} == {SUPPORTED}
-        held += [in_wrong_cell(published[r], exact[r] / 4000) <= found[r].tight for r in workload.cliques]
+        answer = bounds(workload.domain, published, total, measurements, rows=False)
+        assert {bound.support for bound in answer.values()} == {SUPPORTED}
+        held += [in_wrong_cell(published[r], exact[r] / 4000) <= answer[r].tight for r in workload.cliques]
     assert np.mean(held) >= 0.95  # the tail bound is generous: about 99 % hold, which leaves 600 bounds room
 
 
@@ -76,6 +76,6 @@ def test_the_results_of_a_run_use_it() -> None:
     done = run("residual_planner", all_kway(people().domain, 2), 0.05)
     measurements = [event.measurement for event in done.events[:-1]]
     for measurement in measurements:
-        found = combined(measurements, measurement.clique)
-        assert found is not None
-        assert found.sigma == measurement.sigma
+        answer = combined(measurements, measurement.clique)
+        assert answer is not None
+        assert answer.sigma == measurement.sigma

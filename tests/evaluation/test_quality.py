@@ -177,10 +177,10 @@ def test_the_largest_error_is_the_certificate_s_and_its_truth_is_curator_only(th
     wrong = {r: t.copy() for r, t in counts(*PAIRS.cliques).items()}
     wrong[("a", "b")][0, 0] += 60
     wrong[("a", "b")][1, 1] -= 60
-    found = quality.true_largest(stated, curator_only(wrong))
-    assert found.zone is Zone.CURATOR
+    largest_true = quality.true_largest(stated, curator_only(wrong))
+    assert largest_true.zone is Zone.CURATOR
     # also with one of two columns enough: row 0 and column 0 have these 60 people more, row 1 and column 1 as many fewer
-    assert found.value == pytest.approx({None: 60 / 600, 1: 60 / 600})
+    assert largest_true.value == pytest.approx({None: 60 / 600, 1: 60 / 600})
 
 
 def test_the_headline_of_a_release_that_bounds_nothing_has_no_numbers() -> None:
@@ -220,8 +220,8 @@ def test_a_pair_in_no_table_is_not_known() -> None:
 
 
 def test_the_largest_errors_are_one_row_as_released_and_one_a_table_with_truth() -> None:
-    said = replace(CERTIFIED, max_error=0.02, max_bound95=0.03, max_sigma=3.0)
-    stated = quality.largest_table(released(statements(said)))
+    certified = replace(CERTIFIED, max_error=0.02, max_bound95=0.03, max_sigma=3.0)
+    stated = quality.largest_table(released(statements(certified)))
     assert stated.zone is Zone.RELEASED
     assert stated.value["marginal"].tolist() == [quality.all_tables(None)]
     assert stated.value.loc[0, ["error", "limit"]].tolist() == [0.02, 0.03]
@@ -229,10 +229,10 @@ def test_the_largest_errors_are_one_row_as_released_and_one_a_table_with_truth()
     moved = CODES.copy()
     moved[:60, 0] = 0
     truth = curator_only(row_marginals(DOMAIN, moved, PAIRS.cliques))
-    exact = quality.largest_table(released(statements(said)), truth)
+    exact = quality.largest_table(released(statements(certified)), truth)
     assert exact.zone is Zone.CURATOR
     assert exact.value["marginal"].tolist() == ["a × b", "a × c", "b × c"]
-    assert exact.value["true"].max() == pytest.approx(quality.true_largest(released(statements(said)), truth).value[None])
+    assert exact.value["true"].max() == pytest.approx(quality.true_largest(released(statements(certified)), truth).value[None])
     assert exact.value["true"].iloc[2] == 0  # the column that was changed is in the other two
 
 

@@ -14,7 +14,7 @@ from dpsynth_core.foundation.errors import LONGEST_PART, InputError, first_repea
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("{", "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
@@ -27,8 +27,8 @@ from dpsynth_core.foundation.errors import LONGEST_PART, InputError, first_repea
         ('{"\\udfff": 1}', "half a character"),
     ],
 )
-def test_json_that_no_field_could_hold_is_refused(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said) as refused:
+def test_json_that_no_field_could_hold_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as refused:
         parse_json(text, "domain")
     assert refused.value.field == "domain"
 

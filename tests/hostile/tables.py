@@ -64,7 +64,7 @@ def encodings(rng: random.Random, place: Path) -> Attempt:
     """Written in one encoding, read as another."""
     people.write(rng, place)
     written = rng.choice(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "utf-7", "cp500", "shift_jis"])
-    said = rng.choice(
+    stated = rng.choice(
         [
             None,
             written,
@@ -89,7 +89,7 @@ def encodings(rng: random.Random, place: Path) -> Attempt:
     )
     text = people.text(rng, end=rng.choice(["\n", "\r\n", "\r", "\n\r"]))
     (place / "people.csv").write_bytes(text.encode(written) + rng.choice([b"", b"\xff", b"\x81\x00", b"\xd8\x00\xd8"]))
-    return Attempt(people.synthesize(encoding=said), charges=True)
+    return Attempt(people.synthesize(encoding=stated), charges=True)
 
 
 @of_group("content")

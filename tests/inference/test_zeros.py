@@ -57,12 +57,12 @@ def measured(domain: Domain, rng: np.random.Generator, count: int) -> list[Measu
     """Noisy marginals of a random table that pays no heed to the zeros, as private records may."""
     truth = TOTAL * rng.dirichlet(np.ones(domain.cells(domain.names))).reshape(domain.sizes(domain.names))
     cliques = [c for k in (1, 2) for c in itertools.combinations(domain.names, k)]
-    found = []
+    totals = []
     for i in rng.permutation(len(cliques))[:count]:
         sigma = float(rng.uniform(20, 60))
         answer = marginal(truth, labels_of(domain, cliques[i]))
-        found.append(Measurement(cliques[i], rng.normal(answer, sigma), sigma))
-    return found
+        totals.append(Measurement(cliques[i], rng.normal(answer, sigma), sigma))
+    return totals
 
 
 def projection(domain: Domain, clique) -> np.ndarray:

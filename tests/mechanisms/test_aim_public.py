@@ -61,8 +61,8 @@ def test_rows_are_weighed_as_the_minimum_says() -> None:
     for j, measurement in enumerate(columns):
         gap = np.bincount(rows[:, j], weights, measurement.values.size) - measurement.values / 4000
         pull -= ((4000 / 20.0) ** 2 / n * gap)[rows[:, j]]
-    found = np.log(weights * n / counts)
-    np.testing.assert_allclose(found - found.mean(), pull - pull.mean(), atol=0.02)
+    exponents = np.log(weights * n / counts)
+    np.testing.assert_allclose(exponents - exponents.mean(), pull - pull.mean(), atol=0.02)
 
 
 def test_weights_correct_a_table_in_which_some_people_are_rare() -> None:

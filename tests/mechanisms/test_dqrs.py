@@ -32,10 +32,10 @@ def test_the_retained_sample_has_the_distribution_of_the_next_round() -> None:
     for _ in range(500):
         sample = signed(rng.choice(12, size=40, p=before), negated=True)
         kept.append(places(CLASS, Dqrs.resample(player, T, sample, RECORDS[-1:], hits), negated=True))
-    found = np.concatenate(kept)
-    assert len(found) == 500 * 40
-    assert frequency_p_value(found, after) > FALSE_ALARM
-    assert frequency_p_value(found, before) < FALSE_ALARM
+    sample_rows = np.concatenate(kept)
+    assert len(sample_rows) == 500 * 40
+    assert frequency_p_value(sample_rows, after) > FALSE_ALARM
+    assert frequency_p_value(sample_rows, before) < FALSE_ALARM
 
 
 def test_lemma_8_a_sample_that_is_kept_or_else_drawn_anew_follows_the_new_distribution() -> None:
@@ -63,9 +63,9 @@ def test_lemma_8_a_sample_that_is_kept_or_else_drawn_anew_follows_the_new_distri
 def test_too_few_samples_stand_in_for_those_that_are_missing() -> None:
     player = player_of(ETA, T + 1, samples=40, gamma=np.full(T, 20.0), fresh=3)  # nearly nothing is kept at gamma = 20
     sample = signed(np.zeros(40, dtype=np.int64), negated=True)
-    found = Dqrs.resample(player, T, sample, RECORDS[-1:], SparseAnswers.of_rows(CLASS, RECORDS))
-    assert len(found) == 40
-    assert len(np.unique(places(CLASS, found, negated=True))) <= 3
+    sample_rows = Dqrs.resample(player, T, sample, RECORDS[-1:], SparseAnswers.of_rows(CLASS, RECORDS))
+    assert len(sample_rows) == 40
+    assert len(np.unique(places(CLASS, sample_rows, negated=True))) <= 3
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.1, 0.24])

@@ -63,15 +63,15 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
 
 def reachable(start: str) -> dict[str, str]:
     """Modules named by `start` or by any module of ours it names, each with the module that names it."""
-    found, todo = {start: start}, [start]
+    reached, todo = {start: start}, [start]
     while todo:
         path = path_of(todo[-1])
         name = todo.pop()
         for target in imported_names(ast.parse(path.read_text(encoding="utf-8"))) if path else ():
-            if target not in found:
-                found[target] = name
+            if target not in reached:
+                reached[target] = name
                 todo.append(target)
-    return found
+    return reached
 
 
 def test_there_are_mechanisms_to_check() -> None:

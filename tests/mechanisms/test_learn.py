@@ -44,12 +44,12 @@ def refusal(domain: Domain, **given: Any) -> str:
 @pytest.mark.parametrize("learner", ["laplace", "exponential", "gaussian"])
 def test_with_a_large_budget_the_rule_in_the_data_is_found_and_its_error_told(learner: str) -> None:
     _, events = run(rho=5.0, delta=1e-6, learner=learner)
-    found = learnt(events)
-    assert found["sentence"] == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
-    assert found["wrong"]["share"] == pytest.approx(0.1, abs=0.02)  # one in ten of 4000 was flipped: standard deviation 0.005
-    assert found["wrong_without_rule"] > 0.2
-    assert found["target"] == {"column": "y", "value": "yes"}
-    json.dumps(found, allow_nan=False)
+    rule = learnt(events)
+    assert rule["sentence"] == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
+    assert rule["wrong"]["share"] == pytest.approx(0.1, abs=0.02)  # one in ten of 4000 was flipped: standard deviation 0.005
+    assert rule["wrong_without_rule"] > 0.2
+    assert rule["target"] == {"column": "y", "value": "yes"}
+    json.dumps(rule, allow_nan=False)
 
 
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE])

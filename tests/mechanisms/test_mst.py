@@ -63,15 +63,15 @@ def test_edges_that_do_not_fit_are_not_offered_and_the_rest_gets_the_whole_third
 
 
 @pytest.mark.parametrize(
-    ("sizes", "megabytes", "said"),
+    ("sizes", "megabytes", "words"),
     [
         ({"a": 5000, "b": 5000}, 1.0, "no pair of columns fits"),
         ({"a": 5}, 80.0, "no pair of columns fits"),
         ({f"c{i}": 500 for i in range(40)}, 80.0, "195,000,000 cells"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(sizes: dict[str, int], megabytes: float, said: str) -> None:
+def test_what_cannot_be_done_is_refused_with_the_reason(sizes: dict[str, int], megabytes: float, words: str) -> None:
     domain = Domain.from_json(sizes)
     forecast = configured(get("mst"), {"max_size_mb": megabytes}).forecast(all_kway(domain, 1), 0.01)
     assert not forecast.fits
-    assert said in forecast.reason
+    assert words in forecast.reason

@@ -74,9 +74,9 @@ def offers(domain: Domain, max_parents: int = 3, megabytes: float = 80.0) -> _Of
 
 
 def test_only_the_largest_sets_of_parents_are_offered() -> None:
-    found = offers(DOMAIN, 2).tables({"a", "b", "c"}, [("a", "b"), ("b", "c")], 40)
+    offered = offers(DOMAIN, 2).tables({"a", "b", "c"}, [("a", "b"), ("b", "c")], 40)
     # with d: a x b x d has 24 cells, b x c x d 36, a x c x d 48 and so is not offered; every pair is part of one of the two
-    assert found == [("a", "b", "d"), ("b", "c", "d")]
+    assert offered == [("a", "b", "d"), ("b", "c", "d")]
 
 
 def test_a_set_that_is_no_part_of_a_fitting_one_is_offered_itself() -> None:
@@ -86,9 +86,9 @@ def test_a_set_that_is_no_part_of_a_fitting_one_is_offered_itself() -> None:
 def test_many_columns_and_large_tables_stay_within_time_and_memory() -> None:
     domain = Domain.from_json({f"c{i}": 30 for i in range(40)})
     network = set(domain.names[:20])
-    found = offers(domain, 3).tables(network, [], 1e12)
-    assert 0 < len(found) <= MOST_SETS
-    assert sum(map(domain.cells, found)) <= MOST_CELLS / len(domain)
+    offered = offers(domain, 3).tables(network, [], 1e12)
+    assert 0 < len(offered) <= MOST_SETS
+    assert sum(map(domain.cells, offered)) <= MOST_CELLS / len(domain)
 
 
 def test_a_single_column_is_refused() -> None:

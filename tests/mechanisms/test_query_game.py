@@ -58,8 +58,8 @@ class Failing:
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
         answers = self.whole.solve_many(problems, limit)
-        self.left, found = self.left - len(answers), self.left
-        return [answer if i < found else Solution.failed(math.inf, 1.0) for i, answer in enumerate(answers)]
+        self.left, before = self.left - len(answers), self.left
+        return [answer if i < before else Solution.failed(math.inf, 1.0) for i, answer in enumerate(answers)]
 
 
 def failing(searches: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,10 +33,10 @@ def largest_error(done: Run, workload: Workload, rows: np.ndarray | None = None)
     queries, model = QueryClass.of(workload), done.finished.model
     true = queries.counts(done.source.counts(workload.cliques)) / len(done.source.rows)
     if rows is None:
-        found = queries.counts({r: model.marginal(r) for r in workload.cliques}) / done.finished.total
+        fractions = queries.counts({r: model.marginal(r) for r in workload.cliques}) / done.finished.total
     else:
-        found = queries.counts(ArraySource(DOMAIN, rows).counts(workload.cliques)) / len(rows)
-    return float(np.abs(true - found).max())
+        fractions = queries.counts(ArraySource(DOMAIN, rows).counts(workload.cliques)) / len(rows)
+    return float(np.abs(true - fractions).max())
 
 
 @pytest.mark.parametrize(("relation", "rows"), [("add-remove", 1), ("replace", 1), ("add-remove", 3), ("replace", 3)])

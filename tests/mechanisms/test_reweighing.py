@@ -87,11 +87,11 @@ def test_the_output_is_the_average_of_the_iterates_of_algorithm_1(
     weights = {tuple(row): count / 30 for row, count in zip(rows.tolist(), counts, strict=True)}
     total = dict.fromkeys(weights, 0.0)
     first = int(12 * skip)
-    for number, told in enumerate(finished.details["queries"]):
+    for number, query in enumerate(finished.details["queries"]):
         total = {row: total[row] + weights[row] * (number >= first) / (12 - first) for row in total}
-        values = tuple(DOMAIN[n].cell_labels().index(cell) for n, cell in zip(told["attributes"], told["cells"], strict=True))
-        columns = tuple(map(DOMAIN.position, told["attributes"]))
-        weights = update(weights, Query(tuple(told["attributes"]), values, told["at_least"], columns), told["answer"])
+        values = tuple(DOMAIN[n].cell_labels().index(cell) for n, cell in zip(query["attributes"], query["cells"], strict=True))
+        columns = tuple(map(DOMAIN.position, query["attributes"]))
+        weights = update(weights, Query(tuple(query["attributes"]), values, query["at_least"], columns), query["answer"])
     ours = {tuple(row): w / 4000 for row, w in zip(finished.model.codes.tolist(), finished.model.weights, strict=True)}
     assert ours == pytest.approx(total, abs=1e-12)
 

@@ -41,7 +41,11 @@ def domains(draw: st.DrawFn) -> Domain:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     chosen = draw(st.lists(st.sampled_from(CLIQUES), min_size=1, max_size=3, unique=True))
     cells = {clique: np.argwhere(rng.random(DOMAIN.sizes(clique)) < 0.3) for clique in chosen}
-    rules = [StructuralZeros(c, tuple(tuple((int(code),) for code in cell) for cell in found)) for c, found in cells.items() if len(found)]
+    rules = [
+        StructuralZeros(c, tuple(tuple((int(code),) for code in cell) for cell in impossible))
+        for c, impossible in cells.items()
+        if len(impossible)
+    ]
     try:
         return Domain(DOMAIN.attributes, tuple(rules))
     except InputError:  # nothing is possible

@@ -40,7 +40,7 @@ def test_every_function_of_a_class_has_exactly_one_form_which_is_that_function(r
     of_function: dict[bytes, set[Rule]] = {}
     for rule in written_in_every_way(rules):
         of_function.setdefault(rule.holds(records).tobytes(), set()).add(form(rules, rule))
-    assert all(len(found) == 1 for found in of_function.values())
+    assert all(len(forms) == 1 for forms in of_function.values())
     for function, (only,) in of_function.items():
         assert only.holds(records).tobytes() == function
         assert form(rules, only) == only
@@ -51,9 +51,9 @@ def test_decision_lists_are_gone_through_one_function_at_a_time_in_its_form() ->
     """Four times the number of ordered partitions of the features (Fubini numbers), counted by hand: which runs, and the last answer."""
     for p, partitions in ((1, 1), (2, 3), (3, 13), (4, 75)):
         rules = class_of(DECISION_LIST, p)
-        found = {form(rules, rule) for rule in written_in_every_way(rules)}
-        assert len(found) == 4 * partitions
-        assert sorted(map(repr, found)) == sorted(map(repr, lists.every(rules)))
+        forms = {form(rules, rule) for rule in written_in_every_way(rules)}
+        assert len(forms) == 4 * partitions
+        assert sorted(map(repr, forms)) == sorted(map(repr, lists.every(rules)))
 
 
 @st.composite

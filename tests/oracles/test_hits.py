@@ -31,20 +31,20 @@ def test_every_subset_costs_what_the_definition_says(how: str, p: int) -> None:
 def test_a_certified_answer_is_a_minimum(how: str, seed: int) -> None:
     problem = invented(how, 6, 40, seed)
     truth = int(hits.all_values(problem).min())
-    found = hits.solve(problem, Limit(30))
-    assert found is not None
-    assert found.certified
-    assert found.value == problem.value(found.v) == truth
-    assert found.gap == 0
+    solution = hits.solve(problem, Limit(30))
+    assert solution is not None
+    assert solution.certified
+    assert solution.value == problem.value(solution.v) == truth
+    assert solution.gap == 0
     assert hits.exhaustive(problem).value == truth
 
 
 def test_an_answer_without_a_proof_is_not_certified() -> None:
     hard = invented(ODD, 40, 3000, 1)  # learning a parity from noise: hopeless in a second
-    found = hits.solve(hard, Limit(1))
-    assert found is None or not found.certified
-    if found is not None:
-        assert found.gap > 0
+    solution = hits.solve(hard, Limit(1))
+    assert solution is None or not solution.certified
+    if solution is not None:
+        assert solution.gap > 0
 
 
 def test_merging_equal_rows_changes_no_cost() -> None:

@@ -27,10 +27,10 @@ def test_cp_sat_and_going_through_the_class_both_find_the_cheapest_rule(kind: st
     problem = invented(class_of(kind, 4, closed), seed)
     truth = min(problem.value(rule) for rule in every(problem.rules))
     for name in (CP_SAT, EXHAUSTIVE):
-        found = Oracle(name, 30).minimise(problem)
-        assert found is not None
-        assert found.certified
-        assert found.value == problem.value(found.rule) == truth == found.bound
+        solution = Oracle(name, 30).minimise(problem)
+        assert solution is not None
+        assert solution.certified
+        assert solution.value == problem.value(solution.rule) == truth == solution.bound
 
 
 @pytest.mark.parametrize(("kind", "closed"), CASES)
@@ -53,21 +53,21 @@ def test_many_perturbations_have_the_answers_of_one_at_a_time(kind: str, closed:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_cheapest_of_all_lists_of_seven_features_is_found_from_sets_of_features(seed: int) -> None:
     problem = invented(class_of(DECISION_LIST, lists.MAX_LISTED), seed, rows=90)
-    found = rule_oracle.exhaust(problem)
-    assert found.value == problem.value(found.rule) == rule_oracle.all_values(problem).min()
+    solution = rule_oracle.exhaust(problem)
+    assert solution.value == problem.value(solution.rule) == rule_oracle.all_values(problem).min()
 
 
 def test_no_change_of_place_answer_or_default_makes_the_cheapest_list_of_fourteen_features_cheaper() -> None:
     problem = invented(class_of(DECISION_LIST, 14), 3, rows=400)
-    found = rule_oracle.exhaust(problem)
-    rule = found.rule
-    assert problem.value(rule) == found.value < 0
+    solution = rule_oracle.exhaust(problem)
+    rule = solution.rule
+    assert problem.value(rule) == solution.value < 0
     for i, j in product(range(14), repeat=2):
         order, answers = list(rule.chosen), list(rule.answers)
         order.insert(j, order.pop(i))
         answers.insert(j, answers.pop(i) ^ (i == j))
-        assert problem.value(replace(rule, chosen=tuple(order), answers=tuple(answers))) >= found.value
-    assert problem.value(replace(rule, otherwise=not rule.otherwise)) >= found.value
+        assert problem.value(replace(rule, chosen=tuple(order), answers=tuple(answers))) >= solution.value
+    assert problem.value(replace(rule, otherwise=not rule.otherwise)) >= solution.value
 
 
 def test_an_oracle_that_goes_through_the_class_cannot_fail_and_says_so() -> None:

@@ -27,9 +27,9 @@ def test_176_people_in_80_columns_give_noise_only() -> None:
 
 
 def test_50_000_people_in_12_columns_work() -> None:
-    found = feasibility.assess(plan(12, 10, 2), RHO, Unit(), 50_000)
-    assert found.value.level is Level.GOOD
-    assert found.zone is Zone.PUBLIC
+    verdict = feasibility.assess(plan(12, 10, 2), RHO, Unit(), 50_000)
+    assert verdict.value.level is Level.GOOD
+    assert verdict.zone is Zone.PUBLIC
 
 
 def test_large_tables_lose_their_details() -> None:
@@ -37,10 +37,10 @@ def test_large_tables_lose_their_details() -> None:
 
 
 def test_without_a_number_of_people_there_is_no_verdict_but_what_would_be_needed() -> None:
-    found = feasibility.assess(plan(12, 10, 2), RHO, Unit(), None).value
-    assert found.level is Level.UNKNOWN
-    assert found.columns.share is None
-    assert 0 < found.columns.people_needed < found.tables.people_needed
+    verdict = feasibility.assess(plan(12, 10, 2), RHO, Unit(), None).value
+    assert verdict.level is Level.UNKNOWN
+    assert verdict.columns.share is None
+    assert 0 < verdict.columns.people_needed < verdict.tables.people_needed
 
 
 def test_the_people_needed_are_just_enough() -> None:
@@ -60,8 +60,8 @@ def test_noise_is_that_of_two_measurements_per_column(unit: Unit, factor: float)
 
 @pytest.mark.parametrize("unit", [Unit(), Unit(REPLACE), Unit(max_rows_per_person=3)])
 def test_the_smallest_group_that_can_be_read_is_missed_by_a_fifth_in_one_case_of_twenty(unit: Unit) -> None:
-    found = feasibility.assess(plan(12, 10, 2), RHO, unit, None).value
-    sigma = found.noise / math.sqrt(2 / math.pi)
-    beyond = math.erfc(0.2 * found.smallest_group / sigma / math.sqrt(2))
-    fewer = math.erfc(0.2 * (found.smallest_group - 1) / sigma / math.sqrt(2))
+    verdict = feasibility.assess(plan(12, 10, 2), RHO, unit, None).value
+    sigma = verdict.noise / math.sqrt(2 / math.pi)
+    beyond = math.erfc(0.2 * verdict.smallest_group / sigma / math.sqrt(2))
+    fewer = math.erfc(0.2 * (verdict.smallest_group - 1) / sigma / math.sqrt(2))
     assert beyond <= 0.05 < fewer

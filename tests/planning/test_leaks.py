@@ -24,14 +24,14 @@ CLEAN: dict[str, Any] = {
 SEARCHED = {"learner": "laplace", "oracle": "cp-sat"}
 
 
-def found(releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
+def leaks_found(releases: int = 0, elsewhere: tuple[str, ...] = (), **fields: Any) -> dict[str, leaks.Leak]:
     spec = Spec.from_json({**CLEAN, **fields})
     condition = Plan.of(spec).condition if "mechanism" in fields else ""
     return {leak.code: leak for leak in leaks.find(spec, releases, elsewhere, condition=condition)}
 
 
 def test_a_clean_plan_has_none() -> None:
-    assert found() == {}
+    assert leaks_found() == {}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_clean_plan_has_none() -> None:
     ],
 )
 def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: dict[str, Any]) -> None:
-    result = found(**change)
+    result = leaks_found(**change)
     assert list(result) == [code]
     assert result[code].fix
     assert result[code].why
@@ -59,23 +59,23 @@ def test_each_leak_is_found_alone_and_has_a_fix_and_a_place(code: str, change: d
 
 
 def test_a_reason_makes_a_domain_from_data_less_severe_but_not_unsaid() -> None:
-    assert found(domain_origin="data")["domain-from-data"].severity is Severity.HIGH
-    assert found(domain_origin="data", domain_justification="public since 1990")["domain-from-data"].severity is Severity.MEDIUM
+    assert leaks_found(domain_origin="data")["domain-from-data"].severity is Severity.HIGH
+    assert leaks_found(domain_origin="data", domain_justification="public since 1990")["domain-from-data"].severity is Severity.MEDIUM
 
 
 def test_a_reason_makes_a_large_epsilon_less_severe_but_not_unsaid() -> None:
     weak = {"epsilon": 20.0, "delta": 1e-9}
-    assert found(budget=weak)["weak-epsilon"].severity is Severity.HIGH
-    assert found(budget=weak | {"reason": "the counts are published already"})["weak-epsilon"].severity is Severity.MEDIUM
+    assert leaks_found(budget=weak)["weak-epsilon"].severity is Severity.HIGH
+    assert leaks_found(budget=weak | {"reason": "the counts are published already"})["weak-epsilon"].severity is Severity.MEDIUM
 
 
 def test_a_fixed_number_of_rows_leaks_nothing_where_the_number_is_public() -> None:
-    assert "exact-rows" not in found(unit={"relation": "replace", "person_column": "id"}, output={"rows": 500})
+    assert "exact-rows" not in leaks_found(unit={"relation": "replace", "person_column": "id"}, output={"rows": 500})
 
 
 def test_other_copies_are_asked_for_until_there_is_an_answer() -> None:
-    assert "other-copies" not in found(data={"path": "people.csv"}, other_copies="I looked and know of nothing.")
-    assert "other-copies" in found(data={"path": "people.csv"}, other_copies=" ")
+    assert "other-copies" not in leaks_found(data={"path": "people.csv"}, other_copies="I looked and know of nothing.")
+    assert "other-copies" in leaks_found(data={"path": "people.csv"}, other_copies=" ")
 
 
 def test_the_worst_comes_first() -> None:
@@ -92,7 +92,7 @@ def test_no_name_from_the_plan_is_in_a_sentence() -> None:
         "population": hostile,
         "domain_origin": "data",
     }
-    for leak in found(releases=2, elsewhere=(hostile,), **fields).values():
+    for leak in leaks_found(releases=2, elsewhere=(hostile,), **fields).values():
         assert hostile not in leak.title + leak.why + leak.fix
 
 
@@ -104,17 +104,17 @@ def test_a_public_table_that_was_private_voids_the_promise() -> None:
 
 def test_looks_at_private_records_are_a_leak_and_looks_at_invented_ones_are_none() -> None:
     private = {"data": {"path": "people.csv"}, "other_copies": "none known"}
-    assert "after-looking" not in found(looks=["truth"])
-    assert "after-looking" not in found(**private, looks=[])
-    assert "after-looking" not in found(**private)
-    leak = found(**private, looks=["trials", "rows"])["after-looking"]
+    assert "after-looking" not in leaks_found(looks=["truth"])
+    assert "after-looking" not in leaks_found(**private, looks=[])
+    assert "after-looking" not in leaks_found(**private)
+    leak = leaks_found(**private, looks=["trials", "rows"])["after-looking"]
     assert leak.severity is Severity.MEDIUM
     assert "records of the table were shown; errors of trials on the table" in leak.why
 
 
 def test_a_table_that_nobody_compared_with_its_domain_is_noted_and_one_that_was_looked_at_is_branded() -> None:
     real = {"data": {"path": "people.csv", "kind": "csv"}, "other_copies": "I know of nothing."}
-    assert set(found(**real, looks=[])) == {"not-compared"}
-    assert set(found(**real, looks=["outside"])) == {"after-looking"}
-    assert "not-compared" not in found(**real)  # nobody kept track of it
-    assert found(looks=[]) == {}
+    assert set(leaks_found(**real, looks=[])) == {"not-compared"}
+    assert set(leaks_found(**real, looks=["outside"])) == {"after-looking"}
+    assert "not-compared" not in leaks_found(**real)  # nobody kept track of it
+    assert leaks_found(looks=[]) == {}

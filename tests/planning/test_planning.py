@@ -127,10 +127,17 @@ def test_the_split_of_aim_follows_its_settings() -> None:
 def test_coverage_counts_the_tables_of_each_pair() -> None:
     asked = workload.hand_picked(DOMAIN, {("a", "b"): 1.0, ("a", "b", "c"): 2.0, ("d",): 1.0})
     zoned = precision.coverage(asked)
-    found = {(row, column): n for row, column, n in zoned.value.itertuples(index=False)}
+    distances = {(row, column): n for row, column, n in zoned.value.itertuples(index=False)}
     assert zoned.zone is Zone.PUBLIC
-    assert len(found) == 16
-    assert (found["a", "b"], found["b", "a"], found["b", "c"], found["a", "d"], found["d", "d"], found["a", "a"]) == (2, 2, 1, 0, 1, 2)
+    assert len(distances) == 16
+    assert (
+        distances["a", "b"],
+        distances["b", "a"],
+        distances["b", "c"],
+        distances["a", "d"],
+        distances["d", "d"],
+        distances["a", "a"],
+    ) == (2, 2, 1, 0, 1, 2)
 
 
 def test_the_largest_tables_come_first() -> None:

@@ -29,12 +29,12 @@ def fitting(*names: str, seconds: float = 5.0) -> dict[str, Forecast]:
 
 
 def test_the_list_is_short_public_and_best_first() -> None:
-    found = recommend(situation(), fitting(*registry.MECHANISMS))
-    assert found.zone is Zone.PUBLIC
-    assert 1 < len(found.value) <= LISTED
-    errors = [one.expected.error for one in found.value]
+    advice = recommend(situation(), fitting(*registry.MECHANISMS))
+    assert advice.zone is Zone.PUBLIC
+    assert 1 < len(advice.value) <= LISTED
+    errors = [one.expected.error for one in advice.value]
     assert all(later * recommendation.CLOSE**2 > earlier for earlier, later in pairwise(errors))
-    assert all(one.reasons for one in found.value)
+    assert all(one.reasons for one in advice.value)
 
 
 def test_with_much_budget_dependence_is_worth_modelling() -> None:
@@ -67,9 +67,9 @@ def test_among_equals_the_faster_comes_first(monkeypatch: pytest.MonkeyPatch) ->
     model = recommendation._model()
     same = model["mechanisms"]["aim"]
     monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": {"aim": same, "mst": same}})
-    found = recommend(situation(), fitting("aim", seconds=60.0) | fitting("mst", seconds=2.0)).value
-    assert [one.name for one in found] == ["mst", "aim"]
-    assert "about as accurate as MST" in found[1].reasons
+    advice = recommend(situation(), fitting("aim", seconds=60.0) | fitting("mst", seconds=2.0)).value
+    assert [one.name for one in advice] == ["mst", "aim"]
+    assert "about as accurate as MST" in advice[1].reasons
 
 
 def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,15 +81,15 @@ def test_a_mechanism_that_was_never_tried_is_not_judged(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("measure", recommendation.MEASURES)
 def test_the_best_by_the_measure_that_was_asked_for_comes_first(measure: str) -> None:
-    found = recommend(situation(), fitting(*registry.MECHANISMS), measure=measure).value
+    advice = recommend(situation(), fitting(*registry.MECHANISMS), measure=measure).value
     known = {name: recommendation.expected(name, situation(), measure) for name, one in registry.MECHANISMS.items() if one.card.makes_rows}
-    assert found[0].expected.error <= min(one.error for one in known.values() if one) * recommendation.CLOSE
-    assert found[0].expected == recommendation.expected(found[0].name, situation(), measure)
+    assert advice[0].expected.error <= min(one.error for one in known.values() if one) * recommendation.CLOSE
+    assert advice[0].expected == recommendation.expected(advice[0].name, situation(), measure)
 
 
 def test_what_needs_a_public_table_says_that_it_depends_on_that_table() -> None:
-    found = recommend(situation(), fitting("pmwpub", "independent")).value
-    reasons = {one.name: " ".join(one.reasons) for one in found}
+    advice = recommend(situation(), fitting("pmwpub", "independent")).value
+    reasons = {one.name: " ".join(one.reasons) for one in advice}
     assert "resemble" in reasons["pmwpub"]
     assert "resemble" not in reasons["independent"]
 
@@ -98,7 +98,7 @@ def test_a_plan_beyond_what_one_mechanism_was_tried_on_is_beyond_for_it_alone(mo
     model = recommendation._model()
     narrow = model["mechanisms"]["mst"] | {"low": [9.0] * 5, "high": [9.0] * 5}
     monkeypatch.setattr(recommendation, "_model", lambda: model | {"mechanisms": model["mechanisms"] | {"mst": narrow}})
-    beyond = {name: found.beyond for name in ("aim", "mst") if (found := recommendation.expected(name, situation()))}
+    beyond = {name: advice.beyond for name in ("aim", "mst") if (advice := recommendation.expected(name, situation()))}
     assert beyond == {"aim": False, "mst": True}
 
 
@@ -119,9 +119,9 @@ def test_far_outside_of_the_trials_the_list_says_so_and_does_not_extrapolate() -
 def test_errors_are_shares_and_their_range_holds_them() -> None:
     for name in recommendation._model()["mechanisms"]:
         for epsilon in (0.01, 1.0, 100.0):
-            found = recommendation.expected(name, situation(epsilon))
-            assert found is not None
-            assert 0 < found.low <= found.error <= found.high <= 1
+            advice = recommendation.expected(name, situation(epsilon))
+            assert advice is not None
+            assert 0 < advice.low <= advice.error <= advice.high <= 1
 
 
 def test_noise_is_that_of_two_measurements_a_column() -> None:

@@ -72,9 +72,9 @@ def test_slack_allows_a_little_more_and_is_itself_a_bound() -> None:
     fpr, tpr = ZCDP.tradeoff(rho, slack)
     assert np.all(tpr >= zcdp_power(rho, fpr) - 1e-12)
     threshold = np.linspace(-8, 8, 2001)
-    found, accused = slack + (1 - slack) * ndtr(math.sqrt(2 * rho) - threshold), (1 - slack) * ndtr(-threshold)
-    assert np.all(found <= zcdp_power(rho, accused, slack) + 1e-12)
-    assert np.max(1 + found - accused) / 2 <= ZCDP.reading(rho, slack).guess + 1e-12
+    detected, accused = slack + (1 - slack) * ndtr(math.sqrt(2 * rho) - threshold), (1 - slack) * ndtr(-threshold)
+    assert np.all(detected <= zcdp_power(rho, accused, slack) + 1e-12)
+    assert np.max(1 + detected - accused) / 2 <= ZCDP.reading(rho, slack).guess + 1e-12
 
 
 def test_the_exact_accounting_promises_more_than_epsilon_and_delta() -> None:
@@ -111,8 +111,8 @@ def test_a_distance_moves_both_rates_of_a_test_by_itself() -> None:
     """The worst case: with probability d everything is published of a member, and someone else looks like one."""
     fpr, d = np.linspace(0, 1, 101), 0.01
     assert gdp_power(0.5, fpr, d)[0] > d
-    found = ndtr(ndtri(fpr) + 0.5) + d
-    assert np.all(np.minimum(1.0, found) <= gdp_power(0.5, np.maximum(0.0, fpr - d), d) + 1e-12)
+    detected = ndtr(ndtri(fpr) + 0.5) + d
+    assert np.all(np.minimum(1.0, detected) <= gdp_power(0.5, np.maximum(0.0, fpr - d), d) + 1e-12)
 
 
 # (epsilon, delta) alone

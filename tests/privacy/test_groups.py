@@ -39,14 +39,14 @@ def test_groups_hold_every_query_once_with_its_score(
     groups = ScoreGroups(tally, answers, np.array(sorted(left_out), dtype=np.int64))
     assert np.array_equal(tally.at(np.arange(SIZE)), counts)
     assert (groups.sizes > 0).all()
-    found = {
+    group_sizes = {
         groups.member(group, place): int(score)
         for group, (score, size) in enumerate(zip(groups.scores, groups.sizes, strict=True))
         for place in range(size)
     }
-    assert groups.sizes.sum() == len(found) == SIZE - len(left_out)
+    assert groups.sizes.sum() == len(group_sizes) == SIZE - len(left_out)
     expected = counts * COUNT_STEPS - np.rint(answers.at(np.arange(SIZE)) * COUNT_STEPS).astype(np.int64)
-    assert found == {number: int(expected[number]) for number in range(SIZE) if number not in left_out}
+    assert group_sizes == {number: int(expected[number]) for number in range(SIZE) if number not in left_out}
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e13])

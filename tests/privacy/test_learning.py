@@ -45,8 +45,8 @@ def rules_of(asked: Task) -> list[Rule]:
     if asked.rules.kind == DECISION_LIST:
         p = len(asked.rules.features)
         ways = product(permutations(range(p)), product((False, True), repeat=p), (False, True))
-        found = [Rule(DECISION_LIST, asked.rules.features, *way) for way in ways]
-        return [asked.rules.read(np.array(numbers)) for numbers in {tuple(rspm.written(asked.rules, rule)) for rule in found}]
+        answers = [Rule(DECISION_LIST, asked.rules.features, *way) for way in ways]
+        return [asked.rules.read(np.array(numbers)) for numbers in {tuple(rspm.written(asked.rules, rule)) for rule in answers}]
     return [numbered(asked.rules, number) for number in range(2 ** (len(asked.rules.features) + asked.rules.closed))]
 
 
@@ -87,10 +87,10 @@ def worst_ratio(asked: Task, relation: str, records: int, scale: float, reach: i
     """The largest Pr[rule | S] / Pr[rule | S'] over all tables, neighbours and rules, ties broken against us. scale, reach: steps."""
     weight = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
     weight /= weight.sum()
-    found = {}
+    answers = {}
 
     def of(counts: Integers) -> tuple[Floats, Floats]:
-        return found.setdefault(counts.tobytes(), chances(asked, counts, weight, reach))
+        return answers.setdefault(counts.tobytes(), chances(asked, counts, weight, reach))
 
     worst = 0.0
     for counts in tables(2 ** len(asked.columns), records):
@@ -155,8 +155,8 @@ def at_once(oracle: Oracle, *_: object) -> Iterator[Ask]:
     """CP-SAT in this process, which spares the start of another."""
 
     def ask(problem: LearningProblem, noise: Integers) -> list[Rule | None]:
-        found = [solve(problem.perturbed(row), oracle.limit) for row in noise]
-        return [None if one is None or not one.certified else one.rule for one in found]
+        answers = [solve(problem.perturbed(row), oracle.limit) for row in noise]
+        return [None if one is None or not one.certified else one.rule for one in answers]
 
     yield ask
 

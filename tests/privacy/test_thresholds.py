@@ -109,8 +109,8 @@ def test_a_value_that_so_many_share_is_found_as_likely_as_is_said(chance: float)
     """1,500 draws, seeded: 4 standard deviations are at most 0.052."""
     sigma, delta = 20.0, 1e-6
     table, noise = Texts({"Ghent": shared_by(sigma, delta, 1, chance)}), SeededNoise(6)
-    found = np.mean(["Ghent" in kernel(table, noise).discover_values(("city",), sigma, delta) for _ in range(1500)])
-    assert chance - 0.052 < found < chance + 0.07
+    share = np.mean(["Ghent" in kernel(table, noise).discover_values(("city",), sigma, delta) for _ in range(1500)])
+    assert chance - 0.052 < share < chance + 0.07
 
 
 def test_public_keys_are_always_said_and_come_first() -> None:

@@ -223,10 +223,10 @@ def test_readers_are_told_where_values_come_from(bundle: Bundle, release: Releas
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_more_values_than_a_column_may_have_are_merged(table: Path, relation: str) -> None:
     columns = [{"name": "city", "kind": "categorical", "discover": True, "most": 4}]
-    found = made(
+    again = made(
         spec(table, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit={"relation": relation})
     )
-    assert found.domain["city"] == Attribute.categorical("city", ["Ghent", "Mons"], other=True, missing=True)
+    assert again.domain["city"] == Attribute.categorical("city", ["Ghent", "Mons"], other=True, missing=True)
 
 
 def test_a_person_column_limits_what_a_person_adds(tmp_path: Path) -> None:
@@ -235,8 +235,8 @@ def test_a_person_column_limits_what_a_person_adds(tmp_path: Path) -> None:
     path.write_text("who,place\n" + "ann,Atlantis\n" * 400 + "".join(f"p{i},Ghent\n" for i in range(400)))
     columns = [{"name": "place", "kind": "categorical", "discover": True}]
     unit = {"person_column": "who", "max_rows_per_person": 2}
-    found = made(spec(path, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit=unit))
-    assert found.domain["place"].categories == ("Ghent",)
+    again = made(spec(path, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit=unit))
+    assert again.domain["place"].categories == ("Ghent",)
 
 
 def test_the_column_of_persons_comes_back_as_new_identifiers_alone(tmp_path: Path) -> None:

@@ -89,10 +89,10 @@ def test_half_of_delta_is_set_aside_for_steps_that_need_one_and_the_statement_sa
 
 def test_report_card_and_document_tell_the_rule_and_how_good_it_is(people: dict[str, Any]) -> None:
     made = run(spec_of(people, "learn"))
-    told = report.learnt(made)
-    assert told == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
+    rule = report.learnt(made)
+    assert rule == "Predict that y is 'yes': if c0 is 'yes' and c1 is 'yes'."
     assert "It is wrong for" in report.goodness(made.details["rule"])
-    assert ("Rule", told) in report.facts(made)
+    assert ("Rule", rule) in report.facts(made)
     assert json.loads(document.document(made))["details"]["rule"]["rule"]["kind"] == "conjunction"
     assert [brand.sentence for brand in made.brands if brand.code == "answers-only"] == ["Certified learning gives a rule and no rows."]
     judged = report.quality_of(made).value

@@ -107,8 +107,8 @@ def test_whole_noisy_counts_are_written_as_integers(release: Release) -> None:
 
 
 def test_the_document_says_all_that_was_promised(release: Release) -> None:
-    said = as_json(release)
-    assert said["budget"] == {
+    stored = as_json(release)
+    assert stored["budget"] == {
         "epsilon": 1.0,
         "delta": 1e-9,
         "relation": "replace",
@@ -117,12 +117,12 @@ def test_the_document_says_all_that_was_promised(release: Release) -> None:
         "rho": 0.1,
         "rho_spent": 0.08,
     }
-    assert said["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
-    assert said["brands"] == [{"code": "budget", "sentence": "careful"}]
-    assert said["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": 7}
-    assert said["history"][1]["attributes"] == ["a", "b"]
-    assert said["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
-    assert {"private", "statement", "spec", "spec_sha256", "versions", "ledger", "created", "format"} <= said.keys()
+    assert stored["charges"] == [{"operation": "Gaussian", "sigma": 2.5, "l2": 1.0, "rho": 0.08}]
+    assert stored["brands"] == [{"code": "budget", "sentence": "careful"}]
+    assert stored["rows"] == {"count": 3, "policy": "as asked", "estimated_total": 3.0, "seed": 7}
+    assert stored["history"][1]["attributes"] == ["a", "b"]
+    assert stored["details"] == {"rounds": 3, "share": 0.5, "sizes": [1, 2]}
+    assert {"private", "statement", "spec", "spec_sha256", "versions", "ledger", "created", "format"} <= stored.keys()
 
 
 def test_the_document_has_one_line_for_each_measurement(release: Release) -> None:

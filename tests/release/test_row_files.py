@@ -87,16 +87,16 @@ def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attri
 def test_labels_travel(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"rows.{name}"
     path.write_bytes(FORMATS[name].write(rows(LABELLED)[1], LABELLED))
-    found = {column.name: column for column in statistical_file.described(path, sniff(path))}
-    assert found["sex"].label == "Geschlecht der Person"
-    assert found["age"].label == "Age in years"
-    assert found["born"].kind == "date"
+    by_name = {column.name: column for column in statistical_file.described(path, sniff(path))}
+    assert by_name["sex"].label == "Geschlecht der Person"
+    assert by_name["age"].label == "Age in years"
+    assert by_name["born"].kind == "date"
     if name != "xpt":
-        assert found["sex"].labels == {1.0: "männlich", 2.0: "weiblich"}
-        assert found["smokes"].labels == {0.0: "false", 1.0: "true"}
+        assert by_name["sex"].labels == {1.0: "männlich", 2.0: "weiblich"}
+        assert by_name["smokes"].labels == {0.0: "false", 1.0: "true"}
     if name == "sav":
-        assert found["region"].labels == {"n": "north", "s": "south"}
-        assert found["pay"].decimals == 2
+        assert by_name["region"].labels == {"n": "north", "s": "south"}
+        assert by_name["pay"].decimals == 2
 
 
 def test_other_programs_see_the_types(tmp_path: Path) -> None:

@@ -173,9 +173,9 @@ def test_every_type_of_answer_survives_the_document() -> None:
     ]
     answers = [RecordedAnswer("ask", (("a",), 1), i, value) for i, value in enumerate(given)]
     items = json.loads(json.dumps(transcript.to_json(answers, [published])))
-    found = transcript.from_json(items, [published])
-    assert [a.arguments for a in found] == [(("a",), 1)] * len(given)
-    for before, after in zip(given, (a.value for a in found), strict=True):
+    answers_read = transcript.from_json(items, [published])
+    assert [a.arguments for a in answers_read] == [(("a",), 1)] * len(given)
+    for before, after in zip(given, (a.value for a in answers_read), strict=True):
         assert type(before) is type(after)
         if isinstance(before, Measurement | Residual):
             assert (before.clique, before.values.tolist(), before.sigma) == (after.clique, after.values.tolist(), after.sigma)
@@ -184,14 +184,14 @@ def test_every_type_of_answer_survives_the_document() -> None:
             assert before.dtype == after.dtype
         elif not isinstance(before, tuple) or isinstance(before[0], str):
             assert before == after
-    assert found[8].value is published
-    assert found[9].value.spread == 1.5
+    assert answers_read[8].value is published
+    assert answers_read[9].value.spread == 1.5
 
 
 def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_replay() -> None:
     answers: list[RecordedAnswer] = []
     recording(Kernel(), lambda answer, _: answers.append(answer)).ask(object())
-    found = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
-    assert found[0].value == Unrecorded("object")
+    answers_read = transcript.from_json(json.loads(json.dumps(transcript.to_json(answers, []))), [])
+    assert answers_read[0].value == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
-        replay(1.0, found, []).ask()
+        replay(1.0, answers_read, []).ask()

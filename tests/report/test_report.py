@@ -122,10 +122,10 @@ def test_tables_that_are_far_off_are_named(monkeypatch: pytest.MonkeyPatch) -> N
     rough, fine = (quality.table.assign(limit=[0.5, limit, limit]) for limit in (0.2, 0.01))
     names = quality.table["marginal"].tolist()
     tables = (rough, fine, fine.assign(limit=0.01))
-    said = [Page(report.html(made, quality.headline, table, pairs, quality.verdict)).words for table in tables]
-    assert f"rough picture at best: {', '.join(names)}." in said[0]
-    assert f"rough picture at best: {names[0]}." in said[1]
-    assert "None is further off than 10.0%" in said[2]
+    shown = [Page(report.html(made, quality.headline, table, pairs, quality.verdict)).words for table in tables]
+    assert f"rough picture at best: {', '.join(names)}." in shown[0]
+    assert f"rough picture at best: {names[0]}." in shown[1]
+    assert "None is further off than 10.0%" in shown[2]
 
 
 def test_the_card_is_markdown_in_which_no_name_is_markup(made: Release) -> None:
@@ -188,10 +188,10 @@ def test_without_a_certificate_the_report_says_so(made: Release) -> None:
 
 def test_a_certificate_of_answers_speaks_of_answers_and_of_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(monkeypatch, **CERTIFIED, mechanism={"name": "gaussian"}, output={"seed": 1})
-    said = dict(report.facts(made))["Certificate"]
-    assert "how far the answers are" in said
-    assert "sample" not in said
-    assert "random" not in said
+    shown = dict(report.facts(made))["Certificate"]
+    assert "how far the answers are" in shown
+    assert "sample" not in shown
+    assert "random" not in shown
     assert set(pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))["support"]) == {"supported"}
 
 
@@ -207,11 +207,11 @@ def test_the_sentence_says_that_nothing_is_known_or_names_the_worst_table(made: 
     assert report.sample_reading(report.quality_of(made).value.headline) == ""
     monkeypatch.undo()
     certified = make(monkeypatch, **CERTIFIED)
-    found = report.quality_of(certified).value
-    text = report.sentence(found.headline)
-    assert found.table["marginal"][0] in text
+    judged = report.quality_of(certified).value
+    text = report.sentence(judged.headline)
+    assert judged.table["marginal"][0] in text
     assert f"{certified.certificate.mean_bound95:.1%}" in text
-    assert f"{certified.certificate.sample:,.0f} records" in report.sample_reading(found.headline)
+    assert f"{certified.certificate.sample:,.0f} records" in report.sample_reading(judged.headline)
 
 
 def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,9 +232,9 @@ def test_trust_is_counted_with_the_confidence_that_was_asked_for(monkeypatch: py
     released_table = type(table)(table.zone, table.value.table)
     for together, name in ((False, "bound95"), (True, "simultaneous95")):
         limits = sorted(getattr(one, name) for one in made.certificate.marginals)
-        found = trust(released_table, limits[1], together).value
-        assert (found.trusted, found.tables) == (2, 3)
-        assert "2 of the 3 tables" in report.trusted(found)
+        judged = trust(released_table, limits[1], together).value
+        assert (judged.trusted, judged.tables) == (2, 3)
+        assert "2 of the 3 tables" in report.trusted(judged)
     assert report.trusted(trust(released_table, 0.0).value).startswith("None of the 3 tables")
     assert report.trusted(trust(released_table, 1.0).value).startswith("All 3 tables")
 

@@ -84,14 +84,14 @@ def test_a_domain_from_the_data_a_public_number_and_a_ledger_are_told() -> None:
 
 
 def test_the_answer_about_other_copies_is_told_and_so_is_that_there_is_none(release: Release) -> None:
-    def told(**fields: Any) -> str:
+    def sentences(**fields: Any) -> str:
         other = release.spec.model_copy(update=fields)
         return " ".join(words.assumptions(replace(release, plan=replace(release.plan, spec=other))))
 
     people = DataSpec(path="people.csv")
-    assert "Nobody said whether anything else is published" in told(data=people)
-    assert "“Totals in the annual report.”" in told(data=people, other_copies="Totals in the annual report.")
-    assert "published about the same people" not in told()  # invented people have no other copies
+    assert "Nobody said whether anything else is published" in sentences(data=people)
+    assert "“Totals in the annual report.”" in sentences(data=people, other_copies="Totals in the annual report.")
+    assert "published about the same people" not in sentences()  # invented people have no other copies
 
 
 def test_readers_are_warned_of_rows_that_look_like_people_and_of_small_groups() -> None:

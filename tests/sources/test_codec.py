@@ -277,22 +277,22 @@ def test_text_of_every_arrow_type_is_read(kind: pa.DataType) -> None:
     ],
 )
 def test_whatever_the_file_holds_encoding_gives_cells(attribute: Attribute, values: pa.Array) -> None:
-    found = encode_column(attribute, values, MARKERS)
-    assert found.dtype == np.int32
-    assert len(found) == len(values)
-    assert ((found >= 0) & (found < attribute.size)).all()
+    codes = encode_column(attribute, values, MARKERS)
+    assert codes.dtype == np.int32
+    assert len(codes) == len(values)
+    assert ((codes >= 0) & (codes < attribute.size)).all()
 
 
 @given(attributes(), st.lists(st.none() | st.text(max_size=5) | st.floats().map(str) | st.integers().map(str), max_size=20))
 def test_whatever_text_comes_encoding_gives_cells(attribute: Attribute, values: list[str | None]) -> None:
-    found = encode_column(attribute, pa.array(values, pa.string()), MARKERS)
-    assert ((found >= 0) & (found < attribute.size)).all()
+    codes = encode_column(attribute, pa.array(values, pa.string()), MARKERS)
+    assert ((codes >= 0) & (codes < attribute.size)).all()
 
 
 @given(attributes(), st.lists(st.none() | st.floats(), max_size=20))
 def test_whatever_numbers_come_encoding_gives_cells(attribute: Attribute, values: list[float | None]) -> None:
-    found = encode_column(attribute, pa.array(values, pa.float64()), MARKERS)
-    assert ((found >= 0) & (found < attribute.size)).all()
+    codes = encode_column(attribute, pa.array(values, pa.float64()), MARKERS)
+    assert ((codes >= 0) & (codes < attribute.size)).all()
 
 
 @given(st.lists(st.none() | st.text(max_size=4), max_size=30), st.integers(1, 30))

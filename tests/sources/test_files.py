@@ -62,7 +62,7 @@ def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "found"),
+    ("encoding", "columns"),
     [
         ("utf-8", "utf-8"),
         ("utf-8-sig", "utf-8"),
@@ -72,9 +72,9 @@ def test_decimal_commas_do_not_win_over_semicolons(write: Write) -> None:
         ("utf-16-be", "utf-16-be"),
     ],
 )
-def test_text_of_any_encoding_comes_through(write: Write, encoding: str, found: str) -> None:
+def test_text_of_any_encoding_comes_through(write: Write, encoding: str, columns: str) -> None:
     path = write("name,straße\nMüller,café\nx,y\n".encode(encoding))
-    assert sniff(path).encoding == found
+    assert sniff(path).encoding == columns
     assert rows(path) == [{"name": "Müller", "straße": "café"}, {"name": "x", "straße": "y"}]
 
 
@@ -207,7 +207,7 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"", "the file is empty"),
         (b" \n\n", "the file is empty"),
@@ -235,8 +235,8 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
         (b"a,b,c\n1\n2\n3\n", "fields as the header"),
     ],
 )
-def test_what_is_no_table_is_refused_with_a_remedy(write: Write, content: bytes, said: str) -> None:
-    assert said in refused(write(content))
+def test_what_is_no_table_is_refused_with_a_remedy(write: Write, content: bytes, problem: str) -> None:
+    assert problem in refused(write(content))
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_looked_at(write: Write) -> None:

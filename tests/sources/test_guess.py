@@ -27,9 +27,9 @@ def guess(values: object, name: str = "x") -> Guess:
 
 
 def attribute(values: object) -> Attribute:
-    found = guess(values).attribute
-    assert found is not None
-    return found
+    proposal = guess(values).attribute
+    assert proposal is not None
+    return proposal
 
 
 def test_a_guess_is_curator_only_unless_the_table_is_public() -> None:
@@ -39,18 +39,24 @@ def test_a_guess_is_curator_only_unless_the_table_is_public() -> None:
 
 
 def test_text_gives_categories_in_alphabetical_order() -> None:
-    found = attribute(["b", " a", "b ", "?", "b"])
-    assert (found.kind, found.dtype, found.categories, found.missing, found.other) == ("categorical", "string", ("a", "b"), True, True)
+    proposal = attribute(["b", " a", "b ", "?", "b"])
+    assert (proposal.kind, proposal.dtype, proposal.categories, proposal.missing, proposal.other) == (
+        "categorical",
+        "string",
+        ("a", "b"),
+        True,
+        True,
+    )
 
 
 def test_whole_numbers_in_a_small_range_get_a_bin_each() -> None:
-    found = attribute(["17", "90", "33.0", " 40", "17"] * 3)
-    assert (found.kind, found.lower, found.upper, found.values, found.missing) == ("integer", 17, 90, 74, True)
+    proposal = attribute(["17", "90", "33.0", " 40", "17"] * 3)
+    assert (proposal.kind, proposal.lower, proposal.upper, proposal.values, proposal.missing) == ("integer", 17, 90, 74, True)
 
 
 def test_a_few_scattered_whole_numbers_are_codes() -> None:
-    found = attribute([1, 20, 300, 1, 20] * 6)
-    assert (found.kind, found.dtype, found.categories) == ("categorical", "int64", ("1", "20", "300"))
+    proposal = attribute([1, 20, 300, 1, 20] * 6)
+    assert (proposal.kind, proposal.dtype, proposal.categories) == ("categorical", "int64", ("1", "20", "300"))
 
 
 def test_numbers_with_leading_zeros_are_text() -> None:
@@ -58,26 +64,26 @@ def test_numbers_with_leading_zeros_are_text() -> None:
 
 
 def test_numbers_with_a_fraction_keep_their_decimals() -> None:
-    found = attribute([1.25, 7.5, 33.0, 99.75] * 5)
-    assert (found.kind, found.decimals, found.lower, found.upper) == ("numeric", 2, 1.0, 100.0)
+    proposal = attribute([1.25, 7.5, 33.0, 99.75] * 5)
+    assert (proposal.kind, proposal.decimals, proposal.lower, proposal.upper) == ("numeric", 2, 1.0, 100.0)
     assert attribute(np.random.default_rng(0).random(50)).decimals is None
 
 
 def test_a_few_texts_among_numbers_are_set_aside() -> None:
-    found = guess([str(i) for i in range(60)] * 3 + ["unknown"])
-    assert found.attribute is not None
-    assert found.attribute.kind == "integer"
-    assert encode_column(found.attribute, pa.array(["unknown"]), TableFormat().notation) == [found.attribute.other_code]
-    assert any("go to 'other'" in reason for reason in found.reasons)
+    proposal = guess([str(i) for i in range(60)] * 3 + ["unknown"])
+    assert proposal.attribute is not None
+    assert proposal.attribute.kind == "integer"
+    assert encode_column(proposal.attribute, pa.array(["unknown"]), TableFormat().notation) == [proposal.attribute.other_code]
+    assert any("go to 'other'" in reason for reason in proposal.reasons)
 
 
 def test_zero_gets_a_bin_of_its_own_where_zeros_dominate() -> None:
     rng = np.random.default_rng(0)
     gains = np.where(rng.random(2000) < 0.9, 0, np.rint(np.exp(rng.normal(8, 1, 2000))).astype(int))
-    found = attribute(gains)
-    assert found.edges[:2] == (0, 1)
-    assert found.cell_labels()[0] == "0"
-    assert found.upper >= gains.max()
+    proposal = attribute(gains)
+    assert proposal.edges[:2] == (0, 1)
+    assert proposal.cell_labels()[0] == "0"
+    assert proposal.upper >= gains.max()
     fares = attribute(np.where(rng.random(2000) < 0.5, 0.0, np.round(rng.uniform(5, 500, 2000), 2)))
     assert fares.edges[:2] == (0.0, 0.01)
 
@@ -89,27 +95,27 @@ def test_zero_gets_no_bin_of_its_own_where_zeros_are_few() -> None:
 def test_dates_are_found_as_text_and_typed() -> None:
     days = [date(2023, 5, 1), date(2024, 2, 29), None]
     for values in (days, ["2023-05-01", "2024-02-29T10:00", "?"], pd.to_datetime(pd.Series(days))):
-        found = attribute(list(values) * 5)
-        assert (found.kind, found.lower, found.upper, found.missing) == ("date", days[0], days[1], True)
+        proposal = attribute(list(values) * 5)
+        assert (proposal.kind, proposal.lower, proposal.upper, proposal.missing) == ("date", days[0], days[1], True)
 
 
 def test_booleans_are_categories_of_their_type() -> None:
-    found = attribute([True, False, True])
-    assert (found.categories, found.dtype) == (("false", "true"), "bool")
+    proposal = attribute([True, False, True])
+    assert (proposal.categories, proposal.dtype) == (("false", "true"), "bool")
 
 
 @pytest.mark.parametrize("distinct", [200, 40_000, 120_000])
 def test_names_are_flagged_and_get_no_categories(distinct: int) -> None:
-    found = guess([f"name {i}" for i in range(distinct)])
-    assert found.drop
-    assert found.attribute is None
-    assert "Leave it out" in found.advice
+    proposal = guess([f"name {i}" for i in range(distinct)])
+    assert proposal.drop
+    assert proposal.attribute is None
+    assert "Leave it out" in proposal.advice
 
 
 def test_forty_thousand_names_that_repeat_are_flagged_too() -> None:
-    found = guess([f"name {i}" for i in range(40_000)] * 5)
-    assert found.drop
-    assert found.attribute is None
+    proposal = guess([f"name {i}" for i in range(40_000)] * 5)
+    assert proposal.drop
+    assert proposal.attribute is None
 
 
 def test_row_numbers_and_ids_are_flagged() -> None:
@@ -134,16 +140,16 @@ def test_a_column_of_lists_is_flagged() -> None:
 
 
 def test_decimal_commas_are_pointed_out() -> None:
-    found = guess(["1,5", "2,75"] * 9)
-    assert found.drop
-    assert "comma" in found.reasons[0]
+    proposal = guess(["1,5", "2,75"] * 9)
+    assert proposal.drop
+    assert "comma" in proposal.reasons[0]
 
 
 def test_many_categories_leave_room_for_others() -> None:
-    found = guess([f"town {i}" for i in range(150)] * 20)
-    assert found.attribute is not None
-    assert found.attribute.other
-    assert "many categories" in found.advice
+    proposal = guess([f"town {i}" for i in range(150)] * 20)
+    assert proposal.attribute is not None
+    assert proposal.attribute.other
+    assert "many categories" in proposal.advice
 
 
 def test_only_the_first_rows_are_looked_at() -> None:
@@ -152,29 +158,29 @@ def test_only_the_first_rows_are_looked_at() -> None:
 
 
 def test_free_text_is_left_out_also_where_it_repeats() -> None:
-    found = guess(["Patient reports pain in the left knee", "No complaints at this visit so far", "stable"] * 20)
-    assert found.drop
-    assert "long texts" in found.reasons[0]
+    proposal = guess(["Patient reports pain in the left knee", "No complaints at this visit so far", "stable"] * 20)
+    assert proposal.drop
+    assert "long texts" in proposal.reasons[0]
     assert not guess(["Outlying-US(Guam-USVI-etc) ", *"abcdefgh"] * 20).drop  # one long label does not make a text
 
 
 @given(st.lists(st.none() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9), min_size=1, max_size=60))
 def test_proposed_bounds_cover_the_numbers(values: list[float | None]) -> None:
-    found = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")})).attribute
-    if found is not None and found.kind in ("integer", "numeric"):
+    proposal = guess(pd.DataFrame({"x": pd.Series(values, dtype="Float64")})).attribute
+    if proposal is not None and proposal.kind in ("integer", "numeric"):
         known = [v for v in values if v is not None]
-        assert found.lower <= min(known)
-        assert max(known) <= found.upper
-        assert len(encode_column(found, pa.array(values, pa.float64()), TableFormat().notation)) == len(values)
+        assert proposal.lower <= min(known)
+        assert max(known) <= proposal.upper
+        assert len(encode_column(proposal, pa.array(values, pa.float64()), TableFormat().notation)) == len(values)
 
 
 @given(st.lists(st.none() | st.text(max_size=5), max_size=40))
 def test_whatever_text_there_is_a_guess_comes_out_and_covers_it(values: list[str | None]) -> None:
-    found = guess(pd.DataFrame({"x": pd.Series(values, dtype="str")}))
-    if found.attribute is not None and found.attribute.kind == "categorical":
-        codes = encode_column(found.attribute, pa.array(values, pa.string()), TableFormat().notation)
-        assert found.attribute.other_code not in codes
-    assert found.reasons
+    proposal = guess(pd.DataFrame({"x": pd.Series(values, dtype="str")}))
+    if proposal.attribute is not None and proposal.attribute.kind == "categorical":
+        codes = encode_column(proposal.attribute, pa.array(values, pa.string()), TableFormat().notation)
+        assert proposal.attribute.other_code not in codes
+    assert proposal.reasons
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real data sets are not here")

@@ -20,10 +20,10 @@ from tests import hospital
 def cells(path: Path, form: TableFormat, domain: Domain) -> dict[str, list[str]]:
     """Of each column and stay the label of the cell; positions for the answers that formats write differently."""
     table = pa.Table.from_batches(open_batches(path, form, domain.names))
-    found = encode(domain, table, form.notation)
+    codes = encode(domain, table, form.notation)
     different = (*hospital.LABELS, "emergency")
     return {
-        one.name: [str(code) if one.name in different else one.cell_labels()[code] for code in found[one.name].tolist()] for one in domain
+        one.name: [str(code) if one.name in different else one.cell_labels()[code] for code in codes[one.name].tolist()] for one in domain
     }
 
 

@@ -191,15 +191,15 @@ def test_a_folder_of_any_one_kind_is_a_table(tmp_path: Path) -> None:
 
 def test_the_survey_counts_json_lines_that_are_no_objects(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n[2]\n{"a": 3}\n')
-    found = survey(tmp_path / "a.jsonl", TableFormat("jsonl"), ["a"]).value
-    assert (found.malformed, found.blank) == (2, 1)
+    seen = survey(tmp_path / "a.jsonl", TableFormat("jsonl"), ["a"]).value
+    assert (seen.malformed, seen.blank) == (2, 1)
 
 
 def test_what_is_no_table_is_refused_with_what_can_be_read(tmp_path: Path) -> None:
     contents = {"zip": b"PK\x03\x04abc", "JSON": b'[{"a": 1}]', "known kind": bytes(range(32)) * 9}
-    for name, (said, content) in enumerate(contents.items()):
+    for name, (problem, content) in enumerate(contents.items()):
         (tmp_path / str(name)).write_bytes(content)
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=problem):
             sniff(tmp_path / str(name))
 
 

@@ -218,8 +218,8 @@ ODD_JSON = [b'{"sex": "f"', b"", b"[1, 2]", b"7", b'{"sex": {"a": 1}}', b"\xff",
 def test_whatever_a_json_line_holds_it_is_one_record(tmp_path: Path, line: bytes) -> None:
     body = [b'{"sex": "f", "age": 1, "ward": "a"}', b'{"ward": "b", "sex": "m"}', b'{"sex": null, "age": 3.0, "ward": "a"}']
 
-    def read(found: Sequence[bytes]) -> Records:
-        return coded(written(tmp_path / "a.jsonl", [body[0], *found]), TableFormat("jsonl")) - one
+    def read(units_drawn: Sequence[bytes]) -> Records:
+        return coded(written(tmp_path / "a.jsonl", [body[0], *units_drawn]), TableFormat("jsonl")) - one
 
     one = coded(written(tmp_path / "a.jsonl", body[:1]), TableFormat("jsonl"))
     check_neighbours(read, body[1:], line, b'{"age": 5}')
@@ -285,7 +285,7 @@ def any_line(encoding: str) -> st.SearchStrategy[bytes]:
     if encoding.startswith("utf-16"):
         order = "little" if encoding.endswith("le") else "big"
         units = st.sampled_from([ord(c) for c in '",;\r\0fm1a\ufeff']) | st.integers(0, 0xFFFF).filter(lambda unit: unit != 10)
-        return st.lists(units, max_size=30).map(lambda found: b"".join(unit.to_bytes(2, order) for unit in found))
+        return st.lists(units, max_size=30).map(lambda units_drawn: b"".join(unit.to_bytes(2, order) for unit in units_drawn))
     byte = st.sampled_from(b'",;\r\0fm1a\xe2\x82\xff ') | st.integers(0, 255).filter(lambda byte: byte != 10)
     return st.lists(byte, max_size=30).map(bytes)
 
@@ -299,8 +299,8 @@ def test_files_of_random_bytes_have_a_record_for_each_line(tmp_path: Path, data:
     at = data.draw(st.integers(0, len(body)))
     header, end = HEADER.decode().encode(encoding), "\n".encode(encoding)
 
-    def read(found: Sequence[bytes]) -> Records:
-        (tmp_path / "a.csv").write_bytes(end.join([header, *found, b""]))
+    def read(units_drawn: Sequence[bytes]) -> Records:
+        (tmp_path / "a.csv").write_bytes(end.join([header, *units_drawn, b""]))
         return coded(tmp_path / "a.csv", form)
 
     without, with_it = read(body), read([*body[:at], line, *body[at:]])
@@ -329,7 +329,7 @@ def test_random_damage_to_a_line_changes_one_record(tmp_path: Path, data: st.Dat
 def test_the_survey_counts_what_cannot_be_read(tmp_path: Path) -> None:
     body = [b"p1,x,f,1,a", b"p2,x,f,1", b"", b'p3,"x,f,1,a', b"NA,x,f,1,a", b"p4,\xff\xff,f,1,a"]
     path = written(tmp_path / "a.csv", [b"id," + HEADER, *body])
-    found = survey(path, TableFormat(), DOMAIN.names, "id").value
-    assert (found.malformed, found.blank, found.damaged, found.unnamed) == (3, 1, 2, 4)
-    assert len(found.sentences()) == 3
+    units_drawn = survey(path, TableFormat(), DOMAIN.names, "id").value
+    assert (units_drawn.malformed, units_drawn.blank, units_drawn.damaged, units_drawn.unnamed) == (3, 1, 2, 4)
+    assert len(units_drawn.sentences()) == 3
     assert survey(written(path, [HEADER, *HONEST]), TableFormat(), DOMAIN.names).value.sentences() == ()

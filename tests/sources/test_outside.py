@@ -87,7 +87,7 @@ def test_fits_are_curator_only_and_add_up_over_batches(tmp_path: Path) -> None:
     domain = Domain(
         (Attribute.categorical("sex", ["f", "m"]), Attribute.categorical("income", [">50K", "<=50K"]), Attribute.integer("age", 0, 99))
     )
-    found = outside.fit(domain, str(path), TableFormat())
-    assert found.zone is Zone.CURATOR
-    assert [(one.column, one.share_outside) for one in found.value] == [("sex", 0.0), ("income", 0.75), ("age", 0.25)]
-    assert found.value[1].values[0] == (">50K.", 2)
+    fits = outside.fit(domain, str(path), TableFormat())
+    assert fits.zone is Zone.CURATOR
+    assert [(one.column, one.share_outside) for one in fits.value] == [("sex", 0.0), ("income", 0.75), ("age", 0.25)]
+    assert fits.value[1].values[0] == (">50K.", 2)

@@ -44,11 +44,11 @@ def test_the_support_is_the_distinct_possible_rows_with_their_frequencies(tmp_pa
 
 def test_differences_are_listed(tmp_path: Path) -> None:
     rows = {"age": [20, 200, 30, 40], "sex": ["f", "m", "female", "male"], "note": list("abcd")}
-    found = public.compare(saved(tmp_path, rows), TableFormat(), DOMAIN)
-    assert found.missing == ("zone",)
-    assert found.extra == ("note",)
-    assert dict(found.outside) == {"sex": 0.5, "age": 0.25}
-    assert found.rows == 4
+    comparison = public.compare(saved(tmp_path, rows), TableFormat(), DOMAIN)
+    assert comparison.missing == ("zone",)
+    assert comparison.extra == ("note",)
+    assert dict(comparison.outside) == {"sex": 0.5, "age": 0.25}
+    assert comparison.rows == 4
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_single_columns_do_not_depend_on_the_strength() -> None:
 
 def test_dependence_grows_with_the_strength_from_none() -> None:
     """Without dependence only sampling noise is left: of the L1 distance of a pair of at most 40 cells about sqrt(40 / ROWS) at most."""
-    found = [dependence(DOMAIN, standin.simulate(DOMAIN, ROWS, strength)) for strength in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    assert found[0] < np.sqrt(40 / ROWS)
-    assert all(low + 0.05 < high for low, high in pairwise(found))
+    strengths = [dependence(DOMAIN, standin.simulate(DOMAIN, ROWS, strength)) for strength in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    assert strengths[0] < np.sqrt(40 / ROWS)
+    assert all(low + 0.05 < high for low, high in pairwise(strengths))
 
 
 def test_missing_values_and_unlisted_ones_are_rare() -> None:

@@ -50,11 +50,11 @@ def test_one_more_record_changes_one_key_by_one(cells: list[str | None], more: s
 @given(st.text(max_size=8))
 def test_what_may_be_found_can_be_a_category_and_takes_the_records_that_it_was_found_in(text: str) -> None:
     trimmed = pa.compute.utf8_trim_whitespace(text).as_py()
-    found = key(trimmed, MARKERS)
-    if found in (MISSING, OTHER):
+    own_key = key(trimmed, MARKERS)
+    if own_key in (MISSING, OTHER):
         return
-    column = Attribute.categorical("city", [found], other=True, missing=True)
-    assert column.categories == (found,)
+    column = Attribute.categorical("city", [own_key], other=True, missing=True)
+    assert column.categories == (own_key,)
     assert encode_column(column, pa.array([text]), Notation(MARKERS)).tolist() == [0]
 
 

@@ -89,8 +89,8 @@ def measured(run: str) -> tuple[Measurement, ...]:
         lines = spools.spool_file(run).read_bytes().split(b"\n")[1:-1]
         answers = transcript.from_json([json.loads(line)["answer"] for line in lines], ())
         return tuple(answer.value for answer in answers if isinstance(answer.value, Measurement))
-    found = runs.get("ann", run)
-    return runs.release("ann", run).measurements if found.state == "done" else ()
+    job = runs.get("ann", run)
+    return runs.release("ann", run).measurements if job.state == "done" else ()
 
 
 @pytest.fixture

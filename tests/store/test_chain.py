@@ -112,9 +112,9 @@ def test_what_would_not_read_as_it_was_written_is_never_written(fields: dict[str
 
 def test_json_export_can_be_verified_by_its_reader() -> None:
     reserve("r1", 1 / 3)
-    found = exports.read(exports.to_json(chain.entries()))
-    assert found == chain.entries()
-    assert check_chain(found).ok
+    read_back = exports.read(exports.to_json(chain.entries()))
+    assert read_back == chain.entries()
+    assert check_chain(read_back).ok
 
 
 @pytest.mark.parametrize(

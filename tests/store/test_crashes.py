@@ -23,17 +23,17 @@ from tests.store.conftest import Driver, measured
 def check_honest(project: str, run: str) -> str:
     """The invariants after any death; a word for what happened."""
     jobs.pump()
-    found = runs.get("ann", run)
+    run_after = runs.get("ann", run)
     released = (run_folder(project, run) / jobs.RESULT).exists()
     entries = {e.kind for e in chain.entries() if e.run == run}
     charged = ledger.spent("people").rho
 
     assert not auditing.audit().problem
     check_next_charge()
-    assert found.state == ("done" if released else "lost")
-    assert found.touched == ("touch" in entries)
-    assert ("return" in entries) == (not found.touched)
-    assert charged == (pytest.approx(found.rho) if found.touched else 0)
+    assert run_after.state == ("done" if released else "lost")
+    assert run_after.touched == ("touch" in entries)
+    assert ("return" in entries) == (not run_after.touched)
+    assert charged == (pytest.approx(run_after.rho) if run_after.touched else 0)
 
     events = runs.events("ann", run)
     assert [e.number for e in events] == list(range(len(events)))
@@ -41,18 +41,18 @@ def check_honest(project: str, run: str) -> str:
     assert [m.clique for m in kept] == [("a",), ("b",), ("c",)][: len(kept)]
     assert all(m.values.shape == ({"a": 2, "b": 3, "c": 4}[m.clique[0]],) and np.isfinite(m.values).all() for m in kept)
     if kept:
-        assert found.touched
+        assert run_after.touched
     if released:
         release = runs.release("ann", run)
         assert release.rows == len(release.table) > 0
         assert len(release.measurements) == len(kept) == 3
-        for stored, said in zip(kept, release.measurements, strict=True):
-            np.testing.assert_array_equal(stored.values, said.values)
-    elif not found.touched:
-        assert "given back" in found.error
+        for stored, published in zip(kept, release.measurements, strict=True):
+            np.testing.assert_array_equal(stored.values, published.values)
+    elif not run_after.touched:
+        assert "given back" in run_after.error
     else:
-        assert "stays charged" in found.error
-    return found.state if found.touched else "untouched"
+        assert "stays charged" in run_after.error
+    return run_after.state if run_after.touched else "untouched"
 
 
 def check_what_is_kept(home: Path, run: str, driver: Driver) -> None:

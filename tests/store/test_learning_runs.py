@@ -83,9 +83,9 @@ def test_a_solver_of_released_values_that_is_killed_ends_the_run_with_a_message_
     for solver in searching(run):
         os.kill(solver, signal.SIGKILL)
     wait_for(lambda: not runs.get("ann", run).active)
-    found = runs.get("ann", run)
-    assert found.state == "failed"
-    assert "a solver process ended by signal 9" in found.error
+    finished = runs.get("ann", run)
+    assert finished.state == "failed"
+    assert "a solver process ended by signal 9" in finished.error
     assert kinds(run) == ["reserve", "touch"]
 
 

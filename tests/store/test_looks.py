@@ -69,10 +69,10 @@ def test_a_look_while_a_plan_is_sealed_stops_the_run(make_spec: Make, project: s
     seen = looks.of
 
     def late(owner: str, name: str) -> Any:
-        found = seen(owner, name)
+        looks_seen = seen(owner, name)
         looks.of = seen
         looks.record(owner, name, "truth")
-        return found
+        return looks_seen
 
     monkeypatch.setattr(looks, "of", late)
     with pytest.raises(InputError, match="looked at in another tab"):

@@ -273,11 +273,11 @@ def test_a_run_that_waits_while_the_books_are_lost_reads_nothing(
     run = runs.submit("ann", project, make_spec())
     delete_head(home)
     assert driver(home, "job", run, 0) == 0
-    found = runs.get("ann", run)
-    assert (found.state, found.touched) == ("failed", False)
-    assert "ledger.head" in found.error
+    restored = runs.get("ann", run)
+    assert (restored.state, restored.touched) == ("failed", False)
+    assert "ledger.head" in restored.error
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve"]
-    assert ledger.spent("people").rho == pytest.approx(found.rho)
+    assert ledger.spent("people").rho == pytest.approx(restored.rho)
 
 
 def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:

@@ -279,10 +279,10 @@ def test_a_real_worker_is_cancelled_in_the_middle_and_keeps_what_it_measured(mak
     assert os.getsid(pid) == os.getpgid(pid) == pid
     runs.cancel("ann", run)
     wait_for(lambda: ended(run))
-    found = runs.get("ann", run)
-    assert (found.state, found.touched, found.error) == ("cancelled", True, "")
+    cancelled_run = runs.get("ann", run)
+    assert (cancelled_run.state, cancelled_run.touched, cancelled_run.error) == ("cancelled", True, "")
     assert len(measured(run)) > 3
-    assert ledger.spent("people").rho == pytest.approx(found.rho)
+    assert ledger.spent("people").rho == pytest.approx(cancelled_run.rho)
     with pytest.raises(InputError, match="cancelled"):
         runs.release("ann", run)
 

@@ -75,9 +75,9 @@ def test_no_text_of_an_exception_leaves_the_worker(started: str, where: str, hom
 
     monkeypatch.setattr(synthesis, where, failing)
     worker.work(jobs.claim(started))
-    found = runs.get("ann", started)
-    assert found.state == "failed"
-    assert "ValueError in store/worker.py, line" in found.error
+    ended = runs.get("ann", started)
+    assert ended.state == "failed"
+    assert "ValueError in store/worker.py, line" in ended.error
     assert all(b"canary" not in p.read_bytes() for p in home.rglob("*") if p.is_file())
     assert ledger.spent("people").rho > 0
 

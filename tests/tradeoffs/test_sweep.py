@@ -15,10 +15,10 @@ from tests.tradeoffs.plans import plan, sweep
 
 
 def test_points_are_the_grid_and_the_first_repeat_comes_first() -> None:
-    found = sweep(epsilons=(0.5, 2.0), sizes=(1, 3), repeats=2).points
-    assert [p.number for p in found] == list(range(16))
-    assert [p.repeat for p in found] == [0] * 8 + [1] * 8
-    assert len({(p.mechanism, p.epsilon, p.size, p.repeat) for p in found}) == 16
+    tried = sweep(epsilons=(0.5, 2.0), sizes=(1, 3), repeats=2).points
+    assert [p.number for p in tried] == list(range(16))
+    assert [p.repeat for p in tried] == [0] * 8 + [1] * 8
+    assert len({(p.mechanism, p.epsilon, p.size, p.repeat) for p in tried}) == 16
 
 
 def test_a_point_is_the_plan_with_its_own_mechanism_budget_and_tables() -> None:

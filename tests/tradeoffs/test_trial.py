@@ -62,8 +62,8 @@ def test_the_simulated_people_can_be_tried_on() -> None:
 
 def test_what_cannot_be_tried_is_said_by_mechanism() -> None:
     base = plan(mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}, domain={"a": 20_000, "b": 2, "c": 2})
-    found = trial.refusals(sweep(base, mechanisms=("aim", "gaussian")))
-    assert set(found) == {"aim"}
+    outcomes = trial.refusals(sweep(base, mechanisms=("aim", "gaussian")))
+    assert set(outcomes) == {"aim"}
     with pytest.raises(InputError):
         trial.forecasts(sweep(base, mechanisms=("aim", "gaussian")))
 
@@ -102,24 +102,24 @@ def test_every_metric_is_a_column(metric: curves.Metric) -> None:
 
 def test_the_errors_of_a_setting_are_listed_by_table_worst_first() -> None:
     tried = sweep(repeats=2)
-    found = {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.9, 0.9, 0.9), 2: outcome(0.3, 0.2, 0.1)}
-    table = curves.of_tables(tried, found, Setting("Independent", 1.0, 3)).value
+    by_turn = {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.9, 0.9, 0.9), 2: outcome(0.3, 0.2, 0.1)}
+    table = curves.of_tables(tried, by_turn, Setting("Independent", 1.0, 3)).value
     assert table["error"].tolist() == pytest.approx([0.2, 0.2, 0.2])
     assert dict(zip(table["marginal"], table["high"], strict=True)) == {"a × b": 0.3, "a × c": 0.2, "b × c": 0.3}
 
 
 def test_on_the_private_table_all_of_it_is_curator_only() -> None:
     private = sweep(plan(data={"path": "people.csv"}), table="private")
-    found = {0: outcome(0.1, 0.2, 0.3)}
-    table = curves.outcomes(private, found)
-    assert {table.zone, curves.bands(table, METRICS[0]).zone, curves.of_tables(private, found, Setting("Independent", 1.0, 3)).zone} == {
+    by_turn = {0: outcome(0.1, 0.2, 0.3)}
+    table = curves.outcomes(private, by_turn)
+    assert {table.zone, curves.bands(table, METRICS[0]).zone, curves.of_tables(private, by_turn, Setting("Independent", 1.0, 3)).zone} == {
         Zone.CURATOR
     }
 
 
 def test_tables_can_be_judged_by_their_largest_count() -> None:
     tried = sweep(mechanisms=("mst",))
-    found = {0: replace(outcome(0.1, 0.2, 0.3), largests=(0.05, 0.01, 0.02))}
+    by_turn = {0: replace(outcome(0.1, 0.2, 0.3), largests=(0.05, 0.01, 0.02))}
     assert curves.of_each(curves.LARGEST) is curves.LARGEST
-    table = curves.of_tables(tried, found, Setting("MST", 1.0, 3), curves.LARGEST).value
+    table = curves.of_tables(tried, by_turn, Setting("MST", 1.0, 3), curves.LARGEST).value
     assert dict(zip(table["marginal"], table["error"], strict=True)) == {"a × b": 0.05, "a × c": 0.01, "b × c": 0.02}

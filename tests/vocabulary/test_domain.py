@@ -148,7 +148,7 @@ def test_codebook_labels_are_shown_instead_of_codes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("attribute", "said"),
+    ("attribute", "problem"),
     [
         (Attribute.integer("x", 0, 5, missing=True), "go to 'missing'"),
         (Attribute.integer("x", 0, 5), "says that none is empty; one that was would count as '0'"),
@@ -162,8 +162,8 @@ def test_codebook_labels_are_shown_instead_of_codes() -> None:
         (Attribute.coded("x", 4), "above 3 as 3"),
     ],
 )
-def test_the_rule_for_values_outside_names_the_cell(attribute: Attribute, said: str) -> None:
-    assert said in outside_rule(attribute)
+def test_the_rule_for_values_outside_names_the_cell(attribute: Attribute, problem: str) -> None:
+    assert problem in outside_rule(attribute)
 
 
 @given(attributes())
@@ -280,7 +280,7 @@ def test_benchmark_form_is_read_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("", "empty"),
         ("{", "not valid JSON"),
@@ -309,8 +309,8 @@ def test_benchmark_form_is_read_in_order() -> None:
         ("[" * 100_000, "not valid JSON"),
     ],
 )
-def test_bad_json_is_refused_with_a_remedy(text: str, said: str) -> None:
-    assert said in refused(text)
+def test_bad_json_is_refused_with_a_remedy(text: str, problem: str) -> None:
+    assert problem in refused(text)
 
 
 @settings(max_examples=300)
@@ -362,7 +362,7 @@ def test_codebook_with_semicolons_and_byte_order_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("name,values\nsex,1", "'column' and 'value'"),
         ("column,value\n,1", "names no column"),
@@ -372,8 +372,8 @@ def test_codebook_with_semicolons_and_byte_order_mark(tmp_path: Path) -> None:
         ("column,value", "no columns"),
     ],
 )
-def test_bad_codebook_is_refused_with_a_remedy(text: str, said: str) -> None:
-    assert said in refused(text)
+def test_bad_codebook_is_refused_with_a_remedy(text: str, problem: str) -> None:
+    assert problem in refused(text)
 
 
 def test_codebook_can_be_given_as_rows() -> None:

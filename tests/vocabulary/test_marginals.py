@@ -141,10 +141,10 @@ def test_combining_is_weighted_least_squares_on_the_measurements_summed_down(cli
     design = np.vstack(designs)
     best, *_ = np.linalg.lstsq(design, np.concatenate(seen), rcond=None)
     covariance = np.linalg.inv(design.T @ design)
-    found = combined(MEASURED, clique)
-    assert found is not None
-    assert found.values.ravel() == pytest.approx(best)
-    assert covariance == pytest.approx(found.deviation**2 * np.eye(cells), abs=1e-12)
+    answer = combined(MEASURED, clique)
+    assert answer is not None
+    assert answer.values.ravel() == pytest.approx(best)
+    assert covariance == pytest.approx(answer.deviation**2 * np.eye(cells), abs=1e-12)
 
 
 def test_combined_measurements_are_unbiased_and_as_noisy_as_they_say() -> None:
@@ -167,9 +167,9 @@ def test_combined_measurements_are_unbiased_and_as_noisy_as_they_say() -> None:
 
 def test_one_measurement_of_the_marginal_itself_is_taken_as_it_is() -> None:
     only = noisy(("a", "b"), 0.3, 8, ROUNDING)
-    found = combined([only], ("a", "b"))
-    assert np.array_equal(found.values, only.values)
-    assert found.deviation == pytest.approx(math.sqrt(0.3**2 + ROUNDING))
+    answer = combined([only], ("a", "b"))
+    assert np.array_equal(answer.values, only.values)
+    assert answer.deviation == pytest.approx(math.sqrt(0.3**2 + ROUNDING))
 
 
 def test_what_no_measurement_contains_cannot_be_combined() -> None:

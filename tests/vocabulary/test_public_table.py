@@ -106,7 +106,7 @@ def rewritten(change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "sentence"),
     [
         (lambda rows: rows.drop(columns="age"), "it lacks the column 'age' of the domain"),
         (lambda rows: rows.assign(sex="female"), "100% of the values of its column 'sex' are not in the domain"),
@@ -116,13 +116,13 @@ def rewritten(change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     ids=["a missing column", "other labels", "one row", "the private table"],
 )
 def test_a_table_that_cannot_serve_is_one_line_and_charges_nothing(
-    change: Callable[[pd.DataFrame], pd.DataFrame], said: str, capsys: pytest.CaptureFixture[str]
+    change: Callable[[pd.DataFrame], pd.DataFrame], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rewritten(change)
     assert synthesize("pmwpub", "--public", "census.csv", "--population", "town") == cli.BAD_INPUT
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: public table: ")
-    assert said in line
+    assert sentence in line
     assert ledger.populations() == ()
 
 

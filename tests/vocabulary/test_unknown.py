@@ -36,17 +36,17 @@ def test_it_counts_as_a_column_of_as_many_cells_as_it_may_have() -> None:
 
 
 def test_a_column_of_which_nothing_was_found_is_written_and_read() -> None:
-    found = Attribute("city", "categorical", other=True, missing=True)
-    whole = domain(CITY, SEX).completed([found])
+    nothing_listed = Attribute("city", "categorical", other=True, missing=True)
+    whole = domain(CITY, SEX).completed([nothing_listed])
     assert Domain.from_json(whole.to_json()) == whole
-    assert found.cell_labels() == ("other", "missing")
+    assert nothing_listed.cell_labels() == ("other", "missing")
 
 
 def test_what_is_learnt_takes_its_place() -> None:
-    found = Attribute.categorical("city", ["Ghent"], other=True)
-    whole = domain(CITY, SEX).completed([found])
+    nothing_listed = Attribute.categorical("city", ["Ghent"], other=True)
+    whole = domain(CITY, SEX).completed([nothing_listed])
     assert whole.names == ("city", "sex")
-    assert whole["city"] == found
+    assert whole["city"] == nothing_listed
     assert not whole.unknown
 
 

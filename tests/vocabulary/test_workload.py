@@ -79,7 +79,7 @@ def test_short_forms_read_back_as_the_same_set_of_marginals(column: str, k: int)
 
 
 @pytest.mark.parametrize(
-    ("obj", "said"),
+    ("obj", "problem"),
     [
         (None, "not a JSON object"),
         ({}, "kind"),
@@ -103,8 +103,8 @@ def test_short_forms_read_back_as_the_same_set_of_marginals(column: str, k: int)
         ({"kind": "marginals", "marginals": [{"attributes": ["age"], "weight": "1"}]}, "not a positive number"),
     ],
 )
-def test_bad_json_is_refused_and_says_what_is_wrong(obj: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_bad_json_is_refused_and_says_what_is_wrong(obj: object, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
         from_json(DOMAIN, obj)
 
 

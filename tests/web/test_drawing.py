@@ -24,9 +24,9 @@ FRAME = pd.concat(
 def data_sets(node: Any) -> list[dict[str, Any]]:
     """Every "data" entry anywhere in a specification."""
     if isinstance(node, dict):
-        inner = [found for key, value in node.items() if key != "data" for found in data_sets(value)]
+        inner = [data_set for key, value in node.items() if key != "data" for data_set in data_sets(value)]
         return [node["data"], *inner] if "data" in node else inner
-    return [found for item in node for found in data_sets(item)] if isinstance(node, list) else []
+    return [data_set for item in node for data_set in data_sets(item)] if isinstance(node, list) else []
 
 
 def test_no_data_set_is_named_or_stands_at_the_top() -> None:

@@ -10,35 +10,35 @@ from tests.web import drafts
 
 
 def test_a_new_project_has_one_open_step() -> None:
-    found = steps.states(drafts.new(), [])
-    assert found["data"] is State.OPEN
-    assert {name for name, state in found.items() if state is State.LOCKED} == {"domain", "workload", "budget", "mechanism", "results"}
+    shown = steps.states(drafts.new(), [])
+    assert shown["data"] is State.OPEN
+    assert {name for name, state in shown.items() if state is State.LOCKED} == {"domain", "workload", "budget", "mechanism", "results"}
 
 
 def test_reference_pages_are_always_open() -> None:
-    found = steps.states(drafts.new(), [])
-    assert found["ledger"] is found["guide"] is State.OPEN
+    shown = steps.states(drafts.new(), [])
+    assert shown["ledger"] is shown["guide"] is State.OPEN
 
 
 def test_a_complete_draft_opens_the_mechanism() -> None:
-    found = steps.states(drafts.complete(), [])
-    assert [found[name] for name in steps.PREPARATION] == [State.DONE] * 4
-    assert found["mechanism"] is State.OPEN
-    assert found["results"] is State.LOCKED
+    shown = steps.states(drafts.complete(), [])
+    assert [shown[name] for name in steps.PREPARATION] == [State.DONE] * 4
+    assert shown["mechanism"] is State.OPEN
+    assert shown["results"] is State.LOCKED
 
 
 def test_a_valid_step_that_was_not_continued_from_is_open_not_done() -> None:
     draft = drafts.complete()
     draft["wizard"]["passed"] = ["data"]
-    found = steps.states(draft, [])
-    assert (found["domain"], found["workload"]) == (State.OPEN, State.LOCKED)
+    shown = steps.states(draft, [])
+    assert (shown["domain"], shown["workload"]) == (State.OPEN, State.LOCKED)
 
 
 def test_breaking_a_step_reopens_it_and_locks_what_follows() -> None:
     draft = drafts.complete()
     draft["domain"] = None
-    found = steps.states(draft, [])
-    assert (found["data"], found["domain"], found["workload"], found["mechanism"]) == (State.DONE, State.OPEN, State.LOCKED, State.LOCKED)
+    shown = steps.states(draft, [])
+    assert (shown["data"], shown["domain"], shown["workload"], shown["mechanism"]) == (State.DONE, State.OPEN, State.LOCKED, State.LOCKED)
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "cancelling"])

@@ -30,19 +30,19 @@ def uploaded(project: str, content: bytes, name: str = "people.csv") -> project_
     return project_table.from_upload("local", project, name, io.BytesIO(content))
 
 
-def draft_with(found: project_table.Table) -> Draft:
+def draft_with(table: project_table.Table) -> Draft:
     draft = document.new()
-    project_table.adopt(draft, found)
+    project_table.adopt(draft, table)
     return draft
 
 
 def test_an_upload_is_kept_with_what_was_found_about_it(project: str) -> None:
-    found = uploaded(project, CSV)
-    assert found.columns == ("age", "sex", "note")
-    assert found.section["delimiter"] == ";"
-    assert found.section["encoding"] in ("cp1252", "latin-1")
-    assert Path(found.section["path"]).read_bytes() == CSV
-    assert document.columns(draft_with(found)) == found.columns
+    table = uploaded(project, CSV)
+    assert table.columns == ("age", "sex", "note")
+    assert table.section["delimiter"] == ";"
+    assert table.section["encoding"] in ("cp1252", "latin-1")
+    assert Path(table.section["path"]).read_bytes() == CSV
+    assert document.columns(draft_with(table)) == table.columns
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_a_path_that_leads_nowhere_is_refused(project: str, text: str) -> None:
 
 
 def test_the_store_cannot_be_opened_by_path(project: str) -> None:
-    found = uploaded(project, CSV)
+    table = uploaded(project, CSV)
     with pytest.raises(InputError, match="may not be opened"):
-        project_table.from_path(found.section["path"], only_this_machine=True)
+        project_table.from_path(table.section["path"], only_this_machine=True)
 
 
 def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch) -> None:

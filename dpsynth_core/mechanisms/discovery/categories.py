@@ -20,9 +20,9 @@ def column(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attrib
     "other": the rule looks at noisy counts only. Empty values have a cell if their noisy number is more than twice the noise, or if the
     column would have no second cell without one; or else they go to "other".
     """
-    found = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
-    missing = noisy[MISSING] > 2 * sigma or not found
-    return replace(unknown, most=0, categories=tuple(sorted(found)), other=True, missing=missing)
+    frequent = sorted((text for text in noisy if text not in PUBLIC), key=lambda text: (-noisy[text], text))[: unknown.most - 2]
+    missing = noisy[MISSING] > 2 * sigma or not frequent
+    return replace(unknown, most=0, categories=tuple(sorted(frequent)), other=True, missing=missing)
 
 
 def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> ColumnCounts:
@@ -31,6 +31,6 @@ def counts(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> ColumnC
     Of a text near the threshold they say a little too much, for it was found because its noise was high; far less than the noise.
     """
     variance = sigma**2 + ROUNDING
-    said = [(float(noisy[text]), variance) for text in learnt.categories]
-    said += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]
-    return ColumnCounts(learnt.name, *np.array(said).T)
+    noisy_cells = [(float(noisy[text]), variance) for text in learnt.categories]
+    noisy_cells += [(0.0, math.inf), *([(float(noisy[MISSING]), variance)] if learnt.missing else [])]
+    return ColumnCounts(learnt.name, *np.array(noisy_cells).T)

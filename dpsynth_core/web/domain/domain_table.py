@@ -160,8 +160,8 @@ def row_of(attribute: Column) -> Row:
     """The row that means this column."""
     if isinstance(attribute, Filled):
         stated = {"value" if attribute.is_constant else "pattern": attribute.text}
-        said: Row = {"kind": attribute.kind, "about": attribute.label, "dtype": attribute.dtype, "options": stated}
-        return blank([attribute.name])[0] | {"use": True, "note": ""} | said
+        entry: Row = {"kind": attribute.kind, "about": attribute.label, "dtype": attribute.dtype, "options": stated}
+        return blank([attribute.name])[0] | {"use": True, "note": ""} | entry
     row = blank([attribute.name])[0] | {"use": True, "note": "", "kind": attribute.kind, "about": attribute.label} | _cells_of(attribute)
     if attribute.most:
         learnt = {"most": attribute.most, "missing": True, "other": True, "nearest": False}
@@ -352,7 +352,7 @@ def learning(row: Row, most: int) -> Row:
     of its values is forgotten."""
     nothing_said = {name: BLANK[name] for name in ("values", "labels", "dtype", "lower", "upper", "bins", "decimals")}
     of_kind = {option.field for option in KINDS[row["kind"]].options if option.learnt}
-    options = {"options": {field: said for field, said in row["options"].items() if field in of_kind}}
+    options = {"options": {field: entry for field, entry in row["options"].items() if field in of_kind}}
     change = nothing_said | options | treated("missing", OWN) | treated("other", OWN) | {"most": most, "guessed": False}
     return change if not most or _holds(row | change) else change | {"kind": "categorical", "options": {}}
 
@@ -492,10 +492,10 @@ def value_labels(row: Row) -> tuple[str, ...]:
     try:
         if is_filled(row):
             return ()
-        found = attribute(row | {"missing_as": None, "other_as": None})
+        declared = attribute(row | {"missing_as": None, "other_as": None})
     except InputError:
         return ()
-    return found.cell_labels()[: found.values]
+    return declared.cell_labels()[: declared.values]
 
 
 def _bins_text(attribute: Attribute) -> str:

@@ -100,8 +100,8 @@ def loader_key(kind: str) -> str:
 
 def change_row(column: str, values: dict[str, Any], origin: str = "") -> None:
     """Store changed entries of the row of a column. origin: where they came from, "" for what was typed."""
-    told = {"note": "", "guessed": False, **values}
-    save(lambda rows: [row | told if row["column"] == column else row for row in rows], origin)
+    confirmed = {"note": "", "guessed": False, **values}
+    save(lambda rows: [row | confirmed if row["column"] == column else row for row in rows], origin)
 
 
 def add_values(column: str, values: Sequence[str]) -> None:

@@ -74,17 +74,17 @@ def details(here: Current, row: Row, way: str) -> None:
 
 def suggestion(here: Current, row: Row) -> None:
     """What the name of an open column suggests: one click takes it, written as the file writes it."""
-    found = usual.suggested(row["column"])
+    guess = usual.suggested(row["column"])
     if row["guessed"]:
-        source = found.source if isinstance(found, UsualRange) else ""
+        source = guess.source if isinstance(guess, UsualRange) else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f":orange[:material/help: **Guessed from the name: check.**] {literal(source)}.", width="stretch")
             st.button(
                 "It is right", key=f"right_{row['column']}", type="tertiary", on_click=draft_rows.change_row, args=(row["column"], {})
             )
-    elif isinstance(found, UsualList) and not row["values"] and row["kind"] in domain_table.LISTED:
-        st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(found.title)}. How does the file write it?")
-        _writings(here, row, found, "suggested")
+    elif isinstance(guess, UsualList) and not row["values"] and row["kind"] in domain_table.LISTED:
+        st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(guess.title)}. How does the file write it?")
+        _writings(here, row, guess, "suggested")
 
 
 def _usual(here: Current, row: Row) -> None:

@@ -56,8 +56,8 @@ def test_where_anything_goes_nothing_is_lost() -> None:
     targets = np.random.default_rng(3).random((3, 4))
     some = np.where(targets > 0.5, np.nan, targets)
     loss = MarginalLoss([SPACE.blocks(("a", "c"))], [some])
-    found = np.einsum("an,cn->ac", *[table(4)[block] for block in SPACE.blocks(("a", "c"))]) / ROWS
-    assert loss(table(4))[0] == pytest.approx(np.nansum((found - some) ** 2))
+    products = np.einsum("an,cn->ac", *[table(4)[block] for block in SPACE.blocks(("a", "c"))]) / ROWS
+    assert loss(table(4))[0] == pytest.approx(np.nansum((products - some) ** 2))
     check(loss, table(4))
 
 

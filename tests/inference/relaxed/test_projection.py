@@ -30,8 +30,8 @@ def loss() -> MarginalLoss:
 def test_answers_that_a_table_can_have_are_found() -> None:
     start = SPACE.random(200, np.random.default_rng(1))
     *_, last = project(SPACE, start, loss(), Descent(steps=2000, improvement=0.0))
-    found = RelaxedTable(DOMAIN, SPACE.sparsemax(last.free), 1.0).marginal(DOMAIN.names)
-    assert np.abs(found - skewed()).max() < 2e-3
+    projected = RelaxedTable(DOMAIN, SPACE.sparsemax(last.free), 1.0).marginal(DOMAIN.names)
+    assert np.abs(projected - skewed()).max() < 2e-3
 
 
 def test_it_reports_steps_and_a_falling_loss_and_leaves_the_start_alone() -> None:

@@ -47,7 +47,7 @@ def test_rows_come_closer_to_its_answers_than_chance_would_have_them() -> None:
     chance = np.stack(np.unravel_index(drawn, (4, 3, 5)), axis=1).astype(np.int32)
 
     def distance(rows: np.ndarray) -> float:
-        found = row_marginals(DOMAIN, rows, list(wanted))
-        return sum(float(np.abs(found[r] / 2000 - model().marginal(r) / 1234.5).sum()) for r in wanted)
+        counted = row_marginals(DOMAIN, rows, list(wanted))
+        return sum(float(np.abs(counted[r] / 2000 - model().marginal(r) / 1234.5).sum()) for r in wanted)
 
     assert distance(codes) < 0.2 * distance(chance)

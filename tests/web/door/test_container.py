@@ -19,9 +19,9 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "
 
 def command(pattern: str) -> list[str]:
     """The list behind an instruction, with this Python."""
-    found = re.search(pattern + r" (\[.*\])$", DOCKERFILE, flags=re.MULTILINE)
-    assert found is not None
-    program, *arguments = json.loads(found[1])
+    instruction = re.search(pattern + r" (\[.*\])$", DOCKERFILE, flags=re.MULTILINE)
+    assert instruction is not None
+    program, *arguments = json.loads(instruction[1])
     assert program == "python"
     return [sys.executable, *arguments]
 

@@ -145,7 +145,7 @@ def test_a_name_from_the_provider_is_text_on_the_page(installation: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "answer_text"),
     [
         ({"cookie_secret": "short"}, "fewer than 32 characters"),
         ({"cookie_secret": None}, "cookie_secret"),
@@ -156,9 +156,9 @@ def test_a_name_from_the_provider_is_text_on_the_page(installation: Path) -> Non
         ({"redirect_uri": None}, "redirect_uri"),
     ],
 )
-def test_a_section_that_would_not_protect_is_refused_at_the_start(installation: Path, changes: dict[str, None], said: str) -> None:
+def test_a_section_that_would_not_protect_is_refused_at_the_start(installation: Path, changes: dict[str, None], answer_text: str) -> None:
     write(installation, **changes)
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=answer_text) as refused:
         doors.chosen()
     assert SECRET not in str(refused.value)
 

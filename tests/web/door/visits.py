@@ -76,9 +76,9 @@ def visit(
     asyncio.run(_behind(security.MIDDLEWARE, inside)(scope, receive, send))
     started = sent[0]
     status = started.get("status") or {"websocket.accept": 101, "websocket.close": 403}[started["type"]]
-    found = {name.decode().lower(): value.decode() for name, value in started.get("headers", ())}
+    sent_headers = {name.decode().lower(): value.decode() for name, value in started.get("headers", ())}
     body = b"".join(message.get("body", b"") for message in sent[1:])
-    return Answer(status, found, body.decode(), bool(inside.seen))
+    return Answer(status, sent_headers, body.decode(), bool(inside.seen))
 
 
 def _behind(middleware: list[Middleware], app: ASGIApp) -> ASGIApp:
