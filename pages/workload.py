@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.web.shell import document, frame
-from dpsynth_core.web.workload import workload_view
+from dpsynth_core.web.workload import proposals_view, workload_view
 
 
 def main() -> None:
@@ -21,7 +21,9 @@ def main() -> None:
             frame.refused(error)
         else:
             workload_view.outcome(document.workload(here.draft))
+            proposals_view.of_choice(here)
     with right:
+        proposals_view.offered(here)
         if error is None:
             workload_view.coverage(document.workload(here.draft))
     frame.nav_checked("workload", error)

@@ -31,6 +31,7 @@ def release(
     assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
     values.
     """
+    from dpsynth_core.planning import proposals
     from dpsynth_core.planning.discovery import sentences
     from dpsynth_core.release import spool, synthesis
 
@@ -47,6 +48,8 @@ def release(
     lines += [f"warning, for your eyes only: {finding}" for finding in findings]
     for sentence in sentences(plan):
         print_message(sentence)
+    if len(plan.workload.cliques) >= proposals.MANY_TABLES:
+        print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
     interrupts.defer()  # from the charge to the last file
     if population is None:
         _make(plan, out, spool_beside(out), "", lambda: None, lines, formats)

@@ -8,6 +8,7 @@ the variances of their noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,9 @@ from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measuremen
 
 GROWTH, MUCH, SLOWEST = 1.1, 1.2, 1e-9
 """How the pace of the descent grows until it first overshoots, from which ratio a loss has risen much, and the pace at which to stop."""
+
+DEPTHS = (math.inf, 300.0, 100.0, 30.0, 10.0, 0.0)
+"""How far below its largest a log-potential may start, tried in turn. At 30 a cell has 1e-13 of the likeliest one's probability."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,17 @@ def _evaluate(structure: Structure, potentials: list[Table], terms: Sequence[_Te
     return _Point(potentials, *_loss_and_gradient(structure.calibrate(potentials).marginals, terms))
 
 
+def _started(structure: Structure, start: list[Table], terms: Sequence[_Term]) -> _Point:
+    """The point to start from. Potentials that fitted a smaller model can be so extreme together that the new one vanishes: then cells
+    that are less likely than their table's likeliest by more than `DEPTHS` count as that unlikely, as far as it takes."""
+    for depth in DEPTHS:
+        try:
+            return _evaluate(structure, [np.maximum(table, table.max() - depth) for table in start], terms)
+        except FloatingPointError:
+            continue
+    raise FloatingPointError("a model of equal potentials vanished")
+
+
 def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], pace: float, stopping: Stopping) -> tuple[_Point, float]:
     """Accelerated mirror descent: each step of size pace / (largest weight) goes on in the direction of the last one (Nesterov).
 
@@ -169,8 +184,8 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
     """
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
     unit = 1.0 / max(float(t.weight.max()) for t in terms)
-    point = best = _evaluate(structure, start, terms)
-    behind, momentum, overshot = start, 0, False
+    point = best = _started(structure, start, terms)
+    behind, momentum, overshot = point.potentials, 0, False
     history = [point.loss]
     for _ in range(stopping.iterations):
         if best.loss <= enough or pace < SLOWEST or _stalled(history, stopping):

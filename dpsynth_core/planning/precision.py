@@ -7,6 +7,7 @@ of a measured table gets the same sigma, whatever the table's size.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -119,10 +120,17 @@ def coverage(workload: Workload) -> Zoned[pd.DataFrame]:
     return public(pd.DataFrame([{"row": a, "column": b, "marginals": count(a, b)} for a in names for b in names]))
 
 
+def covered_pairs(workload: Workload) -> tuple[int, int]:
+    """How many pairs of columns some table contains, and how many there are."""
+    pairs = {pair for clique in workload.cliques for pair in combinations(clique, 2)}
+    return len(pairs), math.comb(len(workload.domain), 2)
+
+
 def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]:
     """The tables with most cells, and how many they have."""
-    sized = sorted(((workload.domain.cells(clique), clique) for clique in workload.cliques), key=lambda pair: -pair[0])
-    return tuple((clique, cells) for cells, clique in sized[:most])
+    size = {attribute.name: attribute.size for attribute in workload.domain}
+    sized = ((math.prod([size[name] for name in clique]), clique) for clique in workload.cliques)
+    return tuple((clique, cells) for cells, clique in heapq.nsmallest(most, sized, key=lambda pair: -pair[0]))
 
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any
 
 from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
@@ -43,11 +44,15 @@ class Workload:
     def __post_init__(self) -> None:
         if not self.weights:
             raise InputError(_FIELD, "it has no marginals", "pick at least one set of columns")
+        position = {name: i for i, name in enumerate(self.domain.names)}
+        sizes = {attribute.name: attribute.size for attribute in self.domain}
         for clique, weight in self.weights.items():
-            if not clique or self.domain.clique(clique) != clique:
+            places = [position.get(name, -1) for name in clique]
+            if not places or places[0] < 0 or any(a >= b for a, b in pairwise(places)):
+                self.domain.clique(clique)  # names the column that is unknown or there twice
                 raise InputError(_FIELD, f"{_clique_name(clique)} is not a set of columns in domain order", "use Domain.clique")
             _check_weight(clique, weight)
-            _check_cells(self.domain, clique)
+            _check_cells(clique, math.prod([sizes[name] for name in clique]))
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
         _check_threshold(self.threshold, min(map(len, self.weights)))
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
@@ -57,10 +62,25 @@ class Workload:
         """The marginals, in the order in which they were given."""
         return tuple(self.weights)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Number of cells of all marginals together: the number of counting queries, thresholds or not."""
-        return sum(self.domain.cells(clique) for clique in self.weights)
+        return self._cells_of(self.weights)
+
+    @cached_property
+    def closure_cells(self) -> int:
+        """Number of cells of all marginals of the closure together, without listing it where the workload has a short form."""
+        form = _compact_form(self)
+        if form is None:
+            return self._cells_of({part for r in self.weights for size in range(1, len(r) + 1) for part in combinations(r, size)})
+        column = form.get("column")
+        around = 0 if column is None else self.domain[column].size
+        sums = _cells_by_order([attribute.size for attribute in self.domain if attribute.name != column], form["k"])
+        return sum(sums[1:]) if column is None else sum(sums[1:-1]) + around * sum(sums[:-1])
+
+    def _cells_of(self, cliques: Iterable[Clique]) -> int:
+        sizes = {attribute.name: attribute.size for attribute in self.domain}
+        return sum(math.prod([sizes[name] for name in clique]) for clique in cliques)
 
     def closure(self) -> tuple[Clique, ...]:
         """W+: every non-empty subset of a marginal of the workload, by size, then in domain order."""
@@ -164,6 +184,14 @@ def _compact_form(workload: Workload) -> dict[str, Any] | None:
     return None
 
 
+def _cells_by_order(sizes: Sequence[int], most: int) -> list[int]:
+    """Cells of all marginals of exactly 0, 1, ... `most` columns together."""
+    sums = [1] + [0] * most
+    for size in sizes:
+        sums = [1, *(sums[k] + size * sums[k - 1] for k in range(1, most + 1))]
+    return sums
+
+
 def _read_list(marginals: Any) -> list[Any]:
     if not isinstance(marginals, list):
         raise InputError(f"{_FIELD}.marginals", "it is not a list", 'write [{"attributes": ["age", "sex"], "weight": 1.0}]')
@@ -199,8 +227,7 @@ def _check_weight(clique: Clique, weight: Any) -> None:
         raise InputError(_FIELD, problem, "give a weight such as 1")
 
 
-def _check_cells(domain: Domain, clique: Clique) -> None:
-    cells = domain.cells(clique)
+def _check_cells(clique: Clique, cells: int) -> None:
     if cells > MAX_MARGINAL_CELLS:
         raise CapacityError(
             _FIELD,

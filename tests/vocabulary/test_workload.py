@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import chain, combinations
 
 import pytest
@@ -148,3 +149,12 @@ def test_a_threshold_of_hand_picked_marginals_may_not_exceed_the_columns_of_the_
 def test_a_threshold_that_is_no_number_of_columns_is_refused(threshold: object) -> None:
     with pytest.raises(InputError, match=r"workload\.threshold"):
         from_json(DOMAIN, {"kind": "all", "k": 2, "threshold": threshold})
+
+
+@pytest.mark.parametrize("form", [{"kind": "all", "k": 3}, {"kind": "target", "column": "b", "k": 3}, {"kind": "all", "k": 1}])
+def test_cells_of_the_closure_are_known_without_listing_it(form: dict[str, object]) -> None:
+    domain = Domain.from_json({"a": 2, "b": 3, "c": 5, "d": 7, "e": 11})
+    read = from_json(domain, form)
+    assert read.closure_cells == sum(domain.cells(clique) for clique in read.closure())
+    picked = replace(read, weights=dict.fromkeys(read.weights, 2.0))  # no short form says this
+    assert picked.closure_cells == read.closure_cells

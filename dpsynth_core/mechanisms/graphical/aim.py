@@ -79,7 +79,7 @@ class Aim:
         reason = columns_too_large(workload.domain, self.max_size_mb)
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
-        closure_cells = sum(workload.domain.cells(c) for c in workload.closure())
+        closure_cells = workload.closure_cells
         model_mb = min(self.max_size_mb, workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
         memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
         rounds = min(self.rounds_per_attribute * len(workload.domain), 3 * len(workload.domain))

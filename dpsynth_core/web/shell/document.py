@@ -32,9 +32,11 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import plan as plans
+from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
+from dpsynth_core.planning.proposals import Cost, Proposal
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
@@ -114,6 +116,20 @@ def workload(draft: Mapping[str, Any]) -> Workload:
         raise InputError("workload", "no marginals are chosen yet", "finish the Workload page")
     domain(draft)
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
+
+
+def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
+    """Workloads that are feasible for a table of many columns; nothing for one of few. The draft has a domain."""
+    kept = wizard(draft).get("workloads", {}).get("target", {})
+    return _proposals(_key(draft["domain"]), draft["workload"].get("column") or kept.get("column"))
+
+
+def cost(draft: Mapping[str, Any]) -> Cost | InputError:
+    """What the workload costs with the mechanism and budget that are chosen now, or why that cannot be said."""
+    try:
+        return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft))
+    except InputError as error:
+        return error
 
 
 def mechanism(draft: Mapping[str, Any]) -> Mechanism:
@@ -240,3 +256,13 @@ def _domain(text: str) -> Domain:
 @lru_cache(maxsize=64)
 def _workload(domain_text: str, text: str) -> Workload:
     return workloads.from_json(_domain(domain_text), json.loads(text))
+
+
+@lru_cache(maxsize=32)
+def _proposals(domain_text: str, column: str | None) -> tuple[Proposal, ...]:
+    return proposed.proposals(_domain(domain_text), column)
+
+
+@lru_cache(maxsize=64)
+def _cost(domain_text: str, text: str, mechanism_text: str, divided: Shares, whose: Unit) -> Cost:
+    return proposed.cost(_workload(domain_text, text), mechanism({"mechanism": json.loads(mechanism_text)}), divided, whose)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
+from dpsynth_core.planning.proposals import MANY_COLUMNS
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import Workload
@@ -25,6 +27,8 @@ ALL, TARGET, PICKED = "all", "target", "marginals"
 WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked"}
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
+MOST_TO_DRAW = 60
+"""Columns of which all pairs are drawn."""
 CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
 MATCHING_HELP = (
     "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
@@ -75,7 +79,13 @@ def _combinations(domain: Domain, kind: str) -> None:
     if kind == TARGET:
         fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
     orders = [k for k in ORDERS if k <= len(domain)]
-    fields.choice("Columns per table", "workload.k", orders, ORDERS, kind="segmented", on_change=_drop_threshold)
+    names = {k: f"{ORDERS[k]} ({numbers.count(_number(len(domain), kind, k))})" for k in orders} if len(domain) >= MANY_COLUMNS else ORDERS
+    fields.choice("Columns per table", "workload.k", orders, names, kind="segmented", on_change=_drop_threshold)
+
+
+def _number(columns: int, kind: str, k: int) -> int:
+    """How many tables that makes."""
+    return math.comb(columns - 1, k - 1) if kind == TARGET else math.comb(columns, k)
 
 
 def _matching(here: Current, domain: Domain) -> None:
@@ -278,4 +288,9 @@ def outcome(workload: Workload) -> None:
 
 
 def coverage(workload: Workload) -> None:
-    show(charts.coverage, precision.coverage(workload))
+    """Which pairs of columns are asked for: as a picture of all pairs, or in numbers where there are too many columns to see one."""
+    if len(workload.domain) <= MOST_TO_DRAW:
+        show(charts.coverage, precision.coverage(workload))
+        return
+    covered, pairs = precision.covered_pairs(workload)
+    st.metric("Pairs of columns that are asked for", f"{covered:,} of {pairs:,}", border=True, help="A table has all pairs of its columns.")

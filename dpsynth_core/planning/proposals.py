@@ -1,0 +1,129 @@
+"""What to ask of a table of many columns: a few workloads that are feasible, and what each of them, or any other, would cost.
+
+From public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go to tables
+that nobody will look at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
+from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import Shares, forecast
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+
+MANY_COLUMNS = 20
+"""From so many columns on, proposals are worth reading."""
+MANY_TABLES = 1000
+"""From so many tables on, a command line says what they cost before it starts."""
+GROUP = 8
+"""Columns of a group at most: 56 triples."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a workload asks for. noise: "± people" of a cell if all of its tables were measured with equal shares of the budget (95 %), and
+    `noise_measured` if as many are as AIM would choose. forecast: of the mechanism."""
+
+    tables: int
+    cells: int
+    noise: float
+    noise_measured: float
+    forecast: Forecast
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A workload that is feasible. form: its JSON. title, text: our own words; `text` may name a column."""
+
+    name: str
+    title: str
+    text: str
+    form: Mapping[str, Any]
+
+
+def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit) -> Cost:
+    """Of one workload under a budget. Raises nothing: what cannot run has a forecast that says so."""
+    tables, columns = len(workload.cliques), len(workload.domain)
+    measured = min(tables, 2 * columns)
+    every, chosen = (precision.half_width(shares.mechanism, unit, number) for number in (tables, measured))
+    return Cost(tables, workload.cells, every, chosen, forecast(mechanism, workload, unit, shares))
+
+
+def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
+    """For a domain of many columns; nothing for one of few. column: of interest, the last one unless given."""
+    if len(domain) < MANY_COLUMNS:
+        return ()
+    target = column if column in domain.names else domain.names[-1]
+    return tuple(_usable(domain, _made(domain, target)))
+
+
+def _made(domain: Domain, column: str) -> Iterator[Proposal]:
+    yield Proposal("pairs", "All pairs", "Every column with every other one.", {"kind": "all", "k": 2})
+    around = {"kind": "target", "column": column, "k": 3}
+    yield Proposal("target", "Triples with one column", f"How “{column}” depends on every two others.", around)
+    groups = related(domain.names)
+    tables = [clique for group in groups for clique in combinations(group, min(3, len(group)))]
+    form = {"kind": "marginals", "marginals": [{"attributes": list(clique), "weight": 1.0} for clique in tables]}
+    text = f"{len(groups):,} groups of columns that stand together and are named alike; every three of a group."
+    yield Proposal("groups", "Triples within groups", text, form)
+
+
+def _usable(domain: Domain, made: Iterator[Proposal]) -> Iterator[Proposal]:
+    for proposal in made:
+        try:
+            workloads.from_json(domain, proposal.form)
+        except InputError:  # a table of it would be too large
+            continue
+        yield proposal
+
+
+def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Neighbouring columns whose names are alike but for the last part, such as q3_1 and q3_2, in runs of `GROUP` at most. By their names
+    alone: which columns go together in the records is not looked at."""
+    runs: list[list[str]] = []
+    for name in names:
+        alike = runs and _stem(runs[-1][-1]) == _stem(name)
+        if alike and len(runs[-1]) < GROUP:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [tuple(run) for run in _without_single(runs)]
+
+
+def _without_single(runs: list[list[str]]) -> Iterator[list[str]]:
+    """The runs, single columns put together with their neighbours."""
+    waiting: list[str] = []
+    for run in runs:
+        if len(run) == 1:
+            waiting += run
+        if waiting and (len(run) > 1 or len(waiting) == GROUP):
+            yield waiting
+            waiting = []
+        if len(run) > 1:
+            yield run
+    if waiting:
+        yield waiting
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"(\d+|[_.\-\s][^_.\-\s]*)$", "", name.strip().lower())
+
+
+def sentence(spent: Cost) -> str:
+    """The cost of many tables in words, for people who did not see the page; no name of a column is in it."""
+    needed = spent.forecast
+    time = f"about {needed.seconds / 60:,.0f} minutes" if needed.seconds >= 90 else f"about {needed.seconds:,.0f} s"
+    machine = f"{time} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
+    noise = f"If all were measured alike, a cell would be ± {spent.noise:,.0f} people; in chosen ones, ± {spent.noise_measured:,.0f}"
+    instead = "Fewer tables come out better: --workload all-2way, target:COLUMN:3, or a file with groups of related columns"
+    return f"{spent.tables:,} tables of {spent.cells:,} cells in all: {machine}. {noise}. {instead}"

@@ -1,0 +1,61 @@
+"""What is proposed for a table of many columns can be asked, and costs what it says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning import precision
+from dpsynth_core.planning.plan import budgeted
+from dpsynth_core.planning.proposals import GROUP, MANY_COLUMNS, cost, proposals, related, sentence
+from dpsynth_core.planning.spec import BudgetSpec
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import workload as workloads
+from dpsynth_core.vocabulary.domain import Domain
+
+WIDE = Domain.from_json({f"q{number // 5}_{number % 5}": 2 + number % 4 for number in range(100)})
+AIM = registry.get("aim")
+SHARES = budgeted(AIM, BudgetSpec(epsilon=1.0, delta=1e-9, certificate=0.05))
+
+
+def test_a_table_of_few_columns_has_no_proposals() -> None:
+    assert proposals(WIDE.keep(WIDE.names[: MANY_COLUMNS - 1])) == ()
+    assert proposals(WIDE.keep(WIDE.names[:MANY_COLUMNS]))
+
+
+def test_every_proposal_is_a_workload_that_fits() -> None:
+    made = {proposal.name: workloads.from_json(WIDE, proposal.form) for proposal in proposals(WIDE, "q3_1")}
+    assert len(made["pairs"].cliques) == math.comb(100, 2)
+    assert len(made["target"].cliques) == math.comb(99, 2)
+    assert all("q3_1" in clique for clique in made["target"].cliques)
+    assert len(made["groups"].cliques) == 20 * math.comb(5, 3)
+    assert all(cost(workload, AIM, SHARES, Unit()).forecast.fits for workload in made.values())
+
+
+def test_what_is_too_large_for_a_table_is_not_proposed() -> None:
+    large = Domain.from_json({f"c{number:02d}": 3000 for number in range(MANY_COLUMNS)})
+    assert [proposal.name for proposal in proposals(large)] == ["pairs"]
+
+
+def test_groups_follow_names_and_leave_no_column_out() -> None:
+    names = ("age", "sex", *(f"q{n}" for n in range(20)), "income", "bmi_1", "bmi_2", "bmi_3", "last")
+    groups = related(names)
+    assert sorted(name for group in groups for name in group) == sorted(names)
+    assert groups[0] == ("age", "sex")
+    assert ("bmi_1", "bmi_2", "bmi_3") in groups
+    assert max(map(len, groups)) <= GROUP
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_cost_counts_tables_cells_and_noise(k: int) -> None:
+    domain = WIDE.keep(WIDE.names[:40])
+    workload = workloads.all_kway(domain, k)
+    spent = cost(workload, AIM, SHARES, Unit())
+    assert spent.tables == math.comb(40, k)
+    assert spent.cells == sum(domain.cells(clique) for clique in workload.cliques)
+    assert spent.noise == precision.half_width(SHARES.mechanism, Unit(), spent.tables)
+    assert spent.noise_measured < spent.noise
+    assert f"{spent.tables:,} tables" in sentence(spent)
+    assert "all-2way" in sentence(spent)
