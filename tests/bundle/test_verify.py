@@ -144,6 +144,13 @@ def certificate(name: str) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def yardstick(name: str) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        document["certificate"]["columns"][name] += 0.01
+
+    return change
+
+
 def certified(document: dict[str, Any]) -> None:
     document["certificate"]["marginals"][0]["bound95"] *= 0.5
 
@@ -160,6 +167,10 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "mean error": (certificate("mean_error"), "Does the certificate add up?"),
     "noise of the certificate": (certificate("sigma"), "Does the certificate add up?"),
     "a certified bound": (certified, "Does the certificate add up?"),
+    "what columns alone were measured to give": (yardstick("error"), "Does the certificate add up?"),
+    "what Independent comes to at least": (yardstick("low95"), "Does the certificate add up?"),
+    "noise of the yardstick": (yardstick("sigma"), "Does the certificate add up?"),
+    "no yardstick": (lambda document: document["certificate"].pop("columns"), "Does the certificate add up?"),
     "number of rows": (lambda document: document["rows"].update(count=401), "Do the rows keep to the domain?"),
     "spent": (lambda document: document["budget"].update(rho_spent=0.001), "Do the charges stay within ρ?"),
     "rho": (lambda document: document["budget"].update(rho=1.0), "Does ρ imply ε and δ?"),
