@@ -2,9 +2,10 @@
 
     python -m benchmarks.discovery [--runs 5] [--data ../shared/data/adult.csv]
 
-1. Adult's raw table, AIM at epsilon 1, all pairs of columns: the error of the rows where every column is learnt for a tenth of the budget,
-   beside the error where its values stand in a public codebook. Each in the cells of its own domain, which is the error that a release
-   states and certifies; and each in the cells of the other, where a value that is not listed or a wider bin is an error too.
+1. Adult's raw table and the demo's simulated people, AIM at epsilon 1, all pairs of columns: the error of the rows where every column is
+   learnt for a tenth of the budget, beside the error where its values stand in a public codebook. Each in the cells of its own domain,
+   which is the error that a release states and certifies; and each in the cells of the other, where a value that is not listed or a wider
+   bin is an error too.
 2. A column of 5,000 texts, Zipf: which of them become values.
 3. A text that one person alone has, asked for ten thousand times with the noise of a real run.
 
@@ -19,6 +20,7 @@ import math
 import os
 import statistics
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +41,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.attribute import FEWEST_LEARNT, Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -52,6 +55,7 @@ TITLES = {
     "codebook_in_learnt": "values from the codebook, counted in the cells that were learnt",
     "learnt_in_codebook": "all columns learnt, counted in the codebook's cells",
 }
+TABLES = {"adult": "Adult", "people": "Simulated people"}
 SECRET = "known to one person alone"
 AT_ONCE = 500
 """Secrets in one table, each of one person: setting up the noise of an answer takes longer than drawing it."""
@@ -64,10 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         **{"epsilon": options.epsilon, "delta": DELTA, "discovery": DEFAULT_DISCOVERY, "cores": os.cpu_count(), "versions": versions(OURS)},
         **{"strings": strings(options.people, options.values, options.epsilon, seed=1), "secrets": secrets(options.tries, options.epsilon)},
     }
-    if options.data.exists():
-        record["adult"] = list(pairs(options.data, adult(), options.epsilon, options.runs))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (data, codebook) in tables(options.data, Path(folder), options.tables).items():
+            record[name] = list(pairs(data, codebook, options.epsilon, options.runs))
     _write(record, options.results)
     return 0
+
+
+def tables(data: Path, folder: Path, names: Sequence[str]) -> dict[str, tuple[Path, Domain]]:
+    """Files with their codebooks: Adult, if it is there, and the simulated people, which are written for it."""
+    chosen = {"adult": (data, adult())} if "adult" in names and data.exists() else {}
+    if "people" in names:
+        simulate().to_csv(folder / "people.csv", index=False)
+        chosen["people"] = folder / "people.csv", Domain(tuple(attribute.unfolded() for attribute in demo_domain()))
+    return chosen
 
 
 def pairs(data: Path, codebook: Domain, epsilon: float, runs: int) -> Iterator[dict[str, float]]:
@@ -75,12 +89,12 @@ def pairs(data: Path, codebook: Domain, epsilon: float, runs: int) -> Iterator[d
     cells as the codebook gives it."""
     learnt = Domain(tuple(Attribute.unknown(one.name, _learnable(one), max(FEWEST_LEARNT, one.size)) for one in codebook))
     for seed in range(runs):
-        known, found = (_released(data, domain, epsilon, seed) for domain in (codebook, learnt))
+        known, learnt_release = (_released(data, domain, epsilon, seed) for domain in (codebook, learnt))
         yield {
             "codebook": error(data, known, codebook),
-            "learnt": error(data, found, found.domain),
-            "codebook_in_learnt": error(data, known, found.domain),
-            "learnt_in_codebook": error(data, found, codebook),
+            "learnt": error(data, learnt_release, learnt_release.domain),
+            "codebook_in_learnt": error(data, known, learnt_release.domain),
+            "learnt_in_codebook": error(data, learnt_release, codebook),
         }
         print(f"run {seed + 1} of {runs}", file=sys.stderr)
 
@@ -211,8 +225,8 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     """The record as tables in Markdown."""
     epsilon, delta, share = record["epsilon"], record["delta"], record["discovery"]
     yield f"Epsilon {epsilon:g}, delta {delta:g}, {share:.0%} of the budget for discovery, {record['began'][:10]}."
-    if runs := record.get("adult"):
-        yield from ("", "| Adult, all pairs, AIM | runs | mean error | range |", "|---|---|---|---|")
+    for table, runs in ((title, record[name]) for name, title in TABLES.items() if record.get(name)):
+        yield from ("", f"| {table}, all pairs, AIM | runs | mean error | range |", "|---|---|---|---|")
         for name, title in TITLES.items():
             errors = [run[name] for run in runs]
             yield f"| {title} | {len(runs)} | {statistics.fmean(errors):.4f} | {min(errors):.4f} to {max(errors):.4f} |"
@@ -231,6 +245,7 @@ def _parser() -> argparse.ArgumentParser:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="benchmarks.discovery", description=__doc__, formatter_class=form)
     parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult.csv", help="UCI Adult with a header (default: %(default)s)")
+    parser.add_argument("--tables", nargs="*", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--people", type=int, default=100_000)

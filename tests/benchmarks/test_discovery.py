@@ -48,15 +48,15 @@ def test_columns_that_are_learnt_err_little_more_than_those_of_the_codebook(data
 
 
 def test_no_text_below_the_threshold_is_a_value() -> None:
-    told = discovery.strings(5000, 500, 8.0, seed=2)
-    assert told["smallest_noisy"] >= told["least"] > 1
-    assert 0 < told["found"] < told["texts"] / 2
-    assert told["missed"] == 0
-    assert 0 < told["people_in_other"] < told["people"]
+    outcome = discovery.strings(5000, 500, 8.0, seed=2)
+    assert outcome["smallest_noisy"] >= outcome["least"] > 1
+    assert 0 < outcome["found"] < outcome["texts"] / 2
+    assert outcome["missed"] == 0
+    assert 0 < outcome["people_in_other"] < outcome["people"]
 
 
 def test_a_secret_never_leaves_and_all_of_it_is_written(tmp_path: Path) -> None:
-    nowhere = ["--data", str(tmp_path / "none.csv"), "--people", "1000", "--values", "20", "--tries", "1000"]
+    nowhere = ["--tables", "adult", "--data", str(tmp_path / "none.csv"), "--people", "1000", "--values", "20", "--tries", "1000"]
     assert discovery.main([*nowhere, "--results", str(tmp_path)]) == 0
     record = json.loads((tmp_path / "discovery.json").read_text(encoding="utf-8"))
     assert record["secrets"] == {"tries": 1000, "left": 0}

@@ -34,7 +34,10 @@ def looked_at(kind: str, values: Values, sigma: float, most: int, seed: int = 0)
         cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
         noisy = np.bincount(cells, minlength=len(edges) - 1) + rng.normal(0, sigma, len(edges) - 1)
         edges, counts = numbers.trimmed(edges, noisy, sigma)
-    return numbers.cells(column, numbers.merged(edges, counts, sigma, most - 1))
+    merged = numbers.merged(edges, counts, sigma, most - 1)
+    bins = numbers.refined(merged, edges, counts, sigma, most - 1)
+    assert set(merged) <= set(bins) <= set(edges)
+    return numbers.cells(column, bins)
 
 
 @settings(max_examples=60)
@@ -49,10 +52,10 @@ def looked_at(kind: str, values: Values, sigma: float, most: int, seed: int = 0)
 def test_edges_rise_and_are_few_whatever_values_and_noise(
     kind: str, some: list[int], times: int, sigma: float, most: int, seed: int
 ) -> None:
-    found = looked_at(kind, np.array(some * times, dtype=float), sigma, most, seed)
-    assert all(low < high for low, high in pairwise(found.edges))
-    assert 2 <= found.size <= most
-    assert found.kind == kind
+    learnt = looked_at(kind, np.array(some * times, dtype=float), sigma, most, seed)
+    assert all(low < high for low, high in pairwise(learnt.edges))
+    assert 2 <= learnt.size <= most
+    assert learnt.kind == kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,47 +68,55 @@ def test_the_grid_of_the_first_look_is_a_column_of_its_own(kind: str) -> None:
 def test_ages_are_found_between_their_bounds() -> None:
     """20,000 people from 17 to 90, noise of 30 records. Seeded."""
     ages = np.random.default_rng(1).integers(17, 91, 20_000).astype(float)
-    found = looked_at("integer", ages, 30.0, 33)
-    assert found.lower == 17
-    assert 90 <= found.upper <= 91  # cells of two years end there
-    assert found.size >= 20
+    learnt = looked_at("integer", ages, 30.0, 33)
+    assert learnt.lower == 17
+    assert 90 <= learnt.upper <= 91  # cells of two years end there
+    assert learnt.size >= 20
 
 
 def test_a_year_is_found_within_a_millennium() -> None:
     years = np.random.default_rng(1).integers(1950, 2021, 5_000).astype(float)
-    found = looked_at("integer", years, 20.0, 33)
-    assert 1945 <= found.lower <= 1950
-    assert 2019 <= found.upper <= 2025  # a year has 70 people: noise hides that some were born in 2020
+    learnt = looked_at("integer", years, 20.0, 33)
+    assert 1945 <= learnt.lower <= 1950
+    assert 2019 <= learnt.upper <= 2025  # a year has 70 people: noise hides that some were born in 2020
 
 
 def test_a_spike_and_a_long_tail_have_bins_of_their_own() -> None:
     """Nine of ten have nothing, the others up to 100,000."""
     rng = np.random.default_rng(1)
     gains = np.where(rng.random(20_000) < 0.9, 0, rng.integers(1, 100_000, 20_000)).astype(float)
-    found = looked_at("integer", gains, 30.0, 33)
-    assert found.edges[:2] == (0, 1)
-    assert found.size >= 5
-    assert 90_000 <= found.upper <= 100_000
+    learnt = looked_at("integer", gains, 30.0, 33)
+    assert learnt.edges[:2] == (0, 1)
+    assert learnt.size >= 5
+    assert 90_000 <= learnt.upper <= 100_000
 
 
 def test_a_value_that_many_have_is_a_bin_of_its_own() -> None:
     """Half of 20,000 people work 40 hours and a few 39; 41 is common too. Noise of 30 records, seeded."""
     hours = np.random.default_rng(1).choice(np.arange(20, 61), 20_000, p=[*[0.01] * 19, 0.001, 0.5, 0.109, *[0.2 / 19] * 19])
-    found = looked_at("integer", hours.astype(float), 30.0, 20)
-    assert {40, 41, 42} <= set(found.edges)
-    assert found.size <= 20
+    learnt = looked_at("integer", hours.astype(float), 30.0, 20)
+    assert {40, 41, 42} <= set(learnt.edges)
+    assert learnt.size <= 20
+
+
+def test_heaps_inside_a_bin_are_cut_out_where_bins_are_left_and_only_there() -> None:
+    edges, even, heap = tuple(range(11)), np.full(10, 100.0), np.array([100.0, 100, 100, 100, 100, 900, 100, 100, 100, 100])
+    assert numbers.refined((0, 10), edges, heap, 20.0, 8) == (0, 5, 6, 10)
+    assert numbers.refined((0, 10), edges, even, 20.0, 8) == (0, 10)
+    assert numbers.refined((0, 10), edges, heap, 20.0, 2) == (0, 5, 10)
+    assert numbers.refined((0, 10), edges, heap, 500.0, 8) == (0, 10)  # noise explains it
 
 
 def test_days_are_found_where_all_are_in_one_month() -> None:
     days = np.random.default_rng(1).integers(day_number(date(2023, 3, 1)), day_number(date(2023, 3, 20)), 5_000).astype(float)
-    found = looked_at("date", days, 20.0, 33)
-    assert (found.lower, found.upper) == (date(2023, 3, 1), date(2023, 3, 19))
+    learnt = looked_at("date", days, 20.0, 33)
+    assert (learnt.lower, learnt.upper) == (date(2023, 3, 1), date(2023, 3, 19))
 
 
 def test_negative_numbers_are_numbers() -> None:
-    found = looked_at("numeric", np.random.default_rng(1).normal(-40, 10, 5_000), 20.0, 33)
-    assert -100 <= found.lower < -50
-    assert -30 < found.upper <= 0
+    learnt = looked_at("numeric", np.random.default_rng(1).normal(-40, 10, 5_000), 20.0, 33)
+    assert -100 <= learnt.lower < -50
+    assert -30 < learnt.upper <= 0
 
 
 def test_where_noise_is_all_there_is_one_bin_is_left() -> None:
@@ -116,9 +127,9 @@ CITY = Attribute.unknown("city", "categorical", 5)
 
 
 def test_the_least_frequent_values_are_merged_by_noisy_counts() -> None:
-    found = categories.column(CITY, {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}, 5.0)
-    assert found == Attribute.categorical("city", ["b", "c", "d"], other=True, missing=True)
-    assert found.size == CITY.most
+    learnt = categories.column(CITY, {MISSING: 50, OTHER: 3, "a": 30, "b": 90, "c": 31, "d": 70}, 5.0)
+    assert learnt == Attribute.categorical("city", ["b", "c", "d"], other=True, missing=True)
+    assert learnt.size == CITY.most
 
 
 @pytest.mark.parametrize(("noisy", "cell"), [(11, True), (10, False), (-30, False)])

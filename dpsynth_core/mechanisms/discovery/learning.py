@@ -51,5 +51,6 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
             last[i] = edges[i], noisy
             edges[i], counts[i] = numbers.trimmed(edges[i], noisy[:-1], portion.sigma)
     for i, portion in enumerate(portions):
-        bins = numbers.merged(edges[i], counts[i], portion.sigma, portion.column.most - 1)
+        merged = numbers.merged(edges[i], counts[i], portion.sigma, portion.column.most - 1)
+        bins = numbers.refined(merged, edges[i], counts[i], portion.sigma, portion.column.most - 1)
         yield Learnt(numbers.cells(portion.column, bins), numbers.counts(portion.column.name, bins, *last[i], portion.sigma))
