@@ -28,7 +28,7 @@ run: $(VENV)/.run-ready ## Start the wizard on this machine and open it (PORT=85
 	@exec $(PY) -m streamlit run app.py --server.address=127.0.0.1 --server.port=$(PORT) --server.showEmailPrompt=false \
 	  --server.headless=$(if $(filter yes,$(OPEN)),false,true)
 
-test: lint $(VENV)/.chromium ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/..., TESTS='-m "not slow" tests')
+test: lint $(VENV)/.chromium $(VENV)/.postgresql ## Check everything: style, import rules, types, and all tests, Chromium included (TESTS=tests/..., TESTS='-m "not slow" tests')
 	@CHROMIUM="$$(cat $(VENV)/.chromium)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=5 --junit-xml=test-artifacts/tests.xml $(TESTS) || { echo "make test: FAILED, see the tests named above" >&2; exit 1; }
 	@echo "make test: everything passed (style, import rules, types, tests)"
@@ -82,3 +82,6 @@ $(PEER)/.ready: benchmarks/dpmm.txt | $(VENV)/.created
 
 $(VENV)/.chromium: | $(VENV)/.test-ready
 	@.ci/chromium $(PY) > $@
+
+$(VENV)/.postgresql: | $(VENV)/.test-ready
+	@.ci/postgresql > $@

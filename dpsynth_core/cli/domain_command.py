@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_section, is_database, place
 from dpsynth_core.cli.options import add_command
 from dpsynth_core.cli.table_options import FILES, add_table_options, stated_format
 from dpsynth_core.cli.terminal import print_message
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     about = "write a domain from what a file or a codebook says of its columns; no record is read"
     parser = add_command(commands, "domain", _domain, about)
-    parser.add_argument("data", metavar="FILE", type=Path, help=f"{FILES}; or a DDI codebook (.xml)")
+    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; or a DDI codebook (.xml)")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     add_table_options(parser)
+    add_database_options(parser)
 
 
 def _declared(options: argparse.Namespace) -> dict[str, Any]:
@@ -29,7 +31,12 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     from dpsynth_core.sources.labels import declared_domain
     from dpsynth_core.vocabulary import ddi
 
-    if options.data.suffix.lower() == ".xml":
+    if is_database(options):
+        from dpsynth_core.sources.databases.connect import declared
+        from dpsynth_core.vocabulary.declared import domain_json
+
+        return domain_json(declared(database_section(options)))
+    if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
     return declared_domain(options.data, stated_format(options))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpsynth_core.cli.database_options import DATABASES, add_database_options, database_name, database_section, is_database, place
 from dpsynth_core.cli.making import check_out, cited, release, show, spool_beside, write_files
 from dpsynth_core.cli.options import add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import FILES, add_engine_options, add_table_options, assumed, stated_engine, stated_format
@@ -27,7 +28,7 @@ _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 
 def add(commands: Commands) -> None:
     make = add_command(commands, "synthesize", _synthesize, "make a release from options")
-    make.add_argument("data", metavar="DATA", type=Path, help=FILES)
+    make.add_argument("data", metavar="DATA", type=place, help=f"{FILES}; {DATABASES}")
     make.add_argument("--domain", metavar="DOMAIN.json", type=Path, required=True, help="columns and their values")
     origin = "where the columns and their values came from (default: what DOMAIN.json says, else not stated); data needs a reason"
     make.add_argument("--domain-origin", choices=_ORIGINS, help=origin)
@@ -55,6 +56,7 @@ def add(commands: Commands) -> None:
     make.add_argument("--looked", metavar="WHAT", choices=(NOTHING, *LOOKS), action="append", help=f"{looked} (default: not stated)")
     add_table_options(make)
     add_engine_options(make)
+    add_database_options(make)
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
@@ -84,17 +86,16 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning.spec import UNNAMED, Spec
     from dpsynth_core.release.row_files import chosen
-    from dpsynth_core.sources.files import column_names
     from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
 
-    form, formats = stated_format(options), chosen(options.format)
+    formats, table = chosen(options.format), _table(options)
     declared = read_document(options.domain, "domain")
-    domain = parse_domain(declared).ordered_like(column_names(options.data, form))
+    domain = parse_domain(declared).ordered_like(table.columns)
     mechanism = registry.get(options.mechanism)
     spec = {
-        "name": options.data.stem or "release",
+        "name": table.name,
         "population": UNNAMED if options.population is None else options.population,
-        "data": form.section(options.data) | stated_engine(options),
+        "data": table.section,
         "unit": {
             "relation": options.relation,
             "person_column": options.person_column,
@@ -114,7 +115,31 @@ def _synthesize(options: argparse.Namespace) -> None:
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "seed": number(options.seed)},
     }
-    release(Spec.from_json(spec), options.out, options.population, formats, assumed(options, form), unstated_columns(declared))
+    release(Spec.from_json(spec), options.out, options.population, formats, table.assumed, unstated_columns(declared))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """section: of a spec. name: what a release of it is called. assumed: how it is written, as far as nobody said."""
+
+    section: dict[str, Any]
+    columns: tuple[str, ...]
+    name: str
+    assumed: str
+
+
+def _table(options: argparse.Namespace) -> _Table:
+    """The table that is meant. Raises InputError."""
+    if is_database(options):
+        from dpsynth_core.sources.databases.connect import column_names as columns_of
+
+        section = database_section(options)
+        return _Table(section, columns_of(section), database_name(options), "")
+    from dpsynth_core.sources.files import column_names
+
+    form = stated_format(options)
+    section = form.section(options.data) | stated_engine(options)
+    return _Table(section, column_names(options.data, form), Path(options.data).stem or "release", assumed(options, form))
 
 
 def _looks(stated: list[str] | None) -> list[str] | None:

@@ -75,6 +75,15 @@ def stated_format(options: argparse.Namespace) -> TableFormat:
     return replace(suggested, **stated)  # type: ignore[arg-type]
 
 
+def stated_notation(options: argparse.Namespace) -> dict[str, object]:
+    """How values are written as text, as entries of the spec's section about the data; only what is stated."""
+    marks = {name: getattr(options, name) for name in ("decimal", "thousands") if getattr(options, name) is not None}
+    stated: dict[str, object] = {name: _MARKS.get(mark, mark) for name, mark in marks.items()}
+    if options.date_format is not None:
+        stated["date_format"] = options.date_format
+    return stated if options.missing is None else stated | {"missing_markers": list(options.missing)}
+
+
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
     """What was not stated of how the table is written, in words; nothing if all was."""
     from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT

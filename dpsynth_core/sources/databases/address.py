@@ -68,15 +68,14 @@ def read(text: str) -> Address:
 
 
 def _refuse_secrets(text: str) -> None:
+    if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # whatever else is in it: nothing before a user's name has a colon
+        remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
+        raise InputError(FIELD, "the address contains a password", remedy)
     try:
         parts = urlsplit(text)
         stated = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
         _ = parts.port
     except ValueError:
         raise InputError(FIELD, "it cannot be read as an address", f"use {KNOWN}") from None
-    # A password with a / or ? in it ends the place too early: then there is an @ behind it.
-    if parts.password is not None or "@" in parts.path or "@" in parts.query or re.search(r"//[^/?#]*:[^/?#]*@", text):
-        remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
-        raise InputError(FIELD, "the address contains a password", remedy)
     if parts.fragment or any(name not in _OPTIONS for name in stated):
         raise InputError(FIELD, "the address states more than a place", f"leave out all but {', '.join(_OPTIONS)}")
