@@ -152,10 +152,10 @@ def test_the_verdict_on_the_page_is_the_one_in_report_and_data_card(done: dict[s
     assert verdict is not None
     shown, page = plain(words(at(done[kind], "tables"))), html.unescape(report.report_page(release).value.decode())
     card = report.parts(release)[report.CARD].value.decode().replace("\\", "")
-    for told in (report.ruling(verdict), report.reasons(verdict), report.comparison(verdict), *report.fit_for(verdict)):
-        assert told in shown
-        assert told in page
-        assert told in card
+    for sentence in (report.ruling(verdict), report.reasons(verdict), report.comparison(verdict), *report.fit_for(verdict)):
+        assert sentence in shown
+        assert sentence in page
+        assert sentence in card
     assert ("Verdict", f"{report.ruling(verdict)} {report.reasons(verdict)}") in report.verdict_facts(release)
 
 

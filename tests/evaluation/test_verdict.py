@@ -96,7 +96,7 @@ def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their
 
 
 @pytest.mark.parametrize(
-    ("alone", "told"),
+    ("alone", "wording"),
     [
         (ColumnsAlone(0.02, 0.01, 0.03, 5.0), "would have done better: columns alone (Independent) would put 2.0% (1.0% to 3.0%, 95 %)"),
         (ColumnsAlone(0.05, 0.01, 0.3, 5.0), "may have done as well or better"),
@@ -104,12 +104,12 @@ def test_parts_of_a_table_are_as_good_as_the_table_and_measured_columns_as_their
         (ColumnsAlone(0.4, 0.35, 0.5, 5.0), "Columns alone would have done worse"),
     ],
 )
-def test_columns_alone_are_compared_as_far_as_the_measurement_tells(alone: ColumnsAlone, told: str) -> None:
+def test_columns_alone_are_compared_as_far_as_the_measurement_tells(alone: ColumnsAlone, wording: str) -> None:
     certified = replace(CERTIFIED, mean_error=0.1, mean_bound95=0.12, columns=alone)
     stated = statements(certified)
     stated = replace(stated, rho=1e-6)  # noisy answers are hopeless then
     made = judge(stated, head(stated), True)
-    assert told in report.comparison(made)
+    assert wording in report.comparison(made)
     assert made.simpler[0].series == INDEPENDENT
 
 

@@ -69,9 +69,9 @@ def _verdict(verdict: Verdict) -> None:
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
         st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
         st.markdown(literal(report.reasons(verdict), 1000))
-        if told := report.comparison(verdict):
+        if comparison := report.comparison(verdict):
             simpler = any(way.better for way in verdict.simpler)
-            st.markdown(f"{':material/warning:' if simpler else ':material/balance:'} {literal(told, 600)}")
+            st.markdown(f"{':material/warning:' if simpler else ':material/balance:'} {literal(comparison, 600)}")
         fit, unfit = st.columns(2, gap="medium")
         with fit:
             _purposes("Good for", report.fit_for(verdict), ":material/check:", "No purpose that was asked for.")
