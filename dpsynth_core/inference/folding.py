@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.rows import share_out
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
@@ -93,9 +94,9 @@ class Folding:
         """What the noisy columns among the measurements say. below: standard deviations of noise under which a count is not told from none;
         0 to fold nothing."""
         columns = {}
-        for m in measurements:
-            if len(m.clique) == 1 and below > 0:
-                columns[m.clique[0]] = _column(domain, m, below)
+        for clique in {m.clique: None for m in measurements if len(m.clique) == 1 and below > 0}:
+            column = combined([m for m in measurements if m.clique == clique], clique)
+            columns[clique[0]] = _column(domain, column, below) if column else None
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:

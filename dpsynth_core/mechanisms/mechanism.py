@@ -70,7 +70,7 @@ class Mechanism(Parametrised, Protocol):
         """What a run with these parameters and a budget of rho will need."""
 
     def split(self, workload: Workload, total_is_public: bool, /) -> Split:
-        """How a run divides its budget as planned; an adaptive mechanism may move some of it between the last stages."""
+        """How a run divides its budget as planned; an adaptive mechanism may move some of it from one stage to another."""
 
     def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
         """Run: one step after the other, the last is Finished."""

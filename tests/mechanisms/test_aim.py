@@ -11,6 +11,7 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
@@ -83,6 +84,30 @@ def test_columns_of_more_values_are_measured_more_precisely() -> None:
     by_cells = sorted(columns, key=DOMAIN.cells)
     assert [columns[c] for c in by_cells] == sorted(columns.values(), reverse=True)
     assert columns[by_cells[0]] > columns[by_cells[-1]]
+
+
+def test_columns_get_more_of_the_budget_where_noise_hides_most_of_the_people() -> None:
+    """A noise of `with_all` in a cell of a column, if columns had the whole budget, deserves the share e / (e + column_noise)."""
+    done = run("aim", PAIRS, 0.05, column_noise=0.01)
+    columns = [e for e in done.kernel.events if isinstance(e, Gaussian)][: 2 * len(DOMAIN)]
+    first, again = columns[: len(DOMAIN)], columns[len(DOMAIN) :]
+    assert [e.sigma for e in first] == pytest.approx([e.sigma * first[0].sigma / again[0].sigma for e in again])
+    share = sum(e.rho for e in columns) / (0.9 * 0.05)
+    cells = [DOMAIN.cells((name,)) for name in DOMAIN.names]
+    noise = math.sqrt(2 / math.pi) * sum(n * e.sigma for n, e in zip(cells, first, strict=True)) / (2 * len(DOMAIN) * done.finished.total)
+    with_all = noise * math.sqrt(sum(e.rho for e in first) / 0.05)
+    assert 1 / 6 < share < COLUMNS_ALONE
+    assert share == pytest.approx(with_all / (with_all + 0.01), rel=0.05)  # the number of people was known less well then
+
+
+@RELATIONS
+def test_where_columns_are_noise_already_nothing_else_is_asked(relation: str) -> None:
+    done = run("aim", PAIRS, 1e-5, relation)
+    assert {type(e) for e in done.kernel.events} == {Gaussian}
+    assert {e.measurement.clique for e in done.events if isinstance(e, Measured)} == {(name,) for name in DOMAIN.names}
+    assert done.kernel.rho_spent == pytest.approx(1e-5, rel=1e-6)
+    assert done.finished.details["rounds"] == 0
+    assert not done.finished.selections
 
 
 def test_no_round_but_the_last_takes_more_than_the_reserve_leaves() -> None:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.models import (
@@ -39,16 +40,23 @@ from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
+COLUMNS_ALONE = 2 / 3
+"""The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
+
 
 @dataclass(frozen=True)
 class Aim:
-    """Algorithm 4 as published but for five choices, four of them data-independent. Six rounds per column are planned instead of sixteen,
+    """Algorithm 4 as published but for six choices, four of them data-independent. Six rounds per column are planned instead of sixteen,
     since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
     is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
     columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
     paper's rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
     benchmarks/aim_defaults.py measures them against the paper's. The fifth: values that noisy counts show to be rare are one value to the
     model (`inference.folding`; benchmarks/compression.py).
+
+    The last is for tables of few people: columns get more of the budget where noise is large beside the people (`_worth_of_columns`;
+    benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
+    measured once more where that helps most.
 
     Under GDP, where a selection costs pi/2 times as much as under zCDP, a tenth of each round still selects: with 0.934 measuring, which
     divides the noise as zCDP's 0.9 does, or 0.95, some of Adult, Titanic and the demo had a lower error and some a higher one, by 1 or 2 %.
@@ -73,6 +81,9 @@ class Aim:
     reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
     merge_below: float = merge_below()
+    column_noise: float = real(
+        0.04, least=0.001, most=1000.0, text="Smaller: more of the budget goes to single columns in tables of few people. 1000: none."
+    )
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Rough time and memory: one-way marginals must fit the capacity; rounds grow with rho, work with the capacity."""
@@ -87,7 +98,8 @@ class Aim:
         return Forecast(True, seconds, memory)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise."""
+        """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
+        noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured."""
         share, columns = self.measure_share, len({name for clique in workload.cliques for name in clique})
         first = share * columns / (self.rounds_per_attribute * len(workload.domain))
         return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
@@ -95,16 +107,23 @@ class Aim:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""
         share, weights = self.measure_share, workload.aim_weights()
-        first_rho = kernel.rho_total / (self.rounds_per_attribute * len(kernel.domain))
-        budget = RoundBudget.spending(first_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
-        measurements = yield from _measure_columns(kernel, {r: weights[r] for r in weights if len(r) == 1}, share * first_rho)
+        columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
+        least = len(columns) / (self.rounds_per_attribute * len(kernel.domain))
+        measurements = yield from _measure_columns(kernel, columns, share * least * kernel.rho_total)
+        worth = _worth_of_columns(kernel, measurements, self.column_noise)
+        columns_alone = worth >= COLUMNS_ALONE
+        if worth > least:
+            more = kernel.rho_left if columns_alone else share * (worth - least) * kernel.rho_total
+            measurements += yield from _measure_columns(kernel, columns, more)
+        round_rho = max(least, worth) * kernel.rho_total / len(columns)
+        budget = RoundBudget.spending(round_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
         capacity = Capacity(folding.model, self.max_size_mb)
         prior = self.prior(kernel, capacity, folding, weights, measurements)
         model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements, folding=folding)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
-        number, last, record = 0, False, Selections()
+        number, last, record = 0, columns_alone, Selections()
         while not last:
             number += 1
             budget, last = _capped(budget, kernel, share)
@@ -135,11 +154,21 @@ class Aim:
 
 
 def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """Measure the one-way marginals, `rho` for each on average, divided so that their expected weighted error is least."""
+    """Measure the one-way marginals for `rho` together, divided so that their expected weighted error is least."""
     taken: list[Measurement] = []
     for clique, part in least_error_shares(kernel.domain, weights).items():
-        taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho * len(weights), kernel.unit.marginal_l2))
+        taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))
     return taken
+
+
+def _worth_of_columns(kernel: Kernel, columns: Sequence[Measurement], column_noise: float) -> float:
+    """The share of the budget that single columns deserve: e / (e + column_noise), e being the share of people that noise would put in a
+    wrong cell of a column, on average, if columns had all of it. Where that is large, most of what a table of several columns could say is
+    drowned. columns: all that was measured."""
+    people = max(1.0, kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(columns))
+    now = HALF_NORMAL * sum(m.values.size * m.deviation for m in columns) / (2 * len(columns) * people)
+    with_all = now * math.sqrt(kernel.rho_spent / kernel.rho_total)
+    return with_all / (with_all + column_noise)
 
 
 def _annealing(rounds_left: float, reserve: int) -> float:

@@ -15,6 +15,7 @@ from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
+from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -34,6 +35,7 @@ class AimPublic(Aim):
         privacy="The public table is used as it is: nothing protects the people in it. " + Aim.card.privacy,
     )
 
+    column_noise: float = real(1000.0, least=0.001, most=1000.0, text="As AIM's; off here: the public table says what few people cannot.")
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
