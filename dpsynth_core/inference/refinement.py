@@ -55,8 +55,8 @@ class _Axis:
     """Every marginal that has one attribute, laid out with that attribute last: lines of cells, one cell for each of its `size` values.
 
     weights: c_r, shape (marginals, 1).  prices: where those of this layout lie.  lines: from codes to the line of each marginal, counted
-    from there.  cells: from codes to the cell of each marginal, the attribute's own value left out.  stride: of that value, shape
-    (marginals, 1).  copies: from codes to the place of each price of each of the marginals.  sources: which of the marginals that is.
+    on from that place.  cells: from codes to the cell of each marginal, the attribute's own value left out.  stride: of that value,
+    shape (marginals, 1).  copies: from codes to the place of each price of each of the marginals.  sources: which of the marginals that is.
     """
 
     size: int
