@@ -54,8 +54,8 @@ def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO) -> None:
         _say(out, {"step": progress.to_json()})
 
     again = reproduce(bundle, step, public)
-    table = again.made.table
-    rows = (b"", b"") if table is None else (releases.csv_bytes(table), releases.parquet_bytes(table))
+    values, formats = again.made.values, (releases.write_csv, releases.write_parquet)
+    rows = [b"" if values is None else releases.content_of(values, write) for write in formats]
     _say(out, {"different": again.different, "versions": again.versions, "sizes": [len(part) for part in rows]})
     out.writelines(rows)
     out.flush()

@@ -104,7 +104,7 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 def _different(bundle: Bundle, made: Release) -> list[str]:
     ours = json.loads(releases.document(made))
     parts = [name for name in ours.keys() | bundle.document.keys() if ours.get(name) != bundle.document.get(name)]
-    rows = b"" if made.table is None else releases.csv_bytes(made.table)
+    rows = b"" if made.values is None else releases.content_of(made.values, releases.write_csv)
     if rows != bundle.files.get(releases.ROWS_CSV, b""):
         parts.append(ROWS)
     return sorted(set(parts))

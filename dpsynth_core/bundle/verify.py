@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -55,6 +55,7 @@ from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 from dpsynth_core.vocabulary.tally import row_marginals
@@ -68,6 +69,9 @@ _OTHER_COLUMNS = "the columns of synthetic.csv are not those of the domain"
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _PROMISE = re.compile(r"\([^()]*\)-differential")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+_BLOCK_BYTES = 2**24
+"""Of synthetic.csv that are read at a time; no row is longer."""
+_COMPARED_ROWS = 250_000
 _PARQUET_BYTES = 16
 """A value of synthetic.parquet takes no more bytes than that, for each character and each cell of synthetic.csv."""
 _NEAR = 1e-9
@@ -189,8 +193,43 @@ def _judged(question: str, check: Callable[[], str]) -> Check:
 
 
 @dataclass(frozen=True, eq=False)
+class CsvRows:
+    """synthetic.csv, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
+
+    domain: Domain
+    content: bytes
+
+    @cached_property
+    def num_rows(self) -> int:
+        return sum(batch.num_rows for batch in self._read())
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return next(self.batches()).schema
+
+    def batches(self) -> Iterator[pa.Table]:
+        try:
+            for batch in self._read():
+                yield typed(self.domain, batch)
+        except (pa.ArrowException, ValueError):
+            raise _Wrong("synthetic.csv is no table of these columns") from None
+
+    def _read(self) -> Iterator[pa.Table]:
+        kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.domain.columns}
+        options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
+        places, lines = pcsv.ReadOptions(block_size=_BLOCK_BYTES), pcsv.ParseOptions(newlines_in_values=True)
+        with pcsv.open_csv(io.BytesIO(self.content), places, lines, options) as reader:
+            empty = True
+            for batch in reader:
+                empty = False
+                yield pa.Table.from_batches([batch])
+            if empty:
+                yield reader.schema.empty_table()
+
+
+@dataclass(frozen=True, eq=False)
 class _Opened:
-    """A bundle and its release, without rows; `codes` and `table` are read from synthetic.csv when they are needed."""
+    """A bundle and its release, without rows; `codes` and `rows` are read from synthetic.csv when they are needed."""
 
     bundle: Bundle
     release: Release
@@ -210,33 +249,21 @@ class _Opened:
         return "dpsynth_core" in self.other_versions
 
     @cached_property
-    def table(self) -> pa.Table | None:
-        """synthetic.csv with the domain's types; None where the release has no rows."""
+    def rows(self) -> CsvRows | None:
+        """synthetic.csv; None where the release has no rows."""
         content = self.bundle.files.get(releases.ROWS_CSV)
-        if content is None:
-            return None
-        kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.release.domain.columns}
-        options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
-        try:
-            table = pcsv.read_csv(io.BytesIO(content), parse_options=pcsv.ParseOptions(newlines_in_values=True), convert_options=options)
-            return typed(self.release.domain, table)
-        except (pa.ArrowException, ValueError):
-            raise _Wrong("synthetic.csv is no table of these columns") from None
+        return None if content is None else CsvRows(self.release.domain, content)
 
     @cached_property
     def codes(self) -> NDArray[np.int32] | None:
         """The rows as cells of the domain."""
-        if self.table is None:
-            return None
-        _expect(self.table.column_names == list(self.release.domain.column_names), _OTHER_COLUMNS)
-        codes = encode(self.release.domain, self.table, Notation(frozenset()))
-        return np.column_stack([codes[name] for name in self.release.domain.names])
+        return None if self.rows is None else np.concatenate([_codes(self.release.domain, batch) for batch in self.rows.batches()])
 
     @cached_property
     def whole(self) -> Release:
         """The release with its rows, if they can be read."""
         try:
-            return replace(self.release, codes=self.codes, table=self.table)
+            return replace(self.release, codes=self.codes, values=self.rows)
         except _Wrong:
             return self.release
 
@@ -257,6 +284,13 @@ class _Opened:
     def total(self) -> Total | None:
         """The number of records as far as it is known."""
         return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
+
+
+def _codes(domain: Domain, batch: pa.Table) -> NDArray[np.int32]:
+    """Shape (rows, attributes of the domain)."""
+    _expect(batch.column_names == list(domain.column_names), _OTHER_COLUMNS)
+    codes = encode(domain, batch, Notation(frozenset()))
+    return np.column_stack([codes[name] for name in domain.names])
 
 
 def _files(bundle: Bundle) -> str:
@@ -346,34 +380,49 @@ def _random(opened: _Opened) -> str:
 
 def _rows(opened: _Opened) -> str:
     stated = opened.bundle.document["rows"]["count"]
-    if opened.table is None:
+    if opened.rows is None:
         _expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
         due = opened.plan.mechanism.card.makes_rows and not opened.release.branded(INTERRUPTED)
         _expect(not due, "there are no rows, though the mechanism makes some")
         raise _Nothing(_NO_ROWS)
-    _expect(opened.table.num_rows == stated, f"synthetic.csv has {opened.table.num_rows:,} rows, but {stated:,} are stated")
-    _expect(opened.table.column_names == list(opened.release.domain.column_names), _OTHER_COLUMNS)
-    stray_columns = strays(opened.release.domain, opened.table)
-    _expect(not stray_columns, f"values outside the domain in {_some(stray_columns)}")
+    number, stray_columns = 0, dict[str, None]()
+    for batch in opened.rows.batches():
+        _expect(batch.column_names == list(opened.release.domain.column_names), _OTHER_COLUMNS)
+        stray_columns |= dict.fromkeys(strays(opened.release.domain, batch, number))
+        number += batch.num_rows
+    _expect(number == stated, f"synthetic.csv has {number:,} rows, but {stated:,} are stated")
+    _expect(not stray_columns, f"values outside the domain in {_some([*stray_columns])}")
     return f"{stated:,} rows, every value one of its column's"
 
 
 def _parquet(opened: _Opened) -> str:
     """Nothing is unpacked beyond what the rows of synthetic.csv need: a text may stand in the file once and be named in every row."""
-    if opened.table is None:
+    if opened.rows is None:
         raise _Nothing(_NO_ROWS)
-    ours, content = opened.table, opened.bundle.files[releases.ROWS_PARQUET]
-    file = pq.ParquetFile(io.BytesIO(content))
-    _expect(file.metadata.num_rows == ours.num_rows, "synthetic.parquet has another number of rows")
-    _expect(file.schema_arrow.equals(ours.schema), "synthetic.parquet has other columns than synthetic.csv")
+    number, schema = opened.rows.num_rows, opened.rows.schema
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    file = pq.ParquetFile(io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET]), read_dictionary=texts)
+    _expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
+    plain = pq.read_schema(io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET]))
+    _expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
     unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-    most = _PARQUET_BYTES * (len(opened.bundle.files[releases.ROWS_CSV]) + ours.num_rows * ours.num_columns) + 2**20
+    most = _PARQUET_BYTES * (len(opened.bundle.files[releases.ROWS_CSV]) + number * len(schema)) + 2**20
     _expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")
-    texts = [field.name for field in ours.schema if pa.types.is_string(field.type)]
-    theirs = pq.read_table(io.BytesIO(content), read_dictionary=texts)
-    same = all(_same_column(a, b) for a, b in zip(theirs.columns, ours.columns, strict=True))
-    _expect(same, "synthetic.parquet has other rows than synthetic.csv")
+    theirs = (pa.Table.from_batches([batch]) for batch in file.iter_batches(_COMPARED_ROWS))
+    for ours, other in _side_by_side(opened.rows.batches(), theirs):
+        same = all(_same_column(a, b) for a, b in zip(other.columns, ours.columns, strict=True))
+        _expect(same, "synthetic.parquet has other rows than synthetic.csv")
     return "synthetic.csv and synthetic.parquet hold the same rows"
+
+
+def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """The same rows of both, as many at a time as both have in one batch."""
+    mine, other = next(ours, None), next(theirs, None)
+    while mine is not None and other is not None:
+        number = min(mine.num_rows, other.num_rows)
+        yield mine.slice(0, number), other.slice(0, number)
+        mine = mine.slice(number) if mine.num_rows > number else next(ours, None)
+        other = other.slice(number) if other.num_rows > number else next(theirs, None)
 
 
 def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
@@ -395,8 +444,8 @@ def _zeros(opened: _Opened) -> str:
         cells = tuple(opened.codes[:, opened.release.domain.position(name)] for name in clique)
         broken = int(impossible[cells].sum())
         _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
-    if orders and opened.table is not None:
-        broken = disordered(opened.release.domain, opened.table)
+    if orders and opened.rows is not None:
+        broken = sum(disordered(opened.release.domain, batch) for batch in opened.rows.batches())
         _expect(not broken, f"{broken:,} rows break an order of columns")
     return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
 
@@ -406,7 +455,7 @@ def _bounds(opened: _Opened) -> str:
     if opened.total is None or release.branded(INTERRUPTED):
         _expect(not release.bounds, "the bounds have nothing to stand on")
         raise _Nothing("no bounds are stated")
-    recomputed = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.table is not None)
+    recomputed = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.rows is not None)
     _expect(release.bounds.keys() == recomputed.keys(), "they are about other tables than the published ones")
     checked = 0
     for clique, stated in release.bounds.items():
@@ -440,7 +489,7 @@ def _certificate(opened: _Opened) -> str:
     _expect(certificate.rho <= share * (1 + _NEAR), "it cost more than its share")
     if opened.total is not None:
         _expect(_near(certificate.total.value, opened.total.value), "it counts errors in fractions of another number of records")
-    _expect(certificate.of == (ANSWERS if opened.table is None else ROWS), "it is about something else than what is published")
+    _expect(certificate.of == (ANSWERS if opened.rows is None else ROWS), "it is about something else than what is published")
     workload = set(opened.published)
     _expect({one.attributes for one in certificate.marginals} == workload, "it is about other tables than the workload's")
     noisy = {one.attributes: one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals}
@@ -565,7 +614,7 @@ def _passive(opened: _Opened) -> str:
 
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
-    rewritten = contents(replace(opened.release, codes=opened.codes, table=opened.table))
+    rewritten = contents(replace(opened.release, codes=opened.codes, values=opened.rows))
     different = sorted(name for name, content in rewritten.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
     strangers = sorted(opened.bundle.files.keys() - rewritten.keys())
     if different and not opened.other_versions:

@@ -180,15 +180,15 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release.row_files import FORMATS
 
-    for name in formats if made.table is not None else ():
+    if made.values is None:
+        return
+    for name in formats:
         file = f"synthetic{FORMATS[name].ending}"
         try:
-            content = FORMATS[name].write(made.table, made.domain)
+            with private_file(out / file) as stream:
+                FORMATS[name].write(made.values, made.domain, stream)
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
-            continue
-        with private_file(out / file) as stream:
-            stream.write(content)
 
 
 def show(progress: Progress) -> None:

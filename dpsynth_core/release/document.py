@@ -8,11 +8,13 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from datetime import date
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, BinaryIO, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +38,7 @@ from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
+from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
@@ -79,14 +82,14 @@ def to_json(release: Release) -> dict[str, Any]:
     }
 
 
-def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, table: pa.Table | None = None) -> Release:
+def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, values: Rows | None = None) -> Release:
     """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
     return Release(
         plan=plan,
         codes=codes,
-        table=table,
+        values=values,
         total=obj["rows"]["estimated_total"],
         measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
@@ -130,15 +133,12 @@ def document(release: Release) -> bytes:
 
 
 def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:
-    """The rows as UTF-8 CSV with a header.
+    """A table as UTF-8 CSV with a header.
 
     for_spreadsheets: texts that a spreadsheet would run as a formula (= + - @, tab, carriage return first) get a leading apostrophe.
     That changes values, so it is off where programs read the file.
     """
-    out = io.BytesIO()
-    readable = with_readable_times(table)
-    pcsv.write_csv(_without_formulas(readable) if for_spreadsheets else readable, out)
-    return out.getvalue()
+    return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=for_spreadsheets))
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:
@@ -147,16 +147,33 @@ def with_readable_times(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def parquet_bytes(table: pa.Table) -> bytes:
-    """The rows as Parquet, types kept."""
+def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> None:
+    """What `csv_bytes` gives for all rows, one batch after the other."""
+    for number, batch in enumerate(rows.batches()):
+        readable = with_readable_times(batch)
+        table = _without_formulas(readable) if for_spreadsheets else readable
+        pcsv.write_csv(table, stream, pcsv.WriteOptions(include_header=number == 0))
+
+
+def write_parquet(rows: Rows, stream: BinaryIO) -> None:
+    """The rows as Parquet, types kept, one group after the other."""
+    groups = in_groups(rows)
+    first = next(groups)
+    with pq.ParquetWriter(stream, first.schema) as writer:
+        for group in chain((first,), groups):
+            writer.write_table(group)
+
+
+def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
+    """What one of the two writes."""
     out = io.BytesIO()
-    pq.write_table(table, out)
+    write(rows, out)
     return out.getvalue()
 
 
 def files(release: Release) -> dict[str, bytes]:
     """What a release consists of outside this tool: synthetic.csv (unless answers only) and release.json."""
-    rows = {} if release.table is None else {ROWS_CSV: csv_bytes(release.table)}
+    rows = {} if release.values is None else {ROWS_CSV: content_of(release.values, write_csv)}
     return rows | {DOCUMENT: document(release)}
 
 
@@ -180,11 +197,11 @@ def write_rows(directory: Path, csv: bytes, parquet: bytes) -> None:
 
 def save(release: Release, directory: Path) -> None:
     """Keep a release for `load`: exact codes and types instead of CSV. The directory exists and is empty."""
-    if release.codes is not None and release.table is not None:
-        buffer = io.BytesIO()
-        np.save(buffer, release.codes, allow_pickle=False)
-        _write_whole(directory / CODES, buffer.getvalue())
-        _write_whole(directory / ROWS_PARQUET, parquet_bytes(release.table))
+    if release.codes is not None and release.values is not None:
+        with private_file(directory / CODES) as stream:
+            np.save(stream, release.codes, allow_pickle=False)
+        with private_file(directory / ROWS_PARQUET) as stream:
+            write_parquet(release.values, stream)
     _write_whole(directory / DOCUMENT, document(release))
 
 
@@ -193,7 +210,7 @@ def load(directory: Path) -> Release:
     obj = json.loads((directory / DOCUMENT).read_bytes())
     if not (directory / CODES).exists():
         return from_json(obj)
-    return from_json(obj, np.load(directory / CODES, allow_pickle=False), pq.read_table(directory / ROWS_PARQUET))
+    return from_json(obj, np.load(directory / CODES, allow_pickle=False), StoredRows(directory / ROWS_PARQUET))
 
 
 def plain(value: Any) -> Any:

@@ -60,7 +60,7 @@ def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[E
     return Release(
         plan=plan,
         codes=None,
-        table=None,
+        values=None,
         total=records,
         measurements=measurements,
         history=tuple(_history(plan, answers, paid)),

@@ -19,6 +19,7 @@ from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -73,7 +74,7 @@ class Release:
     """What a run ends with.
 
     plan: what was sealed; the data path in its spec may be reduced to the base name.
-    codes: int32, shape (rows, columns of the domain); table: the same rows as real values. Both None for mechanisms that only answer.
+    codes: int32, shape (rows, columns of the domain); values: the same rows as real values. Both None for mechanisms that only answer.
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
     statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
@@ -84,7 +85,7 @@ class Release:
 
     plan: Plan
     codes: NDArray[np.int32] | None
-    table: pa.Table | None
+    values: Rows | None
     total: float
     measurements: tuple[Measurement, ...]
     history: tuple[Progress, ...]
@@ -114,6 +115,11 @@ class Release:
 
     def branded(self, code: str) -> bool:
         return any(brand.code == code for brand in self.brands)
+
+    @property
+    def table(self) -> pa.Table | None:
+        """All rows in one table: for few of them."""
+        return None if self.values is None else whole(self.values)
 
     @property
     def rows(self) -> int:

@@ -14,17 +14,18 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyarrow import feather
 
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, clock_text, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
-from dpsynth_core.release.document import csv_bytes, parquet_bytes, with_readable_times
+from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
+from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
@@ -32,6 +33,9 @@ from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 _THEN = datetime(1980, 1, 1)
 _SHEET_ROWS = 1_048_575
 _SHEET_COLUMNS = 16_384
+_FEATHER_ROWS = 65_536
+MOST_AT_ONCE = 2_000_000
+"""Rows of formats that are written at once."""
 _YES_NO = {0: "false", 1: "true"}
 _EXCEL_FORMATS = {"date": "yyyy-mm-dd", "timestamp": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss", "duration": "[h]:mm:ss"}
 _STATA_DATES = {"date": "td", "timestamp": "tc", "time": "tc"}
@@ -47,13 +51,14 @@ class _Program:
 
 @dataclass(frozen=True)
 class RowFormat:
-    """title, what: for people. write: the bytes of rows with the domain's columns; raises CapacityError for what the format cannot hold."""
+    """title, what: for people. write: puts rows with the domain's columns into a stream, and nothing where it raises CapacityError for what
+    the format cannot hold. most_rows: above which it does."""
 
     ending: str
     mime: str
     title: str
     what: str
-    write: Callable[[pa.Table, Domain], bytes]
+    write: Callable[[Rows, Domain, BinaryIO], None]
     most_rows: int = sys.maxsize
 
 
@@ -65,18 +70,31 @@ def chosen(text: str) -> tuple[str, ...]:
     return names
 
 
-def _feather(table: pa.Table, _: Domain) -> bytes:
-    sink = pa.BufferOutputStream()
-    feather.write_feather(table, sink)
-    return sink.getvalue().to_pybytes()
+def _at_once(write: Callable[[pa.Table, Domain], bytes]) -> Callable[[Rows, Domain, BinaryIO], None]:
+    """A format whose library wants all rows at once, in more memory than they take themselves."""
+
+    def put(rows: Rows, domain: Domain, stream: BinaryIO) -> None:
+        if rows.num_rows > MOST_AT_ONCE:
+            problem = f"files of this kind are made of at most {MOST_AT_ONCE:,} rows here, since their libraries want all in memory"
+            raise CapacityError("rows", problem, "use CSV or Parquet, or fewer rows")
+        stream.write(write(whole(rows), domain))
+
+    return put
 
 
-def _jsonl(table: pa.Table, _: Domain) -> bytes:
-    out = io.StringIO()
-    for batch in with_readable_times(table).to_batches(10_000):
-        for row in batch.to_pylist():
-            out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    return out.getvalue().encode()
+def _feather(rows: Rows, _: Domain, stream: BinaryIO) -> None:
+    batches = rows.batches()
+    first = next(batches)
+    with pa.ipc.new_file(stream, first.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        for batch in chain((first,), batches):
+            writer.write_table(batch, _FEATHER_ROWS)
+
+
+def _jsonl(rows: Rows, _: Domain, stream: BinaryIO) -> None:
+    for some in rows.batches():
+        for batch in with_readable_times(some).to_batches(10_000):
+            lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
+            stream.write("".join(lines).encode())
 
 
 def _xlsx(table: pa.Table, domain: Domain) -> bytes:
@@ -309,21 +327,28 @@ _SPSS = _Program(_seconds(FROM_1582), {"timestamp": ("DATETIME", 20), "time": ("
 _SAS = _Program(_seconds(FROM_1960), {"timestamp": ("DATETIME", 20), "time": ("TOD", 8), "duration": ("TIME", 12)})
 _STATA = _Program(_stata_time, {})
 FORMATS: Mapping[str, RowFormat] = {
-    "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda table, _: csv_bytes(table)),
+    "csv": RowFormat(".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda rows, _, out: write_csv(rows, out)),
     "parquet": RowFormat(
-        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda table, _: parquet_bytes(table)
+        ".parquet", "application/vnd.apache.parquet", "Parquet", "Types kept, small.", lambda rows, _, out: write_parquet(rows, out)
     ),
     "xlsx": RowFormat(
         ".xlsx",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "Excel",
         "Numbers, days and texts as such; no formulas. Labels on a second sheet.",
-        _xlsx,
+        _at_once(_xlsx),
         _SHEET_ROWS,
     ),
-    "sav": RowFormat(".sav", "application/x-spss-sav", "SPSS", "With labels of columns and values.", _sav),
-    "dta": RowFormat(".dta", "application/x-stata-dta", "Stata", "With labels of columns, and of values that are whole numbers.", _dta),
-    "xpt": RowFormat(".xpt", "application/x-sas-xport", "SAS transport", "With labels of columns.", _xpt),
+    "sav": RowFormat(".sav", "application/x-spss-sav", "SPSS", "With labels of columns and values.", _at_once(_sav), MOST_AT_ONCE),
+    "dta": RowFormat(
+        ".dta",
+        "application/x-stata-dta",
+        "Stata",
+        "With labels of columns, and of values that are whole numbers.",
+        _at_once(_dta),
+        MOST_AT_ONCE,
+    ),
+    "xpt": RowFormat(".xpt", "application/x-sas-xport", "SAS transport", "With labels of columns.", _at_once(_xpt), MOST_AT_ONCE),
     "feather": RowFormat(".feather", "application/vnd.apache.arrow.file", "Feather", "Types kept, for Python and R.", _feather),
     "jsonl": RowFormat(".jsonl", "application/x-ndjson", "JSON lines", "One object a line.", _jsonl),
 }

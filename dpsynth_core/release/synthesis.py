@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation import columns_alone
@@ -39,12 +38,14 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
+from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import brands, certificate_brands, public_details, row_policy, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
-from dpsynth_core.sources.codec import as_written, decode
+from dpsynth_core.sources.codec import as_written
+from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
@@ -186,7 +187,7 @@ def carry_out(
     created, journal = today(), Journal(on_event, stopwatch or Stopwatch())
     plan, kernel = learnt(plan, kernel, journal)
     finished = _run_mechanism(plan, kernel, journal)
-    codes, table = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
+    codes, values = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
     released = Evidence(plan.domain, codes, journal.measurements, float(finished.total))
     published = _published(plan, released)
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
@@ -196,7 +197,7 @@ def carry_out(
     return Release(
         plan=plan,
         codes=codes,
-        table=table,
+        values=values,
         total=float(finished.total),
         measurements=tuple(journal.measurements),
         history=tuple(journal.history),
@@ -245,18 +246,17 @@ def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finish
 
 def _write_rows(
     plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal
-) -> tuple[NDArray[np.int32], pa.Table] | tuple[None, None]:
-    """Synthetic rows as codes, int32 of shape (rows, columns), and as values; nothing where the mechanism only answers."""
+) -> tuple[NDArray[np.int32], Rows] | tuple[None, None]:
+    """Synthetic rows as codes, int32 of shape (rows, columns), and as values, which are drawn when they are gone through; nothing where the
+    mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
         return None, None
     count = plan.spec.output.rows or min(max(1, round(finished.total)), MAX_UNSTATED_ROWS)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
     rng = np.random.default_rng(row_seed)
     with journal.phase("rows"):
-        rows = cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)
-        codes = in_random_order(as_written(plan.domain, rows), rng)
-    with journal.phase("decode"):
-        return codes, decode(plan.domain, codes, rng)
+        codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
+    return codes, DrawnRows(plan.domain, codes, rng.bit_generator.state, row_seed)
 
 
 def _state_bounds(

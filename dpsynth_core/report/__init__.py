@@ -17,7 +17,7 @@ from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
-from dpsynth_core.release.document import ROWS_PARQUET, parquet_bytes
+from dpsynth_core.release.document import ROWS_PARQUET, content_of, write_parquet
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import codebook, error_table, marginals
 from dpsynth_core.report.card import card
@@ -114,6 +114,6 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         CODEBOOK: released(codebook.codebook_csv(release)),
     }
     files |= {name: released(content) for name, content in marginals.csv_files(release).items()}
-    if release.table is not None:
-        files[ROWS_PARQUET] = released(parquet_bytes(release.table))
+    if release.values is not None:
+        files[ROWS_PARQUET] = released(content_of(release.values, write_parquet))
     return files

@@ -195,8 +195,9 @@ def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
     return written
 
 
-def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -> pa.Table:
-    """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's.
+def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator, first: int = 0) -> pa.Table:
+    """Rows of values from rows of codes, shape (n, attributes of the domain); columns and types as the original's. first: how many rows
+    come before these.
 
     Numbers are uniform inside their bin, whole numbers and dates uniform over the values in it; missing cells become null,
     and "other" the text other (null where the column is not text: a number there would be taken for one).
@@ -212,19 +213,20 @@ def decode(domain: Domain, codes: NDArray[np.int32], rng: np.random.Generator) -
     numbers = {a.name: draw(a, codes[:, i]) for i, a in enumerate(domain) if a.is_number}
     numbers = in_order(domain, codes, numbers, draw, rng) if domain.orders else numbers
     columns = {a.name: _written_column(a, codes[:, i], numbers.get(a.name)) for i, a in enumerate(domain)}
-    columns |= {column.name: _filled_column(column, len(codes)) for column in domain.filled}
+    columns |= {column.name: _filled_column(column, len(codes), first) for column in domain.filled}
     schema = pa.schema([(column.name, arrow_type(column)) for column in domain.columns])
     return pa.table([columns[name] for name in domain.column_names], schema=schema)
 
 
-def _filled_column(column: Filled, rows: int) -> pa.Array:
-    return pa.array(column.values(rows), arrow_type(column))
+def _filled_column(column: Filled, rows: int, first: int) -> pa.Array:
+    return pa.array(column.values(rows, first), arrow_type(column))
 
 
-def strays(domain: Domain, table: pa.Table) -> list[str]:
-    """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types."""
+def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
+    """The columns in which a row has a value that `decode` never gives; the table has the domain's columns with their types. first: how
+    many rows come before it."""
     wrong = {attribute.name for attribute in domain if _strays(attribute, table.column(attribute.name))}
-    wrong |= {one.name for one in domain.filled if table.column(one.name).to_pylist() != one.values(table.num_rows)}
+    wrong |= {one.name for one in domain.filled if table.column(one.name).to_pylist() != one.values(table.num_rows, first)}
     return [name for name in domain.column_names if name in wrong]
 
 

@@ -86,12 +86,12 @@ class Filled:
         """Between which numbers the values lie, if they are numbers that are counted up."""
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + _ROWS)
 
-    def values(self, rows: int) -> list[Any]:
-        """The values of so many rows, in the column's type."""
+    def values(self, rows: int, first: int = 0) -> list[Any]:
+        """The values of so many rows from row `first` on, in the column's type."""
         if self.is_constant:
             return [_TYPED[self.dtype](self.text)] * rows
         before, number, behind = self._parts
-        numbers = range(int(number), int(number) + rows)
+        numbers = range(int(number) + first, int(number) + first + rows)
         if self.dtype == "int64":
             return list(numbers)
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]

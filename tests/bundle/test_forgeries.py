@@ -88,7 +88,7 @@ def consistent(release: Release, change: Callable[[dict[str, Any]], object]) -> 
     document = json.loads(held["release.json"])
     change(document)
     with suppress(Exception):  # what cannot be read again leaves the other files as they are
-        held = pack.contents(releases.from_json(document, release.codes, release.table))
+        held = pack.contents(releases.from_json(document, release.codes, release.values))
     if json.loads(held["release.json"]) != document:
         held["release.json"] = json.dumps(document).encode()
     held.pop(pack.MANIFEST)
@@ -371,7 +371,7 @@ def test_rows_cannot_be_withheld_in_the_name_of_an_interruption(twin: Path) -> N
     """The release as it was, without its rows and with the brand: bounds and certificate are about rows that nobody sees."""
     release = release_of("mst", twin)
     sentence = interrupted("mst", twin, None).brands[-1]
-    held = replace(release, codes=None, table=None, row_seed=None, brands=(*release.brands, sentence))
+    held = replace(release, codes=None, values=None, row_seed=None, brands=(*release.brands, sentence))
     assert verified(pack.pack(held)).verdict == UNSOUND
 
 

@@ -20,6 +20,7 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.rows import HeldRows
 from tests.bundle.bundles import edited, failed, made, packed, repacked, run, spec, verified
 
 
@@ -61,7 +62,8 @@ def csv(change: Callable[[pd.DataFrame], None]) -> Callable[[dict[str, bytes]], 
         frame = pq.read_table(io.BytesIO(held["synthetic.parquet"])).to_pandas()
         change(frame)
         table = releases.pa.Table.from_pandas(frame, schema=kinds, preserve_index=False)
-        held["synthetic.csv"], held["synthetic.parquet"] = releases.csv_bytes(table), releases.parquet_bytes(table)
+        held["synthetic.csv"] = releases.csv_bytes(table)
+        held["synthetic.parquet"] = releases.content_of(HeldRows(table), releases.write_parquet)
 
     return apply
 

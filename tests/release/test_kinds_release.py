@@ -29,6 +29,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.web.domain import domain_table
+from tests.row_files import row_file
 
 OWN = {"other": True, "missing": True}
 DOMAIN = {
@@ -116,7 +117,7 @@ def test_the_bundle_is_sound_and_holds_nothing_of_what_was_left_out(release: Rel
 def test_rows_of_every_kind_are_written_to_every_format(release: Release, tmp_path: Path, name: str) -> None:
     assert release.table is not None
     path = tmp_path / f"rows{FORMATS[name].ending}"
-    path.write_bytes(FORMATS[name].write(release.table, release.domain))
+    path.write_bytes(row_file(name, release.table, release.domain))
     form = sniff(path)
     table = pa.Table.from_batches(open_batches(path, form, column_names(path, form)))
     assert table.num_columns == len(ATTRIBUTES)

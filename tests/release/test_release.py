@@ -22,6 +22,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Brand, Progress, Release
+from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.vocabulary.measurement import Measurement
 
 CERTIFIED = Certified(("a", "b"), error=-0.1, bound95=0.2, simultaneous95=0.3)
@@ -43,7 +44,7 @@ def release() -> Release:
     return Release(
         plan=Plan.of(Spec.from_json(spec)),
         codes=codes,
-        table=pa.table({"a": ["x", None, "=1+1"], "b": pa.array([2, 1, -7], pa.int64())}),
+        values=HeldRows(pa.table({"a": ["x", None, "=1+1"], "b": pa.array([2, 1, -7], pa.int64())})),
         total=3.0,
         measurements=(taken,),
         history=(Progress("phase", message="start"), Progress("measured", 1, ("a", "b"), 2.5, 0.01, 0.5)),
@@ -80,7 +81,7 @@ def test_what_is_saved_is_loaded_again(release: Release, tmp_path: Path) -> None
 
 
 def test_answers_without_rows_are_saved_and_loaded_too(release: Release, tmp_path: Path) -> None:
-    answers = replace(release, codes=None, table=None)
+    answers = replace(release, codes=None, values=None)
     releases.save(answers, tmp_path)
     assert releases.load(tmp_path).codes is None
     assert releases.load(tmp_path).rows == 0
@@ -175,7 +176,7 @@ def test_a_csv_for_programs_is_left_as_it_is() -> None:
 
 
 def test_parquet_keeps_types(release: Release) -> None:
-    assert pq.read_table(io.BytesIO(releases.parquet_bytes(release.table))).equals(release.table)
+    assert pq.read_table(io.BytesIO(releases.content_of(release.values, releases.write_parquet))).equals(release.table)
 
 
 def test_write_leaves_the_two_files_and_nothing_else(release: Release, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.domains import attributes
+from tests.row_files import row_file
 
 LABELLED = Domain.from_json(
     {
@@ -66,7 +67,7 @@ def read_back(path: Path, domain: Domain) -> np.ndarray:
 def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
     _, table = rows(LABELLED)
     path = tmp_path / f"rows{FORMATS[name].ending}"
-    path.write_bytes(FORMATS[name].write(table, LABELLED))
+    path.write_bytes(row_file(name, table, LABELLED))
     assert np.array_equal(read_back(path, LABELLED), cells(table, LABELLED))
 
 
@@ -79,14 +80,14 @@ def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attri
     assume(name != "xlsx" or attribute.kind != "date" or attribute.lower.year > 1900)
     assume(attribute.precision != "microsecond" or name in ("parquet", "feather", "jsonl"))  # the others know milliseconds
     path = tmp_path / f"rows{FORMATS[name].ending}"
-    path.write_bytes(FORMATS[name].write(table, domain))
+    path.write_bytes(row_file(name, table, domain))
     assert np.array_equal(read_back(path, domain), cells(table, domain))
 
 
 @pytest.mark.parametrize("name", ["sav", "dta", "xpt"])
 def test_labels_travel(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"rows.{name}"
-    path.write_bytes(FORMATS[name].write(rows(LABELLED)[1], LABELLED))
+    path.write_bytes(row_file(name, rows(LABELLED)[1], LABELLED))
     by_name = {column.name: column for column in statistical_file.described(path, sniff(path))}
     assert by_name["sex"].label == "Geschlecht der Person"
     assert by_name["age"].label == "Age in years"
@@ -101,15 +102,15 @@ def test_labels_travel(tmp_path: Path, name: str) -> None:
 
 def test_other_programs_see_the_types(tmp_path: Path) -> None:
     _, table = rows(LABELLED)
-    (tmp_path / "a.sav").write_bytes(FORMATS["sav"].write(table, LABELLED))
+    (tmp_path / "a.sav").write_bytes(row_file("sav", table, LABELLED))
     frame, meta = pyreadstat.read_sav(str(tmp_path / "a.sav"))
     assert meta.original_variable_types["born"] == "SDATE10"
     assert frame["born"].dropna().tolist() == table.column("born").drop_null().to_pylist()
     assert meta.variable_measure["sex"] == "nominal"
-    stata = pd.read_stata(io.BytesIO(FORMATS["dta"].write(table, LABELLED)))
+    stata = pd.read_stata(io.BytesIO(row_file("dta", table, LABELLED)))
     assert str(stata["born"].dtype).startswith("datetime64")
     assert set(stata["sex"].dropna()) == {"männlich", "weiblich"}
-    excel = pd.read_excel(io.BytesIO(FORMATS["xlsx"].write(table, LABELLED)), engine="calamine", sheet_name=None)
+    excel = pd.read_excel(io.BytesIO(row_file("xlsx", table, LABELLED)), engine="calamine", sheet_name=None)
     assert str(excel["rows"]["born"].dtype).startswith("datetime64")
     assert excel["codebook"]["value_label"].dropna().tolist()[:2] == ["männlich", "weiblich"]
 
@@ -117,15 +118,15 @@ def test_other_programs_see_the_types(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_same_rows_give_the_same_bytes_whenever_they_are_written(name: str) -> None:
     _, table = rows(LABELLED)
-    first = FORMATS[name].write(table, LABELLED)
+    first = row_file(name, table, LABELLED)
     time.sleep(1.05 if name in ("xlsx", "sav", "dta", "xpt") else 0)  # formats that tell the time tell seconds
-    assert FORMATS[name].write(table, LABELLED) == first
+    assert row_file(name, table, LABELLED) == first
 
 
 def test_nothing_in_a_workbook_is_a_formula_or_a_link() -> None:
     hostile = ["=1+1", "http://example.org", "@x", "{=A1}", "7"]
     domain = Domain((Attribute.categorical("=A1", hostile),))
-    content = FORMATS["xlsx"].write(pa.table({"=A1": hostile}), domain)
+    content = row_file("xlsx", pa.table({"=A1": hostile}), domain)
     book = pd.read_excel(io.BytesIO(content), engine="calamine", dtype=str)
     assert (list(book.columns), book["=A1"].tolist()) == (["=A1"], hostile)
     sheet = zipfile.ZipFile(io.BytesIO(content)).read("xl/worksheets/sheet1.xml")
@@ -139,7 +140,7 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
     domain = Domain(tuple(Attribute.coded(column, 2) for column in names))
     codes, table = rows(domain, 5)
     path = tmp_path / f"a.{name}"
-    path.write_bytes(FORMATS[name].write(table, domain))
+    path.write_bytes(row_file(name, table, domain))
     assert np.array_equal(read_back(path, domain), codes)
     assert statistical_file.described(path, sniff(path))[0].label == "a b"
 
@@ -147,7 +148,7 @@ def test_any_column_name_becomes_one_that_the_program_allows(tmp_path: Path, nam
 def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_files, "_SHEET_ROWS", 59)
     with pytest.raises(CapacityError, match="a sheet holds"):
-        FORMATS["xlsx"].write(rows(LABELLED)[1], LABELLED)
+        row_file("xlsx", rows(LABELLED)[1], LABELLED)
 
 
 def test_formats_are_chosen_by_name() -> None:

@@ -61,7 +61,7 @@ def run(plan_of: Spec) -> Release:
 
 def replayed(made: Release, plan_of: Spec) -> Release:
     """Through the document, as a recipient has it."""
-    read = releases.from_json(json.loads(releases.document(made)), made.codes, made.table)
+    read = releases.from_json(json.loads(releases.document(made)), made.codes, made.values)
     plan = synthesis.plan_without_records(plan_of)
     kernel = replaying(plan.domain, plan.unit, plan.shares, read.transcript, read.charges)
     return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-import pyarrow as pa
 import streamlit as st
 
 from dpsynth_core import charts, report
@@ -17,6 +17,7 @@ from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.planning import precision
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.row_files import FORMATS, RowFormat
+from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute, Domain
@@ -94,41 +95,45 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    table = opened.release.table
-    if table is None:
+    values = opened.release.values
+    if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
         return
     left, right = st.columns([1, 2])
     column = left.selectbox(
-        "Filter by", ["", *table.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
+        "Filter by", ["", *opened.release.domain.column_names], format_func=lambda name: one_line(name) or "no filter", key="results_filter"
     )
+    keep: rows_filter.Filter | None = None
     if column:
         with right:
-            table = _filtered(table, opened.release.domain[column])
+            keep = _filter(values, opened.release.domain[column])
+    table, number = rows_filter.first(values, keep, _ROWS_SHOWN)
     st.caption(
-        f"{min(table.num_rows, _ROWS_SHOWN):,} of {table.num_rows:,} rows shown. No row is a person; one that looks like one is chance."
+        f"{table.num_rows:,} of {number:,} rows shown. No row is a person; one that looks like one is chance."
     )
-    st.dataframe(table.slice(0, _ROWS_SHOWN).to_pandas(), hide_index=True, height=420)
+    st.dataframe(table.to_pandas(), hide_index=True, height=420)
 
 
-def _filtered(table: pa.Table, attribute: Attribute) -> pa.Table:
-    name, values = attribute.name, table.column(attribute.name)
+def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
+    """What the curator picks of one column; None for all rows."""
+    name = attribute.name
     key = f"results_filter_{attribute.name}"
     if rows_filter.has_choices(attribute):
-        options = sorted(values.unique().to_pylist(), key=str)
+        options = sorted(rows_filter.choices(values, name), key=str)
         picked = st.multiselect(
             "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
         )
-        return rows_filter.one_of(table, name, picked)
+        return partial(rows_filter.one_of, column=name, values=picked) if picked else None
     if attribute.dtype in ("int64", "float64") and attribute.is_number and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         whole = (low, high) == (attribute.lower, attribute.upper)
-        return table if whole else rows_filter.between(table, name, low, high)
+        return None if whole else partial(rows_filter.between, column=name, low=low, high=high)
     if attribute.dtype in ("date", "timestamp", "time") and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
-        return table if (low, high) == (attribute.lower, attribute.upper) else rows_filter.between(table, name, low, high)
+        whole = (low, high) == (attribute.lower, attribute.upper)
+        return None if whole else partial(rows_filter.between, column=name, low=low, high=high)
     st.caption("This column has too many values to pick from.")
-    return table
+    return None
 
 
 def downloads(opened: OpenRun) -> None:
@@ -165,21 +170,24 @@ class _Offer:
     make: Callable[[], bytes]
 
 
-def _rows_offer(name: str, form: RowFormat, table: pa.Table, domain: Domain) -> _Offer:
-    return _Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda: form.write(table, domain))
+def _rows_offer(name: str, form: RowFormat, values: Rows, domain: Domain) -> _Offer:
+    def make() -> bytes:
+        return releases.content_of(values, lambda rows, stream: form.write(rows, domain, stream))
+
+    return _Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, make)
 
 
 def _offers(opened: OpenRun) -> list[_Offer]:
-    release, table = opened.release, opened.release.table
-    rows = table is not None and [
-        *(_rows_offer(name, form, table, release.domain) for name, form in FORMATS.items() if table.num_rows <= form.most_rows),
+    release, values = opened.release, opened.release.values
+    rows = values is not None and [
+        *(_rows_offer(name, form, values, release.domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
         _Offer(
             "spreadsheet",
             "Rows as CSV for spreadsheets",
             "Texts that a spreadsheet would run as a formula get an apostrophe.",
             "-spreadsheet.csv",
             "text/csv",
-            lambda: releases.csv_bytes(table, for_spreadsheets=True),
+            lambda: releases.content_of(values, partial(releases.write_csv, for_spreadsheets=True)),
         ),
     ]
     return [

@@ -1,0 +1,75 @@
+"""The rows of a release as values, one batch after the other: nobody needs all of them in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+GROUP_ROWS = 250_000
+"""Rows of a group of a Parquet file."""
+
+
+class Rows(Protocol):
+    """Rows that can be gone through again and again, always the same."""
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The rows in order, all with the same columns. At least one batch, if an empty one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class HeldRows:
+    """Rows in memory."""
+
+    table: pa.Table
+
+    @property
+    def num_rows(self) -> int:
+        return int(self.table.num_rows)
+
+    def batches(self) -> Iterator[pa.Table]:
+        yield self.table
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Rows in a Parquet file of ours."""
+
+    path: Path
+
+    @property
+    def num_rows(self) -> int:
+        return int(pq.read_metadata(self.path).num_rows)
+
+    def batches(self) -> Iterator[pa.Table]:
+        with pq.ParquetFile(self.path) as file:
+            yield from (file.read_row_group(number) for number in range(file.num_row_groups))
+            if not file.num_row_groups:
+                yield file.schema_arrow.empty_table()
+
+
+def in_groups(rows: Rows) -> Iterator[pa.Table]:
+    """The rows in batches of GROUP_ROWS, each in one piece, however they come: no file of them depends on that."""
+    held: list[pa.Table] = []
+    number = 0
+    for batch in rows.batches():
+        held.append(batch)
+        number += batch.num_rows
+        while number > GROUP_ROWS:
+            some = pa.concat_tables(held)
+            yield some.slice(0, GROUP_ROWS).combine_chunks()
+            held, number = [some.slice(GROUP_ROWS)], number - GROUP_ROWS
+    yield pa.concat_tables(held).combine_chunks()
+
+
+def whole(rows: Rows) -> pa.Table:
+    """All rows as one table."""
+    return pa.concat_tables(rows.batches())

@@ -1,0 +1,114 @@
+"""Rows that are drawn, written, packed, checked and repeated in several batches, as if there were millions of them."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import document as releases
+from dpsynth_core.release import row_files, rows, synthesis
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.rows import whole
+from dpsynth_core.sources import drawn
+from dpsynth_core.web.results import rows_filter
+from tests.row_files import row_file
+
+SPEC = {
+    "population": "invented people",
+    "data": {"kind": "demo"},
+    "domain": {
+        "version": 1,
+        "attributes": [
+            {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 16},
+            {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
+            {"name": "person", "kind": "identifier", "pattern": "P-001"},
+        ],
+    },
+    "workload": {"kind": "all", "k": 2},
+    "mechanism": {"name": "independent"},
+    "budget": {"epsilon": 1.0, "delta": 1e-9},
+    "unit": {"relation": "replace", "max_rows_per_person": 1},
+    "output": {"rows": 250},
+}
+
+
+@pytest.fixture(autouse=True)
+def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "BATCH_ROWS", 100)
+    monkeypatch.setattr(rows, "GROUP_ROWS", 90)
+    monkeypatch.setattr(verify, "_BLOCK_BYTES", 512)
+    monkeypatch.setattr(verify, "_COMPARED_ROWS", 70)
+
+
+@pytest.fixture
+def made() -> Release:
+    plan = synthesis.plan(Spec.from_json(SPEC))
+    return synthesis.synthesize(plan, synthesis.open_source(plan), synthesis.noise_for(plan.spec), lambda _: None)
+
+
+def test_batches_are_the_same_each_time_and_no_two_of_them_alike(made: Release) -> None:
+    assert made.values is not None
+    batches = list(made.values.batches())
+    assert [batch.num_rows for batch in batches] == [100, 100, 50]
+    assert whole(made.values).equals(pa.concat_tables(batches))
+    assert batches[0].column("age").to_pylist() != batches[1].column("age").to_pylist()
+
+
+def test_identifiers_go_on_from_batch_to_batch(made: Release) -> None:
+    assert made.table is not None
+    assert made.table.column("person").to_pylist() == [f"P-{number:03d}" for number in range(1, 251)]
+
+
+def test_files_hold_all_batches(made: Release) -> None:
+    assert (made.values, made.table) != (None, None)
+    csv, parquet = (releases.content_of(made.values, write) for write in (releases.write_csv, releases.write_parquet))
+    assert csv == releases.csv_bytes(made.table)
+    assert pacsv.read_csv(io.BytesIO(csv)).num_rows == 250
+    assert pq.read_table(io.BytesIO(parquet)).equals(made.table)
+
+
+def test_a_kept_release_is_read_a_batch_at_a_time(made: Release, tmp_path) -> None:
+    releases.save(made, tmp_path)
+    loaded = releases.load(tmp_path)
+    assert loaded.values is not None
+    assert [batch.num_rows for batch in loaded.values.batches()] == [90, 90, 70]
+    assert loaded.table.equals(made.table)
+    shown, number = rows_filter.first(loaded.values, lambda batch: rows_filter.one_of(batch, "sex", ["male"]), 120)
+    males = [row for row in made.table.to_pylist() if row["sex"] == "male"]
+    assert (shown.to_pylist(), number) == (males[:120], len(males))
+    assert rows_filter.first(loaded.values, None, 120)[1] == 250
+
+
+def test_the_bundle_is_sound_and_can_be_repeated(made: Release) -> None:
+    bundle = unpack.read_bytes(pack(made))
+    report = verify.verify(bundle)
+    assert [check for check in report.checks if check.verdict == verify.FAILED] == []
+    assert reproduce(bundle).identical
+
+
+def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> None:
+    files = dict(unpack.read_bytes(pack(made)).files)
+    lines = files["synthetic.csv"].decode().splitlines(keepends=True)
+    lines[230] = lines[230].replace('"female"', '"x"').replace('"male"', '"female"').replace('"x"', '"male"')
+    files["synthetic.csv"] = "".join(lines).encode()
+    report = verify.verify(unpack.Bundle(files, json.loads(files["release.json"]), ""))
+    verdicts = {check.question: check.verdict for check in report.checks}
+    assert verdicts["Do both tables of rows agree?"] == verify.FAILED
+    assert verdicts["Do the rows keep to the domain?"] == verify.PASSED
+
+
+@pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])
+def test_what_is_written_at_once_refuses_too_many_rows(made: Release, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(row_files, "MOST_AT_ONCE", 249)
+    with pytest.raises(CapacityError, match="use CSV or Parquet"):
+        row_file(name, made.table, made.domain)

@@ -1,0 +1,18 @@
+"""Files of synthetic rows, as the tests make them."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow as pa
+
+from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.rows import HeldRows
+from dpsynth_core.vocabulary.domain import Domain
+
+
+def row_file(name: str, table: pa.Table, domain: Domain) -> bytes:
+    """A table in one of the formats of rows."""
+    out = io.BytesIO()
+    FORMATS[name].write(HeldRows(table), domain, out)
+    return out.getvalue()
