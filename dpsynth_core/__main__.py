@@ -7,8 +7,9 @@ import sys
 import warnings
 from contextlib import suppress
 
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import interrupts, threads
 
+threads.limit()  # before NumPy is loaded
 interrupts.handle()  # before the rest is imported, which takes long enough for Ctrl-C
 
 from dpsynth_core.cli import main  # noqa: E402

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dpsynth_core
+from dpsynth_core.foundation.threads import ONE_THREAD
 
 TOO_MUCH = 1
 """Exit code of a process that gave up."""
 
 _ONE_THREAD = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"),
+    **ONE_THREAD,
+    "MALLOC_ARENA_MAX": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """Every further thread reserves address space, which is what is limited."""

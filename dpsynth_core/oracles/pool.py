@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
+from dpsynth_core.foundation.threads import ONE_THREAD
 from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.cpsat import CpSatOracle
 from dpsynth_core.oracles.records.problem import Linear, RecordProblem, SignedQueries
@@ -177,7 +178,7 @@ def _ready(busy: dict[Connection, _Solver]) -> list[Connection]:
 def _environment() -> dict[str, str]:
     """One thread for each process, and the path of this package."""
     path = os.pathsep.join([str(_PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return os.environ | ONE_THREAD | {"PYTHONPATH": path}
 
 
 def _record_oracle(queries: SignedQueries) -> Callable[[tuple[Linear, Limit]], Solution]:

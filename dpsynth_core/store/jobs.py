@@ -48,9 +48,6 @@ GRACE_SECONDS = 5.0
 RESULT = "release"
 """Folder of a complete release inside the run's folder; it appears whole, by a rename."""
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Workers of a sweep share the cores among themselves; threads inside each would only be in each other's way."""
-
 _MINE = "pid = ? AND birth = ?"
 _CHARGED = "It may have read the private table, so that it stays charged and is not repeated."
 
@@ -217,7 +214,7 @@ def pump() -> None:
             job = _start_next(db, concurrent_runs())
         if job is None:
             return
-        _launch(job["id"], job["kind"])
+        _launch(job["id"])
 
 
 def concurrent_runs() -> int:
@@ -320,8 +317,8 @@ def _start_next(db: sqlite3.Connection, runs: int) -> Row | None:
     return None
 
 
-def _launch(job: str, kind: str) -> None:
-    launching.launch("dpsynth_core.store.worker", job, ONE_THREAD if kind == SWEEP else None)
+def _launch(job: str) -> None:
+    launching.launch("dpsynth_core.store.worker", job)
 
 
 def _lives(worker: sqlite3.Row) -> bool:

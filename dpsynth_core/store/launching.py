@@ -6,21 +6,21 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 import dpsynth_core
+from dpsynth_core.foundation.threads import ONE_THREAD
 from dpsynth_core.store.home import home
 
 
-def launch(module: str, argument: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run ``python -m module argument`` in the background, on this home. environment: what to set besides ours."""
+def launch(module: str, argument: str) -> None:
+    """Run ``python -m module argument`` in the background, on this home."""
     package = str(Path(dpsynth_core.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(
         [sys.executable, "-m", module, argument],
         cwd=home(),
-        env={**os.environ, **(environment or {}), "PYTHONPATH": path, "DPSYNTH_HOME": str(home().resolve())},
+        env={**ONE_THREAD, **os.environ, "PYTHONPATH": path, "DPSYNTH_HOME": str(home().resolve())},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,  # tracebacks quote data; what may be said goes through the store
         stderr=subprocess.DEVNULL,

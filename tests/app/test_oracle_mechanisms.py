@@ -28,7 +28,7 @@ RHO = rho_from(1.0, 1e-9)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home of its own; this process is the worker."""
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda job, _: worker.work(jobs.claim(job)))
+    monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
 
 
 def button(app: AppTest, label: str) -> Any:

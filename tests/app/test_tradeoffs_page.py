@@ -26,7 +26,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     workers: list[str] = []
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
-    monkeypatch.setattr(jobs, "_launch", lambda job, _: workers.append(job))
+    monkeypatch.setattr(jobs, "_launch", lambda job: workers.append(job))
     return workers
 
 

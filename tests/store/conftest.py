@@ -102,5 +102,5 @@ def project() -> str:
 def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Workers are marked as started but no process is; the list says of which jobs."""
     started: list[str] = []
-    monkeypatch.setattr(jobs, "_launch", lambda job, _: started.append(job))
+    monkeypatch.setattr(jobs, "_launch", lambda job: started.append(job))
     return started

@@ -240,7 +240,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     monkeypatch.setattr(jobs, "GRACE_SECONDS", 0.5)
     started: list[subprocess.Popen[bytes]] = []
 
-    def launch(run: str, _: str) -> None:
+    def launch(run: str) -> None:
         started.append(subprocess.Popen([sys.executable, "-c", STUBBORN, run], start_new_session=True))
 
     monkeypatch.setattr(jobs, "_launch", launch)

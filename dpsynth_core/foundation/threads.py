@@ -1,0 +1,19 @@
+"""How many threads linear algebra has: one, unless the environment says otherwise.
+
+Our products are many and small. Two threads of one product wait for each other in a loop, and where another process has one of their
+processors, each of them waits for as long as that one is taken (measured in benchmarks/README.md). NumPy's library reads these names when
+it is loaded, and only then.
+"""
+
+from __future__ import annotations
+
+import os
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""What makes it one, in a process that is started with it."""
+
+
+def limit() -> None:
+    """One thread here and in processes started from here, where nobody asked for another number. To be called before NumPy is loaded."""
+    for name, number in ONE_THREAD.items():
+        os.environ.setdefault(name, number)
