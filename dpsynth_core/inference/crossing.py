@@ -3,10 +3,13 @@
 Across the tree there are two ways. Where a small separator S cuts the wanted attributes into A and B, p(A, B) is the sum over S of
 p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node where the query is answered as extra axes of the messages
 on the way (engine notes: path messages). Intermediate tables are shared by all queries on the same calibration.
+
+A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -19,6 +22,12 @@ from dpsynth_core.vocabulary.marginals import expand, project
 
 CUT_CELLS = 50_000
 """A separator is used as a cut when the query that it leaves behind has at most this many cells."""
+WHOLE_CELLS = 2**18
+"""A domain of at most this many cells is laid out whole."""
+MOST_AXES = 32
+"""Of an array."""
+SMALLEST = 1e-200
+"""Sum of products of potentials from which on they still have all their digits."""
 MEMO_CELLS = 12_000_000
 """Intermediate tables of up to this many cells altogether are kept for other queries (96 MB); the oldest go first."""
 
@@ -79,12 +88,35 @@ class Queries:
         for mask, clique, marginal in zip(self._masks, self._structure.cliques, self._calibration.marginals, strict=True):
             if wanted & mask == wanted:
                 return project(marginal, clique, tuple(bits(wanted)))
+        if self._sums:
+            return self._summed(wanted)
         cut = self._cut(wanted)
         node, direct = self._best_node(wanted)
         if cut is not None and self._cut_work(wanted, *cut) < direct:
             return self._across(wanted, *cut)
         table = self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)))
         return table / table.sum()
+
+    @functools.cached_property
+    def _sums(self) -> dict[int, Table]:
+        """Of a small domain the probabilities of all cells, to which `_summed` adds; nothing for others, and where potentials are too
+        extreme to be multiplied."""
+        sizes = self._structure.sizes
+        if len(sizes) > MOST_AXES or math.prod(sizes) > WHOLE_CELLS:
+            return {}
+        whole = np.ones(sizes)
+        for potential, labels in zip(self._calibration.potentials, self._structure.cliques, strict=True):
+            whole *= expand(potential, labels, range(len(sizes)))
+        total = float(whole.sum())
+        return {(1 << len(sizes)) - 1: whole / total} if total > SMALLEST else {}
+
+    def _summed(self, wanted: int) -> Table:
+        """The table of all cells summed down to the wanted attributes, the last ones first, so that many queries share most of the way."""
+        table = self._sums.get(wanted)
+        if table is None:
+            lowest = ~wanted & (wanted + 1)  # the first attribute to be summed out: those before it are wanted, and so are axes
+            table = self._sums[wanted] = self._summed(wanted | lowest).sum(axis=lowest.bit_length() - 1)
+        return table
 
     def _work(self, wanted: int) -> float:
         """Estimated multiplications to answer a query."""

@@ -8,14 +8,21 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsynth_core.inference import crossing
 from dpsynth_core.inference.contraction import Contractor
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.structure import Structure
 from tests.inference.brute_force import coded_domain, joint, marginal
+
+
+@pytest.fixture(autouse=True, params=[0, crossing.WHOLE_CELLS], ids=["along the tree", "of all cells"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to answer queries of a small domain."""
+    monkeypatch.setattr(crossing, "WHOLE_CELLS", request.param)
 
 
 @st.composite
@@ -30,7 +37,7 @@ def models(draw, scale: float = 3.0):
     return GraphicalModel(Folding(coded_domain(sizes)), structure, potentials, 100.0, Contractor(sizes))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(models())
 def test_every_marginal_equals_brute_force(model: GraphicalModel) -> None:
     sizes = model.structure.sizes
@@ -42,7 +49,7 @@ def test_every_marginal_equals_brute_force(model: GraphicalModel) -> None:
             np.testing.assert_allclose(answer, 100.0 * marginal(p, labels), rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(models(scale=60.0))
 def test_extreme_potentials_are_exact_or_refused(model: GraphicalModel) -> None:
     p = joint(model.structure.sizes, model.structure.cliques, model.log_potentials)
@@ -54,7 +61,7 @@ def test_extreme_potentials_are_exact_or_refused(model: GraphicalModel) -> None:
         np.testing.assert_allclose(table, marginal(p, labels), rtol=1e-7, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(models(), st.integers(0, 2**32 - 1))
 def test_impossible_cells_stay_impossible(model: GraphicalModel, seed: int) -> None:
     rng = np.random.default_rng(seed)
