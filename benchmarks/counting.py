@@ -1,114 +1,244 @@
-"""How long, and with how much memory, all 3-way marginals of a table are counted.
+"""How long, and with how much memory, all marginals of three columns of a table of 15 are counted: by each engine, and by hand.
 
-    python -m benchmarks.counting --rows 5000000
+    python -m benchmarks.counting --rows 1000000 10000000
 
-Adult as the field's benchmark codes it (where it lies in ../shared/data, or is named), and simulated people as Parquet and as CSV,
-written to a temporary folder first. Each is counted in a process of its own, so that peaks do not mix; needs Linux.
+Invented people (`invented`) as Parquet and as CSV, written to `--folder` first unless they are there. Each count is a process of its own
+that is watched from outside: processor time and memory are those of it and of all processes that it starts. Needs Linux.
+`benchmarks.scale_model` fits a cost model to the results.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import platform
-import re
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, product
+from math import comb
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.demo import demo_domain, simulate
-from dpsynth_core.sources.sniff import sniff
-from dpsynth_core.vocabulary.domain import Domain, load_domain
+from benchmarks import invented
+from benchmarks.table import RESULTS
+from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.tally import plan
 
-CHUNK_ROWS = 250_000
+SIZES = (2, 5, 10, 16, 7, 4, 12, 20, 3, 8, 6, 10, 15, 5, 9)
+FORMS = {"parquet": TableFormat("parquet"), "csv": TableFormat("csv")}
+ENGINES = ("arrow", "dask 1", "dask 2")
+BY_HAND = ("pandas", "duckdb")
+_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One table. base_mb: the process before it saw the file; peak_mb: its largest resident set."""
+    """One count. marginals: with `order` columns each. blocks: passes over the rows that they take. wall: seconds. processor: seconds of
+    all processes. peak_mb: of their memory together, shared pages once. start_mb: of the process before it looked at the table."""
 
-    table: str
+    engine: str
+    form: str
     rows: int
-    columns: int
+    order: int
     marginals: int
-    cells: int
+    blocks: int
     file_mb: float
-    seconds: float
-    base_mb: float
+    wall: float
+    processor: float
     peak_mb: float
+    start_mb: float
+
+    @property
+    def rate(self) -> float:
+        """Row-marginals a second."""
+        return self.rows * self.marginals / self.wall
+
+
+def people_domain() -> Domain:
+    """Codes and texts in turn."""
+    names = invented.Invented("", 0, SIZES).names
+    columns = zip(names, SIZES, strict=True)
+    return Domain(tuple(Attribute.categorical(n, labels(s)) if i % 2 else Attribute.coded(n, s) for i, (n, s) in enumerate(columns)))
+
+
+def labels(size: int) -> list[str]:
+    """The texts of a column."""
+    return [f"value {number:02d}" for number in range(size)]
+
+
+def people(folder: Path, rows: int) -> dict[str, Path]:
+    """The files, by kind; written where they are not there."""
+    paths = {kind: folder / f"people-{rows}.{kind}" for kind in FORMS}
+    if not all(path.exists() for path in paths.values()):
+        codes, _ = invented.write(invented.Invented(f"codes-{rows}", rows, SIZES), folder)
+        domain = people_domain()
+        schema = pa.schema([(a.name, pa.int32() if a.is_coded else pa.string()) for a in domain])
+        unfinished = {kind: path.with_name(f"{path.name}.part") for kind, path in paths.items()}
+        with pq.ParquetWriter(unfinished["parquet"], schema) as parquet, pacsv.CSVWriter(unfinished["csv"], schema) as csv:
+            for batch in pq.ParquetFile(codes).iter_batches(invented.CHUNK_ROWS):
+                columns = [c if a.is_coded else pa.array(labels(a.size)).take(c) for a, c in zip(domain, batch.columns, strict=True)]
+                table = pa.Table.from_arrays(columns, schema=schema)
+                parquet.write_table(table)
+                csv.write_table(table)
+        for path in paths.values():
+            path.with_name(f"{path.name}.part").rename(path)
+        codes.unlink()
+    return paths
 
 
 def main() -> None:
     options = _parser().parse_args()
-    counted = []
-    if options.data.is_file() and options.domain.is_file():
-        counted.append(_in_own_process(options.data.stem, load_domain(options.domain), options.data))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "people.parquet"
-        write_people(path, options.rows)
-        counted.append(_in_own_process("simulated people", demo_domain(), path))
-        as_csv = path.with_suffix(".csv")
-        with pacsv.CSVWriter(as_csv, pq.read_schema(path)) as writer:
-            for batch in pq.ParquetFile(path).iter_batches():
-                writer.write_batch(batch)
-        counted.append(_in_own_process("simulated people, CSV", demo_domain(), as_csv))
-    for one in counted:
-        memory = f"{one.peak_mb:,.0f} MB peak, {one.base_mb:,.0f} MB of it before the first row"
-        print(f"{one.table}: {one.rows:,} rows, {one.marginals} marginals of {one.cells:,} cells: {one.seconds:.2f} s, {memory}")
-    options.results.mkdir(parents=True, exist_ok=True)
-    machine = {"python": platform.python_version(), "pyarrow": pa.__version__, "cores": os.cpu_count()}
-    document = {"machine": machine, "tables": [asdict(one) for one in counted]}
-    (options.results / "counting.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    if options.count is not None:
+        engine, form, order, path = options.count
+        count(engine, Path(path), FORMS[form], int(order))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        results = []
+        for rows in options.rows:
+            paths = people(folder, rows)
+            engines = [*ENGINES, *(BY_HAND if rows <= options.by_hand else ())]
+            for order, form, engine in product((2, 3), FORMS, engines):
+                if engine in BY_HAND and (order, form) != (3, "parquet"):
+                    continue
+                results.append(watched(engine, form, order, paths[form], rows))
+                print(_line(results[-1]), flush=True)
+                _write(results, options.results)
 
 
-def write_people(path: Path, rows: int) -> None:
-    """A Parquet file of simulated people, one row group per chunk."""
-    schema = pa.Schema.from_pandas(simulate(1000, seed=0), preserve_index=False)
-    with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, rows, CHUNK_ROWS):
-            frame = simulate(min(CHUNK_ROWS, rows - start), seed=start)
-            writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
+def watched(engine: str, form: str, order: int, path: Path, rows: int) -> Counted:
+    """Count in a process of its own, and watch it and all that it starts."""
+    command = [sys.executable, "-m", "benchmarks.counting", "--count", engine, form, str(order), str(path)]
+    used: dict[int, float] = {}
+    peak = start = 0.0
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while process.poll() is None:
+        family = _family(process.pid)
+        used |= {pid: seconds for pid, seconds in ((pid, _processor_seconds(pid)) for pid in family) if seconds is not None}
+        memory = sum(map(_megabytes, family))
+        peak, start = max(peak, memory), start or memory
+        time.sleep(_LOOK_SECONDS)
+    assert process.stdout is not None
+    if process.returncode:
+        raise RuntimeError(f"{engine} could not count")
+    said = json.loads(process.stdout.read().splitlines()[-1])
+    domain = people_domain()
+    blocks = len(set(plan(domain, list(combinations(domain.names, order))).values()))
+    processor = sum(used.values()) - said["before"]
+    size = path.stat().st_size / 1e6
+    return Counted(engine, form, rows, order, comb(len(domain), order), blocks, size, said["wall"], processor, peak, said["start_mb"])
 
 
-def count(table: str, domain: Domain, path: Path) -> Counted:
-    """Count all 3-way marginals and the rows of one file."""
-    base = _peak_mb()
-    cliques = list(combinations(domain.names, 3))
-    start = time.perf_counter()
-    counts = ArrowSource(domain, path, sniff(path)).counts([*cliques, ()])
-    seconds = time.perf_counter() - start
-    cells = sum(domain.cells(clique) for clique in cliques)
-    megabytes = path.stat().st_size / 1e6
-    return Counted(table, int(counts[()]), len(domain), len(cliques), cells, megabytes, seconds, base, _peak_mb())
+def count(engine: str, path: Path, form: TableFormat, order: int) -> None:
+    """Count, and print how long it took from the moment on at which the program was loaded."""
+    counting = {"pandas": _by_pandas, "duckdb": _by_duckdb}.get(engine) or _by_engine(engine)
+    domain = people_domain()
+    before, start = time.process_time(), time.perf_counter()
+    base = _megabytes(os.getpid())
+    counting(path, form, domain, order)
+    print(json.dumps({"wall": time.perf_counter() - start, "before": before, "start_mb": base}))
 
 
-def _in_own_process(table: str, domain: Domain, path: Path) -> Counted:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(count, (table, domain, path))
+def _by_engine(engine: str) -> Callable[[Path, TableFormat, Domain, int], None]:
+    from dpsynth_core.sources.arrow import ArrowSource
+    from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
+    from dpsynth_core.sources.records import Records
+
+    def counting(path: Path, form: TableFormat, domain: Domain, order: int) -> None:
+        cliques = list(combinations(domain.names, order))
+        if engine == "arrow":
+            ArrowSource(domain, path, form).counts(cliques)
+        else:
+            DaskSource(domain, Records(path, form), Cluster(None, int(engine.split()[1]))).counts(cliques)
+
+    return counting
 
 
-def _peak_mb() -> float:
-    """Largest resident set of this process since it began (the kernel's VmHWM)."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
+def _by_pandas(path: Path, _form: TableFormat, domain: Domain, order: int) -> None:
+    import pandas as pd
+
+    frame = pd.read_parquet(path).astype("category")
+    for clique in combinations(domain.names, order):
+        frame.groupby(list(clique), observed=False).size()
+
+
+def _by_duckdb(path: Path, _form: TableFormat, domain: Domain, order: int) -> None:
+    import duckdb
+
+    sets = ", ".join(f"({', '.join(clique)})" for clique in combinations(domain.names, order))
+    duckdb.sql(f"SELECT {', '.join(domain.names)}, count(*) FROM '{path}' GROUP BY GROUPING SETS ({sets})").fetchall()
+
+
+def _family(pid: int) -> list[int]:
+    """The process and all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    family = [pid]
+    for member in family:  # grows while it is gone through
+        family += children.get(member, [])
+    return family
+
+
+def _processor_seconds(pid: int) -> float | None:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _megabytes(pid: int) -> float:
+    """Its own memory and its share of what it has in common with others."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return 0.0
+
+
+def _line(one: Counted) -> str:
+    what = f"{one.engine:7} {one.form:7} {one.rows:>11,} rows, {one.marginals:3} marginals in {one.blocks:3} blocks"
+    cost = f"{one.wall:8.2f} s, {one.processor:8.2f} processor s, {one.peak_mb:6,.0f} MB"
+    return f"{what}: {cost}, {one.rate / 1e6:7,.0f} million row-marginals/s"
+
+
+def _write(results: list[Counted], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    machine = {"python": platform.python_version(), "pyarrow": pa.__version__, "cores": len(os.sched_getaffinity(0))}
+    document = {"machine": machine, "counts": [asdict(one) for one in results]}
+    (folder / "counting.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    titles = ("engine", "file", "rows", "marginals", "wall s", "processor s", "peak MB", "million row-marginals/s")
+    head = f"| {' | '.join(titles)} |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
+    lines = [
+        f"| {one.engine} | {one.form} | {one.rows:,} | {one.marginals} | {one.wall:,.1f} | {one.processor:,.1f} | {one.peak_mb:,.0f} | "
+        f"{one.rate / 1e6:,.0f} |\n"
+        for one in results
+    ]
+    (folder / "counting.md").write_text(head + "".join(lines), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=5_000_000, help="of the simulated people")
-    parser.add_argument("--data", type=Path, default=ADULT_FOLDER / "adult-binned.csv")
-    parser.add_argument("--domain", type=Path, default=ADULT_FOLDER / "adult-binned-domain.json")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--by-hand", type=int, default=1_000_000, help="rows up to which pandas and DuckDB are tried, too")
+    parser.add_argument("--folder", type=Path, help="where the tables are, or are kept (default: a temporary folder)")
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--count", nargs=4, metavar=("ENGINE", "FORM", "ORDER", "PATH"), help="count once, for the program itself")
     return parser
 
 

@@ -46,7 +46,7 @@ def check_given(options: argparse.Namespace) -> None:
                 text.encode()
             except UnicodeEncodeError:
                 raise InputError(_option(name), "it is not UTF-8 text", "write it in UTF-8; a file may have to be renamed") from None
-        if isinstance(value, Path):
+        if isinstance(value, Path) or (name == "data" and isinstance(value, str)):
             check_path(str(value), _option(name))
 
 

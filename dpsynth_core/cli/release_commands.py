@@ -135,11 +135,12 @@ def _table(options: argparse.Namespace) -> _Table:
 
         section = database_section(options)
         return _Table(section, columns_of(section), database_name(options), "")
+    from dpsynth_core.foundation.documents import base_name
     from dpsynth_core.sources.files import column_names
 
     form = stated_format(options)
     section = form.section(options.data) | stated_engine(options)
-    return _Table(section, column_names(options.data, form), Path(options.data).stem or "release", assumed(options, form))
+    return _Table(section, column_names(options.data, form), Path(base_name(str(options.data))).stem or "release", assumed(options, form))
 
 
 def _looks(stated: list[str] | None) -> list[str] | None:

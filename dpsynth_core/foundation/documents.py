@@ -74,12 +74,41 @@ def check_path(path: str, field: str) -> None:
         raise InputError(field, "the path contains a NUL character", "check the path")
     if len(path) > MAX_PATH:
         raise InputError(field, f"the path has more than {MAX_PATH:,} characters", "check the path")
+    if path.partition("://")[0].lower() in STORES:
+        _check_uri(path, field)
     if path.startswith("~"):
         try:
             Path(path).expanduser()
         except RuntimeError:
             raise InputError(field, f"there is no home directory for {shown(path)}", "write the whole path") from None
 
+
+STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+"""Object stores and file systems of clusters, as addresses of them begin."""
+
+
+def is_uri(path: str) -> bool:
+    """Whether it names something on another machine, such as s3://bucket/table.parquet."""
+    return "://" in path and not path.startswith("file://")
+
+
+def base_name(path: str) -> str:
+    """The last part of a path or URI: all that is published of it."""
+    return Path(path.partition("?")[0] if is_uri(path) else path).name
+
+
+def _check_uri(uri: str, field: str) -> None:
+    """InputError for one with credentials, whose text then is in no message."""
+    place, _, options = uri.partition("?")
+    authority = place.partition("://")[2].partition("/")[0]
+    account = place.startswith(("abfs://", "abfss://")) and ":" not in authority  # container@account, without a password
+    named = {option.partition("=")[0] for option in options.split("&") if option}
+    if ("@" in authority and not account) or named - _URI_OPTIONS:
+        remedy = "leave it out, and give credentials in the environment or the usual files"
+        raise InputError(field, "the address holds a user name, a password or a key", remedy)
+
+
+_URI_OPTIONS = {"region", "endpoint_override", "scheme"}
 
 FORMULA = r"\A([=+\-@\t\r])"
 """What a text begins with that a spreadsheet would run; an apostrophe before it stops that."""

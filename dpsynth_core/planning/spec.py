@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from dpsynth_core.foundation.documents import check_path, parse_json, read_document
+from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
 from dpsynth_core.privacy.unit import REPLACE, Unit
@@ -244,7 +244,7 @@ class Spec(_Part):
         if self.public is None:
             del obj["public"]
         else:
-            obj["public"]["path"] = Path(self.public.path).name
+            obj["public"]["path"] = base_name(self.public.path)
             for name in _LATER:
                 if obj["public"][name] is None:
                     del obj["public"][name]
@@ -272,7 +272,7 @@ def load_spec(path: Path) -> Spec:
     for part in ("data", "public"):
         if isinstance(obj, dict) and isinstance(table := obj.get(part), dict) and isinstance(name := table.get("path"), str) and name:
             check_path(name, f"{part}.path")
-            if "://" in name:
+            if is_uri(name):
                 continue
             obj = {**obj, part: {**table, "path": str(path.parent / Path(name).expanduser())}}
     return Spec.from_json(obj)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -47,6 +46,7 @@ from dpsynth_core.sources import public as public_tables
 from dpsynth_core.sources.codec import as_written
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.outside import missing_label, outside_label
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
@@ -69,9 +69,16 @@ def plan(spec: Spec) -> Plan:
     """
     draft = Plan.of(spec)
     _check_data(spec, draft.domain)
-    if spec.public is not None and not spec.data.simulated and public_tables.is_same_table(Path(spec.public.path), Path(spec.data.path)):
+    if _names_the_table_twice(spec):
         raise InputError(public_tables.FIELD, "it is the private table itself", "choose a table that is public already, or none")
     return feasible(draft)
+
+
+def _names_the_table_twice(spec: Spec) -> bool:
+    """Whether its public table is the private one."""
+    if spec.public is None or spec.data.simulated:
+        return False
+    return public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
 
 
 def plan_without_records(spec: Spec) -> Plan:
@@ -98,7 +105,7 @@ def informed(draft: Plan) -> Plan:
 
 def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
     """The public table of a spec. Raises InputError as `informed`."""
-    table = public_tables.read(Path(section.path), TableFormat.of(section.model_dump()), domain)
+    table = public_tables.read(located(section.path), TableFormat.of(section.model_dump()), domain)
     if section.sha256 not in ("", table.digest):
         raise InputError(public_tables.FIELD, "the file changed since it was chosen", "choose it again")
     return table

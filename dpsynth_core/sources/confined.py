@@ -17,7 +17,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, astuple, dataclass, replace
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
@@ -26,6 +25,7 @@ from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
+from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 
@@ -41,7 +41,7 @@ class Question:
     """which: a function of `readers`, or one that `sniff` asks. columns, rows, part: of batches."""
 
     which: str
-    path: Path
+    path: Location
     form: TableFormat
     columns: tuple[str, ...]
     rows: int
@@ -56,12 +56,12 @@ class Question:
     def from_json(cls, text: str | bytes) -> Question:
         which, section, columns, rows, limits, pieces = json.loads(text)
         part = tuple(Piece(*piece) for piece in pieces)
-        return cls(which, Path(section["path"]), TableFormat.of(section), tuple(columns), rows, Limits(**limits), part)
+        return cls(which, located(section["path"]), TableFormat.of(section), tuple(columns), rows, Limits(**limits), part)
 
 
 def prepare(path: str | os.PathLike[str]) -> None:
     """Start what reading this file will take, by the ending of its name, and wait for nothing. Nothing for text and for folders."""
-    if (kind := kind_of(Path(path))) is not None and kind not in TEXT:
+    if (kind := kind_of(located(path))) is not None and kind not in TEXT:
         with suppress(InputError):  # whoever asks for an answer is told
             _asked(_question(LOAD, path, TableFormat(kind))).close()
 
@@ -114,8 +114,8 @@ def batches(
 def _question(
     which: str, path: str | os.PathLike[str], form: TableFormat, columns: tuple[str, ...] = (), rows: int = 0, part: Part = WHOLE
 ) -> Question:
-    files = tuple(replace(piece, file=str(Path(piece.file).absolute())) for piece in part)
-    return Question(which, Path(path), form, columns, rows, LIMITS, files)
+    files = tuple(replace(piece, file=str(located(piece.file).absolute())) for piece in part)
+    return Question(which, located(path), form, columns, rows, LIMITS, files)
 
 
 def _answer(question: Question) -> Any:

@@ -30,7 +30,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +41,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import lines, packed
 from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
+from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import Part, Piece
 from dpsynth_core.vocabulary.names import trimmed
 
@@ -221,7 +221,7 @@ class _Grammar(NamedTuple):
         return cls(rf"\A{field}(?:{mark}{field})*\n\z", rf'(\A|{mark})"(?:[^"]|"")*"')
 
 
-def header(path: Path, form: TableFormat) -> tuple[str, ...]:
+def header(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The names of the columns, trimmed; an unnamed first column (an index) is called column_1. Empty for a file without any text.
 
     Raises OSError and InputError.
@@ -229,12 +229,12 @@ def header(path: Path, form: TableFormat) -> tuple[str, ...]:
     return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
-def head(path: Path, form: TableFormat) -> Block | None:
+def head(path: Location, form: TableFormat) -> Block | None:
     """The first records of a file, those in some 64 kB; None if there are none."""
     return next((Block(text, form, names) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
-def cuts(path: Path, form: TableFormat, every: int) -> list[int]:
+def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     """Where the file can be divided, about every so many bytes: at line ends below the header, where records are lines. Raises OSError and
     InputError."""
     if form.quoting == STANDARD or packed.is_packed(path):
@@ -277,7 +277,7 @@ def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator
     first may be empty).
 
     Where the names are stated there is no header: every record counts."""
-    path = Path(piece.file)
+    path = located(piece.file)
     names = header(path, form) if piece.begin and not form.names else form.names
     for text in _whole_records(lines.blocks(path, form.encoding, size, piece.begin, piece.end), form):
         if names:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation import build, interrupts
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import persons
+from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.parts import Part
 from dpsynth_core.sources.persons import Keys, Turnout
 from dpsynth_core.sources.records import Records
@@ -46,7 +47,6 @@ PATIENCE = 20
 """Seconds to wait for a cluster that does not answer."""
 _LOOK_SECONDS = 0.2
 _ONLY_HERE = "127.0.0.1:0"
-_NOT_YET = object()
 _SOONER = 10
 """Priority of tasks that make results smaller."""
 
@@ -107,7 +107,7 @@ class DaskSource:
         if isinstance(records.table, pd.DataFrame):
             raise ValueError("workers cannot open what is in this process")
         self._domain = domain
-        self._records = replace(records, table=str(Path(records.table).absolute()))
+        self._records = replace(records, table=str(located(records.table).absolute()))
         self._cluster = cluster
         self._records.check_columns(domain)
 
@@ -169,12 +169,12 @@ class _Work:
         return self._client.submit(task, build.identity(), *arguments, key=key, pure=False, priority=priority)
 
     def _awaited(self, future: Future) -> Tables:
+        finished = threading.Event()
         try:
-            answer: object = _NOT_YET
-            while answer is _NOT_YET:
+            future.add_done_callback(lambda _: finished.set())
+            while not finished.wait(_LOOK_SECONDS):
                 interrupts.check()
-                with suppress(TimeoutError):
-                    answer = future.result(timeout=_LOOK_SECONDS)
+            answer = future.result()
         except KilledWorker:
             raise InputError("data.engine", "workers died again and again while they counted", "give them more memory") from None
         except (CancelledError, OSError):

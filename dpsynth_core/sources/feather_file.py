@@ -7,33 +7,33 @@ UTF-8 is repaired where it stands. Whether lengths and offsets lie inside the fi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrow_types import check_type, repaired
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.locations import Location, Remote
 from dpsynth_core.vocabulary.names import trimmed
 
 
-def names(path: Path, _form: TableFormat) -> tuple[str, ...]:
+def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
     """The names of the columns. Raises InputError for types that cannot be read, ArrowException for a damaged file."""
-    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+    with _mapped(path) as source, _reader(source) as reader:
         for field in reader.schema:
             check_type(field.name, field.type)
         return tuple(map(trimmed, reader.schema.names))
 
 
-def schema(path: Path) -> pa.Schema:
+def schema(path: Location) -> pa.Schema:
     """The columns with their types."""
-    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+    with _mapped(path) as source, _reader(source) as reader:
         return reader.schema
 
 
-def batches(path: Path, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """These columns, at most `rows` rows at a time. Raises ArrowException and OSError for a damaged file."""
-    with pa.memory_map(str(path)) as source, _reader(source) as reader:
+    with _mapped(path) as source, _reader(source) as reader:
         places = [[trimmed(written) for written in reader.schema.names].index(name) for name in columns]
         whole = (reader.get_batch(i) for i in range(reader.num_record_batches)) if hasattr(reader, "get_batch") else reader
         for batch in whole:
@@ -41,6 +41,11 @@ def batches(path: Path, _form: TableFormat, columns: Sequence[str], rows: int) -
             chosen = pa.RecordBatch.from_arrays(arrays, names=list(columns))
             for start in range(0, chosen.num_rows, rows):
                 yield chosen.slice(start, rows)
+
+
+def _mapped(path: Location) -> pa.NativeFile:
+    """A file of this machine is mapped into memory, which it does not occupy."""
+    return path.open("rb") if isinstance(path, Remote) else pa.memory_map(str(path))
 
 
 def _reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:

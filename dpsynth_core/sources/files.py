@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow as pa
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, readers
 from dpsynth_core.sources.formats import STANDARD, TEXT, TableFormat, table_files
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.declared import Declared
@@ -58,7 +58,7 @@ def check(source: TableSource, form: TableFormat, limit_bytes: int | None = DEFA
         confined.check(source, form)
 
 
-def _exceeds(paths: Sequence[Path], form: TableFormat, limit_bytes: int) -> bool:
+def _exceeds(paths: Sequence[Location], form: TableFormat, limit_bytes: int) -> bool:
     """Whether the files have more bytes, unpacked; as far as it takes to know."""
     total = sum(path.stat().st_size for path in paths)
     if form.kind not in TEXT:

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.clocks import COLON
 from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.sources.notation import DEFAULT_MISSING, ISO_DATES, Notation
 
 LINES, NONE, STANDARD = QUOTINGS = ("lines", "none", "standard")
@@ -36,6 +38,7 @@ COMPRESSED = (".gz", ".zst")
 """What may follow the ending of a text file."""
 KNOWN = "CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS"
 TEXT = ("csv", "jsonl")
+_ONLY_HERE = ("spreadsheet", "spss", "stata", "sas")
 STATISTICAL = ("spss", "stata", "sas")
 WRITTEN_AS_TEXT = (*TEXT, "spreadsheet")
 """Kinds in which numbers and dates are usually, or often, text."""
@@ -114,7 +117,7 @@ class TableFormat:
 _DEFAULTS = {field.name: field.default for field in fields(TableFormat) if field.default is not MISSING}
 
 
-def kind_of(path: Path) -> str | None:
+def kind_of(path: Location) -> str | None:
     """The kind of table that the name of a file promises; None without a known ending."""
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
@@ -122,13 +125,15 @@ def kind_of(path: Path) -> str | None:
     return next((kind for kind in kinds if name.removesuffix(packed).endswith(SUFFIXES[kind])), None)
 
 
-def table_files(path: str | os.PathLike[str]) -> list[Path]:
+def table_files(path: str | os.PathLike[str]) -> list[Location]:
     """The file itself, or a folder's files of one kind in order of their paths: Parquet files if there are any, else CSV, else others.
 
     InputError if there is nothing to read, for what is neither file nor folder, and for a folder that holds the same file twice (by links):
     its people would own twice as many rows as they do.
     """
-    place = Path(path)
+    place = located(path)
+    if isinstance(place, Remote):
+        return _remote_files(place)
     if os.path.isfile(place):  # unlike Path's methods, these take any text
         if not os.path.getsize(place):  # some files of the system are called empty, and are waited for in vain
             raise InputError("data", "the file is empty", "choose a file with a header line and rows")
@@ -137,10 +142,42 @@ def table_files(path: str | os.PathLike[str]) -> list[Path]:
         if os.path.lexists(place):
             raise InputError("data", "it is neither a file nor a folder", "copy the table into a file")
         raise InputError("data", "there is no such file or folder", "check the path")
-    inside = sorted(_inside(place))
+    tables = _of_one_kind(sorted(_inside(place)))
+    _refuse_links(tables)
+    return list(tables)
+
+
+def _remote_files(place: Remote) -> list[Location]:
+    """The same of an object store."""
+    try:
+        if place.is_file():
+            if not place.stat().st_size:
+                raise InputError("data", "the file is empty", "choose a file with a header line and rows")
+            return [_readable_there(place)]
+        if not place.is_dir():
+            raise InputError("data", "there is no such file or folder", "check the address")
+        inside = sorted(islice(place.inside(), MAX_FILES + 1))
+    except OSError:
+        remedy = "check address, region and permissions; credentials come from the environment or the usual files"
+        raise InputError("data", "the object store does not let it be read", remedy) from None
+    if len(inside) > MAX_FILES:
+        raise CapacityError("data", f"the folder holds more than {MAX_FILES:,} files", "choose a folder that holds one table")
+    return [_readable_there(file) for file in _of_one_kind(inside)]
+
+
+def _readable_there(file: Remote) -> Remote:
+    if kind_of(file) in _ONLY_HERE:
+        raise InputError("data", "files of this kind are read from this machine only", "copy it here, or save it as Parquet")
+    return file
+
+
+_File = TypeVar("_File", bound=Location)
+
+
+def _of_one_kind(inside: Sequence[_File]) -> list[_File]:
+    """Those of the kind that is read. InputError if there are none."""
     for kind in sorted(SUFFIXES, key=lambda kind: kind != "parquet"):
         if tables := [p for p in inside if kind_of(p) == kind]:
-            _refuse_links(tables)
             return tables
     raise InputError("data", "the folder holds no table", f"give a folder of files that are {KNOWN}")
 

@@ -12,43 +12,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dpsynth_core.sources import lines, packed
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import Piece
 
 _HEAD_BYTES = 1 << 20
 
 
-def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The columns of the first lines, in order of their appearance. Raises OSError and InputError."""
     first = next(lines.blocks(path, form.encoding, _HEAD_BYTES), b"")
     return tuple(dict.fromkeys(name for record in map(_record, first.splitlines()) if record is not None for name in record))
 
 
-def batches(path: Path, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
+def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """These columns of all records, in order, as dictionary-encoded text. Raises as `names`."""
     return piece_batches(Piece(str(path)), form, columns)
 
 
-def cuts(path: Path, form: TableFormat, every: int) -> list[int]:
+def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     """Where the file can be divided, about every so many bytes: at line ends. Raises as `names`."""
     return [] if packed.is_packed(path) else lines.cuts(path, form.encoding, every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The same of a piece of a file."""
-    for block in lines.blocks(Path(piece.file), form.encoding, None, piece.begin, piece.end):
+    for block in lines.blocks(located(piece.file), form.encoding, None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]
         cells = [pa.array([_text(record.get(name)) for record in records], pa.string()).dictionary_encode() for name in columns]
         yield pa.RecordBatch.from_arrays(cells, names=list(columns))
 
 
-def malformed(path: Path, form: TableFormat) -> tuple[int, int]:
+def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
     """How many lines are no objects, and how many of those are blank."""
     wrong = blank = 0
     for block in lines.blocks(path, form.encoding):

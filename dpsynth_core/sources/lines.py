@@ -15,7 +15,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import packed
+from dpsynth_core.sources.locations import Location
 
 BLOCK_BYTES = 16 << 20
 MAX_LINE_BYTES = 16 << 20
@@ -62,12 +62,12 @@ def known_encoding(name: str) -> str:
     return usual
 
 
-def code_unit(path: Path, encoding: str) -> int:
+def code_unit(path: Location, encoding: str) -> int:
     """Bytes of a code unit of this file."""
     return _Writing.of(path, encoding).unit
 
 
-def blocks(path: Path, encoding: str, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
+def blocks(path: Location, encoding: str, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
     """The lines of a file in pieces of whole lines, each of about `size` bytes. begin, end: of `cuts`, for the lines between them alone.
     Raises OSError, and InputError for the encoding."""
     writing = _Writing.of(path, encoding)
@@ -78,7 +78,7 @@ def blocks(path: Path, encoding: str, size: int | None = None, begin: int = 0, e
             yield writing.normalised(piece)
 
 
-def cuts(path: Path, encoding: str, every: int) -> list[int]:
+def cuts(path: Location, encoding: str, every: int) -> list[int]:
     """Where lines begin, at least so many bytes apart, in a file that is not packed. Not its beginning. Raises as `blocks`."""
     writing, size = _Writing.of(path, encoding), path.stat().st_size
     places: list[int] = []
@@ -123,7 +123,7 @@ class _Writing:
     line_end: str
 
     @classmethod
-    def of(cls, path: Path, encoding: str) -> _Writing:
+    def of(cls, path: Location, encoding: str) -> _Writing:
         usual = known_encoding(encoding).removesuffix("-sig")
         with packed.opened(path) as stream:
             head = stream.read(_HEAD_BYTES)

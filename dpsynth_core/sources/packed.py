@@ -7,12 +7,12 @@ A small file can unpack to any size; one that grows beyond every table's measure
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import CapacityError
+from dpsynth_core.sources.locations import Location, Remote
 
 MAX_RATIO = 200
 """How many times its size a file may unpack to. Tables reach 50; the same line again and again reaches 1,000 and far more."""
@@ -25,8 +25,8 @@ _PIECE = 1 << 22
 class _Unpacked(io.RawIOBase):
     """Bytes of a packed file. Reading raises CapacityError where it unpacks to too much."""
 
-    def __init__(self, path: Path, codec: str) -> None:
-        self._stream = pa.input_stream(path, compression=codec)
+    def __init__(self, path: Location, codec: str) -> None:
+        self._stream = pa.input_stream(path.open("rb") if isinstance(path, Remote) else path, compression=codec)
         self._left = max(MAX_RATIO * path.stat().st_size, ANY_RATIO_BYTES)
 
     def read(self, size: int = -1, /) -> bytes:
@@ -41,7 +41,7 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Location) -> BinaryIO:
     """The bytes of a text file, unpacked. Reading raises OSError for a packed file that is damaged or cut off, and CapacityError for one
     that unpacks to far more than a table would."""
     with path.open("rb") as stream:
@@ -50,13 +50,13 @@ def opened(path: Path) -> BinaryIO:
     return path.open("rb") if codec is None else cast(BinaryIO, _Unpacked(path, codec))
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: Location) -> bool:
     """Whether the file has to be unpacked."""
     with path.open("rb") as stream:
         return stream.read(4).startswith(tuple(_PACKED))
 
 
-def size(path: Path, most: int | None = None) -> int:
+def size(path: Location, most: int | None = None) -> int:
     """Bytes of the text, which are counted by unpacking it where it is packed, until there are more than `most`. Raises as reading does."""
     if not is_packed(path):
         return path.stat().st_size

@@ -7,7 +7,6 @@ no UTF-8 is repaired where it stands. In a folder such as `sex=f/part.parquet` t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -16,16 +15,17 @@ import pyarrow.parquet as pq
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import parts
 from dpsynth_core.sources.arrow_types import check_type, repaired
+from dpsynth_core.sources.locations import Location, inner, located, together
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.names import trimmed
 
 
-def names(paths: Sequence[Path], folder: Path | None) -> tuple[str, ...]:
+def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]:
     """The names of the columns, trimmed, those of the folder's names last. folder: None for a single file. Raises InputError."""
     return tuple(map(trimmed, _dataset(paths, folder).schema.names))
 
 
-def check(paths: Sequence[Path], folder: Path | None) -> None:
+def check(paths: Sequence[Location], folder: Location | None) -> None:
     """InputError if a file is no Parquet, the files differ in their columns, a type cannot be read, or there are no rows."""
     try:
         fragments = list(_dataset(paths, folder).get_fragments())
@@ -41,20 +41,23 @@ def check(paths: Sequence[Path], folder: Path | None) -> None:
         raise InputError("data", "the table has no rows", "choose a file with rows")
 
 
-def schema(paths: Sequence[Path], folder: Path | None) -> pa.Schema:
+def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
     """The columns with their types, in the first file."""
     return _dataset(paths, folder).schema
 
 
-def row_groups(paths: Sequence[Path]) -> Iterator[tuple[Piece, int]]:
+def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
     """Each row group of the files, with its rows. Raises ArrowException and OSError for a damaged file."""
     for path in paths:
-        metadata = pq.read_metadata(path)
+        with path.open("rb") as file:
+            metadata = pq.read_metadata(file)
         for group in range(metadata.num_row_groups):
             yield Piece(str(path), group, group + 1), metadata.row_group(group).num_rows
 
 
-def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], rows: int, part: Part = WHOLE) -> Iterator[pa.RecordBatch]:
+def batches(
+    paths: Sequence[Location], folder: Location | None, columns: Sequence[str], rows: int, part: Part = WHOLE
+) -> Iterator[pa.RecordBatch]:
     """These columns, at most `rows` rows at a time, of all records or a part. Raises ArrowException and OSError for a damaged file.
 
     One row group after the other: scanning the whole dataset at once would read far ahead and fill the memory.
@@ -63,7 +66,7 @@ def batches(paths: Sequence[Path], folder: Path | None, columns: Sequence[str], 
     written = _as_written(dataset.schema)
     fragments = {fragment.path: fragment for fragment in dataset.get_fragments()}
     for piece in part or parts.whole(paths):
-        fragment = fragments[piece.file]
+        fragment = fragments[inner(located(piece.file))]
         own = fragment.physical_schema
         schema = pa.schema([*own, *(field for field in dataset.schema if field.name not in own.names)])
         for group in fragment.split_by_row_group()[piece.begin : piece.end]:
@@ -76,15 +79,16 @@ def _as_written(schema: pa.Schema) -> dict[str, str]:
     return {trimmed(name): name for name in schema.names}
 
 
-def _dataset(paths: Sequence[Path], folder: Path | None) -> ds.Dataset:
+def _dataset(paths: Sequence[Location], folder: Location | None) -> ds.Dataset:
     try:
-        schema = ds.dataset(paths[0], format="parquet").schema
+        filesystem, files = together(paths)
+        schema = ds.dataset(files[0], format="parquet", filesystem=filesystem).schema
         text = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
         form = ds.ParquetFileFormat(dictionary_columns=text)
         if folder is None:
-            return ds.dataset(paths[0], format=form)
-        files, names = [str(path) for path in paths], ds.HivePartitioning.discover()
-        return ds.dataset(files, format=form, partitioning=names, partition_base_dir=str(folder))
+            return ds.dataset(files[0], format=form, filesystem=filesystem)
+        names = ds.HivePartitioning.discover()
+        return ds.dataset(files, format=form, filesystem=filesystem, partitioning=names, partition_base_dir=inner(folder))
     except (pa.ArrowException, OSError):
         raise _unreadable() from None
 

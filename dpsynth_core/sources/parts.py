@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from dpsynth_core.sources.locations import Location
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ WHOLE: Part = ()
 """A table that is not divided, whatever it is made of."""
 
 
-def whole(files: Iterable[Path]) -> Part:
+def whole(files: Iterable[Location]) -> Part:
     """All records of these files."""
     return tuple(Piece(str(file)) for file in files)
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import files
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.outside import outside
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -44,13 +44,13 @@ class Differences:
     rows: int
 
 
-def compare(path: Path, form: TableFormat, domain: Domain) -> Differences:
+def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
     """How the table differs from the domain. Reads it once. Raises InputError if it cannot be read."""
     with _about_this_table():
         return _read(path, form, domain)[0]
 
 
-def read(path: Path, form: TableFormat, domain: Domain) -> PublicTable:
+def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
     """The table in the codes of the domain. Raises InputError where it lacks a column, writes one differently, or says too little."""
     with _about_this_table():
         files.check(path, form)
@@ -77,7 +77,7 @@ def refusal(differences: Differences) -> InputError | None:
     return None
 
 
-def digest(path: Path) -> str:
+def digest(path: Location) -> str:
     """SHA-256 of the content of a file, or of a folder's table files one after the other."""
     content_hash = sha256()
     for file in _files(path):
@@ -87,9 +87,9 @@ def digest(path: Path) -> str:
     return content_hash.hexdigest()
 
 
-def is_same_table(public: Path, private: Path) -> bool:
+def is_same_table(public: Location, private: Location) -> bool:
     """Whether the two have a file in common, whatever it is called."""
-    theirs: dict[int, list[Path]] = {}
+    theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)
     return any(_same_content(file, other) for file in _files(public) for other in theirs.get(file.stat().st_size, ()))
@@ -104,12 +104,12 @@ def _about_this_table() -> Iterator[None]:
         raise (InputError(FIELD, error.problem, error.remedy) if error.field == "data" else error) from None
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Location) -> list[Location]:
     with _about_this_table():
         return table_files(path)
 
 
-def _same_content(first: Path, second: Path) -> bool:
+def _same_content(first: Location, second: Location) -> bool:
     with first.open("rb") as one, second.open("rb") as other:
         while chunk := one.read(_CHUNK):
             if chunk != other.read(_CHUNK):
@@ -117,7 +117,7 @@ def _same_content(first: Path, second: Path) -> bool:
     return True
 
 
-def _read(path: Path, form: TableFormat, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
+def _read(path: Location, form: TableFormat, domain: Domain) -> tuple[Differences, np.ndarray[tuple[int, int], np.dtype[np.int32]]]:
     """What differs, and the codes of the columns that are there (0 for those that are not)."""
     names = files.column_names(path, form)
     there = [attribute for attribute in domain if attribute.name in names]

@@ -12,7 +12,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
@@ -21,6 +20,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import csv_file, jsonl_file, lines, packed, parts
 from dpsynth_core.sources.arrow_types import NESTED, declared_type
 from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, TableFormat, table_files
+from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 from dpsynth_core.vocabulary.names import column_field
@@ -34,10 +34,10 @@ MAX_STANDARD_LINES = 100
 class Reader(Protocol):
     """How one file of a kind is read; a module. Both raise InputError, OSError and ArrowException."""
 
-    def names(self, path: Path, form: TableFormat, /) -> tuple[str, ...]:
+    def names(self, path: Location, form: TableFormat, /) -> tuple[str, ...]:
         """The names of the columns in file order, trimmed."""
 
-    def batches(self, path: Path, form: TableFormat, columns: Sequence[str], rows: int, /) -> Iterator[pa.RecordBatch]:
+    def batches(self, path: Location, form: TableFormat, columns: Sequence[str], rows: int, /) -> Iterator[pa.RecordBatch]:
         """These columns of every record, in file order, with at most about so many rows at once."""
 
 
@@ -130,7 +130,7 @@ def pieces(path: str | os.PathLike[str], form: TableFormat, every: int) -> list[
         return [piece for one in paths for piece in _cut(one, form, every)]
 
 
-def _cut(path: Path, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
+def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
     places = csv_file.cuts(path, form, every) if form.kind == "csv" else jsonl_file.cuts(path, form, every) if form.kind == "jsonl" else []
     size = path.stat().st_size
     for piece in parts.cut(str(path), places):
@@ -159,7 +159,7 @@ def batches(
                 if form.kind == "jsonl":
                     yield from jsonl_file.piece_batches(piece, form, columns)
                 else:
-                    yield from reader(form.kind).batches(Path(piece.file), form, columns, rows)
+                    yield from reader(form.kind).batches(located(piece.file), form, columns, rows)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -182,7 +182,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
             raise InputError(column_field(name), "the data have two columns of this name", "rename one of them")
 
 
-def _check_files(paths: Sequence[Path], form: TableFormat, names: Sequence[str]) -> None:
+def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[str]) -> None:
     kind, rows = reader(form.kind), 0
     for path in paths:
         if path != paths[0] and sorted(kind.names(path, form)) != sorted(names):
@@ -192,7 +192,7 @@ def _check_files(paths: Sequence[Path], form: TableFormat, names: Sequence[str])
         raise InputError("data", "the table has no rows", "choose a file with rows")
 
 
-def _check_csv(paths: Sequence[Path], form: TableFormat) -> None:
+def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
     names, records = _header(paths[0], form), 0
     for path in paths:
         if _header(path, form) != names:
@@ -211,7 +211,7 @@ def _check_csv(paths: Sequence[Path], form: TableFormat) -> None:
         _check_well_formed(paths, form)
 
 
-def _check_well_formed(paths: Sequence[Path], form: TableFormat) -> None:
+def _check_well_formed(paths: Sequence[Location], form: TableFormat) -> None:
     """The assumption of the quoting "standard": no quote stands where it should not, as far as that shows."""
     malformed = 0
     for block in csv_file.blocks(parts.whole(paths), form):
@@ -234,13 +234,14 @@ def reading() -> Iterator[None]:
         raise InputError("data", "the file is damaged or not what its beginning promises", "check encoding and delimiter") from None
 
 
-def _header(path: Path, form: TableFormat) -> tuple[str, ...]:
+def _header(path: Location, form: TableFormat) -> tuple[str, ...]:
     names = csv_file.header(path, form)
     if not names:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
     return names
 
 
-def _folder(source: str | os.PathLike[str]) -> Path | None:
+def _folder(source: str | os.PathLike[str]) -> Location | None:
     """The folder that a source is, None for a file."""
-    return Path(source) if Path(source).is_dir() else None
+    place = located(source)
+    return place if place.is_dir() else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from dpsynth_core.foundation import documents
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.foundation.zones import Zoned
@@ -42,7 +43,7 @@ class TableKind:
     simulated: bool = False
     skips_rows: bool = False
     check: Callable[[Section, Domain, str | None], None] | None = None
-    base_name: Callable[[str], str] = lambda path: Path(path).name
+    base_name: Callable[[str], str] = documents.base_name
 
     @property
     def is_file(self) -> bool:
@@ -53,8 +54,9 @@ class TableKind:
 def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
     from dpsynth_core.sources import files
     from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.locations import located
 
-    path, form = Path(section["path"]), TableFormat.of(section)
+    path, form = located(section["path"]), TableFormat.of(section)
     files.check(path, form, limit_bytes=None)
     names = files.column_names(path, form)
     if person in names:
@@ -68,8 +70,9 @@ def _file_columns(section: Section, person: str | None) -> tuple[str, ...]:
 def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
     from dpsynth_core.sources.arrow import ArrowSource
     from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.locations import located
 
-    path, form = Path(section["path"]), TableFormat.of(section)
+    path, form = located(section["path"]), TableFormat.of(section)
     if section.get("engine") is None:
         return ArrowSource(domain, path, form, person, rows)
     from dpsynth_core.sources.dask_cluster import DaskSource
@@ -89,10 +92,11 @@ def _survey_file(section: Section, columns: Sequence[str], person: str | None) -
     from dpsynth_core.foundation.zones import curator_only
     from dpsynth_core.sources import survey
     from dpsynth_core.sources.formats import TableFormat
+    from dpsynth_core.sources.locations import located
 
     if section.get("engine") is not None:  # what a cluster has to read is not read here first
         return curator_only(survey.Survey())
-    return survey.survey(Path(section["path"]), TableFormat.of(section), columns, person)
+    return survey.survey(located(section["path"]), TableFormat.of(section), columns, person)
 
 
 def _database_columns(section: Section, _person: str | None) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ import io
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, packed, statistical_file
 from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat, table_files
 from dpsynth_core.sources.lines import known_encoding
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.suggest import suggested_notation
 
 _HEAD_BYTES = 1 << 20
@@ -56,7 +56,7 @@ def sniff(path: str | os.PathLike[str], encoding: str | None = None, delimiter: 
     return replace(form, **suggested_notation(_records(text, form.delimiter)[1:], form.notation))
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Location) -> bytes:
     try:
         with packed.opened(path) as stream:
             return stream.read(_HEAD_BYTES)
@@ -66,7 +66,7 @@ def _head(path: Path) -> bytes:
         raise InputError("data", "the file cannot be read, or not unpacked", "check its permissions, or save it again") from None
 
 
-def _binary_kind(path: Path, head: bytes) -> str | None:
+def _binary_kind(path: Location, head: bytes) -> str | None:
     """The kind of table whose files begin so; None for text and for what is no table."""
     if head.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")) or (head.startswith(b"FEA1") and 0 in head):
         return "feather"

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +24,7 @@ import python_calamine
 from dpsynth_core.foundation.arrow_times import clock_text
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 
 MAX_CELLS = 50_000_000
@@ -34,13 +34,13 @@ _ROWS = 8192
 _REFERENCE = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def sheets(path: Path) -> tuple[str, ...]:
+def sheets(path: Location) -> tuple[str, ...]:
     """The names of the sheets in order. Raises InputError."""
     with _reading(), python_calamine.load_workbook(str(path)) as book:
         return tuple(book.sheet_names)
 
 
-def is_workbook(path: Path) -> bool:
+def is_workbook(path: Location) -> bool:
     """Whether an archive holds a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -50,12 +50,12 @@ def is_workbook(path: Path) -> bool:
     return bool(inside & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
 
 
-def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
     return form.names or _header(_cells(path, form), form)[0]
 
 
-def batches(path: Path, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
+def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """These columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
     cells = _cells(path, form)
     there, at = _header(cells, form)
@@ -77,7 +77,7 @@ def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, .
     return (), 0
 
 
-def _cells(path: Path, form: TableFormat) -> Iterator[list[Any]]:
+def _cells(path: Location, form: TableFormat) -> Iterator[list[Any]]:
     """The rows of the sheet, each from column A."""
     with _reading():
         _check_size(path)
@@ -94,7 +94,7 @@ def _cells(path: Path, form: TableFormat) -> Iterator[list[Any]]:
             yield before + row
 
 
-def _check_size(path: Path) -> None:
+def _check_size(path: Location) -> None:
     """CapacityError for a workbook whose sheets would fill the memory: all cells up to the last one are kept, blank ones too."""
     if not zipfile.is_zipfile(path):
         return

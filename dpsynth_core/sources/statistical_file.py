@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.declared import Declared
 
 _SAS7BDAT = bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -45,7 +45,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """0001-01-01 and 9999-12-31."""
 
 
-def encoding_of(path: Path) -> str:
+def encoding_of(path: Location) -> str:
     """The encoding that the file names, or that its kind and version have. For a suggestion."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
@@ -69,7 +69,7 @@ def path_kind(head: bytes) -> str | None:
     return None
 
 
-def names(path: Path, form: TableFormat) -> tuple[str, ...]:
+def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     """The names of the columns. Raises InputError for a file that cannot be read."""
     return _names(_meta(path), form)
 
@@ -78,7 +78,7 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
     return tuple(_decoded(name, form).strip() for name in meta.column_names)
 
 
-def described(path: Path, form: TableFormat) -> tuple[Declared, ...]:
+def described(path: Location, form: TableFormat) -> tuple[Declared, ...]:
     """What the file says of its columns. No record is read. Raises InputError."""
     meta = _meta(path)
     return tuple(
@@ -94,7 +94,7 @@ def described(path: Path, form: TableFormat) -> tuple[Declared, ...]:
     )
 
 
-def batches(path: Path, form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+def batches(path: Location, form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """These columns, at most `rows` rows at a time. Raises InputError for a damaged file."""
     meta = _meta(path)
     raw = dict(zip(_names(meta, form), meta.column_names, strict=True))
@@ -133,14 +133,14 @@ def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
     return readers[kind]
 
 
-def _opened(path: Path) -> Callable[..., tuple[Any, Any]]:
+def _opened(path: Location) -> Callable[..., tuple[Any, Any]]:
     """The function that reads this file, text as bytes where it can be told to."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     return _reader(head) if _is_portable(head) else partial(_reader(head), encoding=_BYTES)
 
 
-def _meta(path: Path) -> Any:
+def _meta(path: Location) -> Any:
     """What the file says of itself, declared missing values included."""
     reader = _opened(path)
     with path.open("rb") as stream:

@@ -15,6 +15,7 @@ from pathlib import Path
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once, private_file
 from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import key_file
@@ -27,12 +28,17 @@ LOST = "its fingerprint.key is missing, empty or cut off, so that no file that w
 _CHUNK = 1 << 20
 
 
-def of_path(path: Path) -> str:
+def of_path(path: Location) -> str:
     """HMAC-SHA256 of the content of a file, or of every file of a folder, as hex. The name of a single file does not count."""
     digest = hmac.new(_key(), digestmod=sha256)
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    for file in files:
-        digest.update(str(file.relative_to(path)).encode())
+    if isinstance(path, Remote):
+        files: list[Location] = [path] if path.is_file() else sorted(path.inside())
+        names = [str(file).removeprefix(str(path)).lstrip("/") or "." for file in files]
+    else:
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        names = [str(Path(file).relative_to(path)) for file in files]
+    for file, name in zip(files, names, strict=True):
+        digest.update(name.encode())
         digest.update(file.stat().st_size.to_bytes(8, "big"))
         for chunk in _chunks(file, max(WHOLE_FILE_BYTES // len(files), _CHUNK)):
             digest.update(chunk)
@@ -44,12 +50,12 @@ def of_data(data: DataSpec) -> str:
     if data.simulated:
         return hmac.new(_key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
     try:
-        return of_path(Path(data.path))
+        return of_path(located(data.path))
     except OSError:
         raise InputError("data.path", "the file cannot be read", "check its path and permissions") from None
 
 
-def _chunks(file: Path, limit: int) -> Iterator[bytes]:
+def _chunks(file: Location, limit: int) -> Iterator[bytes]:
     """All of a file of at most `limit` bytes; of a larger one, evenly spaced chunks that add up to `limit`."""
     size = file.stat().st_size
     with file.open("rb") as stream:

@@ -72,8 +72,11 @@ READING: list[tuple[str, Any]] = [
     ("data.table", "people"),
     ("data.query", "SELECT 1"),
     ("data.timeout", 60),
+    ("data.engine", "dask"),
+    ("data.scheduler", "tls://host:8786"),
+    ("data.workers", 4),
 ]
-"""What looking at the private file may have suggested."""
+"""What looking at the private file may have suggested, and who counts it."""
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -17,6 +16,7 @@ from dpsynth_core.planning import feasibility, leaks
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy.accountant import Accountant
+from dpsynth_core.sources.locations import located
 from dpsynth_core.store import fingerprints, ledger, looks, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web.data import check_view
@@ -70,7 +70,7 @@ def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
     if data.simulated:
         return ()
     try:
-        stat = Path(data.path).stat()
+        stat = located(data.path).stat()
         mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime))
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so

@@ -1,0 +1,145 @@
+"""Where a file or folder is: a path on this machine, or a URI of an object store that Arrow can open (s3, gs, abfs, hdfs).
+
+A `Remote` has as much of a path as reading takes. Credentials come from the environment or the usual files; `check_path` refuses a URI that
+has some in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, NamedTuple, cast
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from dpsynth_core.foundation.documents import STORES, check_path, is_uri
+from dpsynth_core.foundation.errors import InputError
+
+
+class Status(NamedTuple):
+    """st_size: in bytes. st_mtime: seconds, 0 where the store does not say."""
+
+    st_size: int
+    st_mtime: float = 0.0
+
+
+@dataclass(frozen=True, order=True)
+class Remote(os.PathLike[str]):
+    """A file or folder of an object store. uri: without credentials."""
+
+    uri: str
+
+    def __str__(self) -> str:
+        return self.uri
+
+    def __fspath__(self) -> str:
+        return self.uri
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.inner).name
+
+    @property
+    def stem(self) -> str:
+        return PurePosixPath(self.inner).stem
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.inner).suffix
+
+    @property
+    def filesystem(self) -> pafs.FileSystem:
+        return _opened(self.uri)[0]
+
+    @property
+    def inner(self) -> str:
+        """The path inside the store."""
+        return _opened(self.uri)[1]
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """For reading. Raises OSError."""
+        if mode != "rb":
+            raise ValueError("it can only be read")
+        return cast(BinaryIO, self.filesystem.open_input_file(self.inner))
+
+    def stat(self) -> Status:
+        """Raises OSError."""
+        info = self._info()
+        if info.type == pafs.FileType.NotFound:
+            raise FileNotFoundError
+        return Status(info.size or 0, info.mtime_ns / 1e9 if info.mtime_ns else 0.0)
+
+    def is_file(self) -> bool:
+        return bool(self._info().type == pafs.FileType.File)
+
+    def is_dir(self) -> bool:
+        return bool(self._info().type == pafs.FileType.Directory)
+
+    def absolute(self) -> Remote:
+        return self
+
+    def inside(self) -> Iterator[Remote]:
+        """The files of a folder whose names, and those of their folders, do not begin with a dot or underscore."""
+        plain, _, options = self.uri.partition("?")
+        for info in self.filesystem.get_file_info(pafs.FileSelector(self.inner, recursive=True)):
+            below = PurePosixPath(info.path).relative_to(self.inner)
+            if info.type == pafs.FileType.File and not any(part.startswith((".", "_")) for part in below.parts):
+                yield Remote(f"{plain.rstrip('/')}/{quote(str(below))}{'?' * bool(options)}{options}")
+
+    def _info(self) -> pafs.FileInfo:
+        return self.filesystem.get_file_info(self.inner)
+
+
+Location = Path | Remote
+
+
+def located(place: str | os.PathLike[str]) -> Location:
+    """What a text names. Raises InputError for a URI that nothing can open, or with credentials in it."""
+    if isinstance(place, Path | Remote):
+        return place
+    text = os.fspath(place)
+    if text.startswith("file://"):
+        return Path(unquote(text.removeprefix("file://")))
+    if not is_uri(text):
+        return Path(text)
+    if text.partition("://")[0].lower() not in STORES:
+        raise InputError("data.path", "it is no address of an object store that is known", f"use {', '.join(f'{s}://' for s in STORES)}")
+    check_path(text, "data.path")
+    return Remote(text)
+
+
+def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[str]]:
+    """Where Arrow finds files of one table: the file system, None for this machine's, and the paths in it."""
+    if places and isinstance(places[0], Remote):
+        return places[0].filesystem, [inner(place) for place in places]
+    return None, [inner(place) for place in places]
+
+
+def inner(place: Location) -> str:
+    """What its file system calls it."""
+    return place.inner if isinstance(place, Remote) else str(place)
+
+
+
+@lru_cache(maxsize=10_000)
+def _opened(uri: str) -> tuple[pafs.FileSystem, str]:
+    scheme, _, rest = uri.partition("://")
+    where, slash, inner = rest.partition("?")[0].partition("/")
+    options = rest.partition("?")[2]
+    store = _store(f"{scheme}://{where}/{'?' * bool(options)}{options}")
+    return store[0], f"{store[1].rstrip('/')}{slash}{unquote(inner)}".rstrip("/")
+
+
+@lru_cache(maxsize=64)
+def _store(uri: str) -> tuple[pafs.FileSystem, str]:
+    try:
+        store: tuple[pafs.FileSystem, str] = pafs.FileSystem.from_uri(uri)
+    except (pa.ArrowException, OSError, ValueError):
+        remedy = "check its parts, and give credentials in the environment or the usual files"
+        raise InputError("data.path", "the object store cannot be opened", remedy) from None
+    return store
