@@ -17,8 +17,8 @@ def sample_reading(headline: Headline) -> str:
     """The error as something that everybody has a feeling for: the size of a random sample. "" where no certificate says it."""
     if headline.sample is None:
         return ""
-    there = "more than there are" if headline.sample >= headline.people else f"of about {headline.people:,.0f}"
-    return f"On average about as accurate as a random sample of {headline.sample:,.0f} records would be, {there}."
+    there = f"there are {'only ' if headline.sample >= headline.people else ''}about {headline.people:,.0f}"
+    return f"On average about as accurate as a random sample of {headline.sample:,.0f} records would be; {there}."
 
 
 def sentence(headline: Headline) -> str:

@@ -10,7 +10,7 @@ from dpsynth_core.report.facts import percent
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NAMED = 4
-_ENOUGH = f"at most {LIMIT:.0%} of the people are counted in a wrong cell"
+_ENOUGH = f"(at most {LIMIT:.0%} of the people counted in a wrong cell, with 95 % confidence for each)"
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
     GAUSSIAN: "noisy answers (Gaussian, no rows)",
@@ -34,7 +34,7 @@ def reasons(verdict: Verdict) -> str:
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     advice = "" if verdict.kind == PUBLISH else " Fewer tables, fewer or wider groups, or a larger budget would help."
-    return f"{_count(verdict)} good enough: {_ENOUGH}, with 95 % confidence for each.{_exceptions(verdict)}{advice}"
+    return f"{_count(verdict)} good enough {_ENOUGH}.{_exceptions(verdict)}{advice}"
 
 
 def _count(verdict: Verdict) -> str:
