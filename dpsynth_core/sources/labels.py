@@ -6,17 +6,17 @@ knows the table fills it in (`vocabulary.declared`).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import files
 from dpsynth_core.sources.formats import STATISTICAL, TableFormat
+from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.vocabulary.domain import LABELS
 
 
-def declared_domain(path: Path, form: TableFormat) -> dict[str, Any]:
+def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
     """The JSON of a domain with all columns in file order. Raises InputError."""
     if form.kind == "jsonl":
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")

@@ -100,6 +100,22 @@ def test_how_a_file_is_written_is_suggested_and_restated(tmp_path: Path) -> None
     assert (again.columns, again.section.get("decimal", ".")) == (("a", "b", "c"), ".")
 
 
+def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:
+    app = first_visit()
+    app.file_uploader[0].set_value(("people.csv", CSV, "text/csv")).run()
+    assert not [element for element in app.text_input if element.label.startswith("Address of its scheduler")]
+    field(app, "button_group", "Who counts it?").set_value("dask").run()
+    field(app, "text_input", "Address of its scheduler").set_value("tls://host:8786").run()
+    assert (stored()["data"]["engine"], stored()["data"]["scheduler"]) == ("dask", "tls://host:8786")
+    field(app, "text_input", "Address of its scheduler").set_value("host").run()
+    assert "no address of a Dask scheduler" in words(app)
+    assert stored()["data"]["scheduler"] is None
+    field(app, "text_input", "Address of its scheduler").set_value("tls://host:8786").run()
+    field(app, "button_group", "Who counts it?").set_value(None).run()
+    assert (stored()["data"]["engine"], stored()["data"]["scheduler"]) == (None, None)
+    assert not app.exception
+
+
 def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
     content = io.BytesIO()
     with xlsxwriter.Workbook(content) as book:

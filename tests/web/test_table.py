@@ -12,8 +12,9 @@ import pytest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.demo import ROWS, demo_domain
+from dpsynth_core.sources.locations import Remote
 from dpsynth_core.store import projects
-from dpsynth_core.web.data import project_table
+from dpsynth_core.web.data import engine_view, project_table
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
 
@@ -72,6 +73,36 @@ def test_a_path_is_opened_where_it_lies(tmp_path: Path, project: str) -> None:
     place.write_bytes(CSV)
     assert project_table.from_path(f"file://{place}", only_this_machine=True).section["path"] == str(place)
     assert projects.uploads("local", project) == ()
+
+
+def test_an_address_is_opened_for_whoever_runs_the_server_alone(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert project
+    opened: list[object] = []
+    monkeypatch.setattr(project_table, "_inspect", lambda place, source: opened.append((place, source)))
+    project_table.from_path("s3://bucket/people.csv", only_this_machine=True)
+    assert opened == [(Remote("s3://bucket/people.csv"), "path")]
+    with pytest.raises(InputError, match="may not be opened"):
+        project_table.from_path("s3://bucket/people.csv", only_this_machine=False)
+    with pytest.raises(InputError, match="holds a user name") as refused:
+        project_table.from_path("s3://key:secret@bucket/people.csv", only_this_machine=True)
+    assert "secret" not in str(refused.value)
+
+
+def test_reading_a_table_anew_keeps_who_counts_it(tmp_path: Path, project: str) -> None:
+    assert project
+    (tmp_path / "people.csv").write_bytes(CSV)
+    table = project_table.from_path(str(tmp_path / "people.csv"), only_this_machine=True)
+    data = table.section | {"engine": "dask", "scheduler": "tls://host:8786"}
+    draft = {"data": data, "wizard": {"source": "path", "label": "people.csv"}}
+    assert project_table.reread(draft, missing_markers=["?"]).section == data | {"missing_markers": ["?"]}
+
+
+def test_what_is_typed_as_a_scheduler_is_an_address_or_nothing() -> None:
+    assert engine_view.address(" ") is None
+    assert engine_view.address(" tls://host:8786 ") == "tls://host:8786"
+    for text in ("host:8786", "tls://me:secret@host:8786", "http://host"):
+        with pytest.raises(InputError, match="no address of a Dask scheduler"):
+            engine_view.address(text)
 
 
 @pytest.mark.parametrize("text", ["", "people.csv", "/no/such/file.csv", "/"])

@@ -14,7 +14,7 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
-from dpsynth_core.web.data import plan_first, project_table, reading_view, uploads
+from dpsynth_core.web.data import engine_view, plan_first, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
@@ -68,7 +68,7 @@ def _path(_: Current) -> None:
     def take() -> None:
         _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
 
-    fields.text("File or folder on this machine", "wizard.path", placeholder="/data/stays.parquet, or a folder of such files")
+    fields.text("File or folder on this machine, or address", "wizard.path", placeholder="/data/stays.parquet, a folder, or s3://bucket/stays")
     st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
 
 
@@ -111,6 +111,7 @@ def _chosen(here: Current) -> None:
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
     if KINDS[data["kind"]].is_file:
         reading_view.panel(here, data, _reread)
+        engine_view.panel(here)
 
 
 def _reread(**changes: Any) -> None:

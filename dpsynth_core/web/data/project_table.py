@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
+from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
@@ -23,6 +24,7 @@ from dpsynth_core.sources import demo, files, guess, labels, outside
 from dpsynth_core.sources import survey as surveys
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
+from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.survey import Survey
@@ -71,6 +73,8 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     shown = text.strip().removeprefix("file://")
     if not shown:
         raise InputError("path", "it is empty", "write the path of a table file, or of a folder of them")
+    if is_uri(shown):
+        return _from_store(shown, only_this_machine)
     path = Path(shown).expanduser()
     if not path.is_absolute():
         raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
@@ -79,6 +83,13 @@ def from_path(text: str, only_this_machine: bool) -> Table:
         return _inspect(path, "path")
     except OSError:
         raise InputError("path", "it cannot be read", "check its permissions") from None
+
+
+def _from_store(uri: str, only_this_machine: bool) -> Table:
+    """Of an object store, with the credentials of whoever runs this server: so for that person alone. Raises InputError."""
+    if not only_this_machine or os.environ.get(ROOTS):
+        raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask whoever runs this server")
+    return _inspect(located(uri), "path")
 
 
 def simulated() -> Table:
@@ -91,7 +102,9 @@ def reread(draft: Draft, **changes: Any) -> Table:
     form = TableFormat.of({**draft["data"], **changes})
     path, wizard = draft["data"]["path"], draft["wizard"]
     files.check(path, form)
-    return Table(form.section(path), files.column_names(path, form), wizard["source"], wizard["label"], _declared(Path(path), form))
+    engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
+    section = form.section(path) | engine
+    return Table(section, files.column_names(path, form), wizard["source"], wizard["label"], _declared(located(path), form))
 
 
 def sheets(draft: Draft) -> tuple[str, ...]:
@@ -199,13 +212,13 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
     return guess.propose(path, form, is_public=True).value
 
 
-def _inspect(path: Path, source: str) -> Table:
+def _inspect(path: Location, source: str) -> Table:
     form = files.sniff(path)
     files.check(path, form)
     return Table(form.section(path), files.column_names(path, form), source, path.name, _declared(path, form))
 
 
-def _declared(path: Path, form: TableFormat) -> tuple[dict[str, Any], ...]:
+def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
     """What such a file can say of its columns: no record is read for it."""
     if form.kind not in _DECLARING:
         return ()
