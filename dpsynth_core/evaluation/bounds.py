@@ -72,9 +72,14 @@ def bounds(
     share = _TOTAL_SHARE * alpha if total.sigma else 0.0
     doubt, inner = total.doubt(1 - share), 1 - (alpha - share)
     bounded: dict[Clique, Bound] = {}
+    with_column: dict[str, list[set[str]]] = {name: [] for name in domain.names}
+    for measured in (set(m.clique) for m in measurements):  # a wide table has far more marginals than measurements contain
+        for name in measured:
+            with_column[name].append(measured)
     for clique, fractions in published.items():
         answer = fractions * total.value
-        pair = supported(domain, measurements, clique, answer, inner, doubt if rows else None)
+        contained = not clique or any(measured.issuperset(clique) for measured in with_column[clique[0]])
+        pair = supported(domain, measurements, clique, answer, inner, doubt if rows else None) if contained else None
         support = SUPPORTED
         if pair is None and clique in considered:
             last, candidate = considered[clique]

@@ -69,14 +69,23 @@ class Workload:
 
     @cached_property
     def closure_cells(self) -> int:
-        """Number of cells of all marginals of the closure together, without listing it where the workload has a short form."""
+        """Number of cells of all marginals of the closure together."""
+        return self._over_closure({attribute.name: attribute.size for attribute in self.domain})
+
+    @cached_property
+    def closure_tables(self) -> int:
+        """Number of marginals of the closure."""
+        return self._over_closure(dict.fromkeys(self.domain.names, 1))
+
+    def _over_closure(self, sizes: Mapping[str, int]) -> int:
+        """The product of the columns' numbers, added up over the closure, without listing it where the workload has a short form."""
         form = _compact_form(self)
         if form is None:
-            return self._cells_of({part for r in self.weights for size in range(1, len(r) + 1) for part in combinations(r, size)})
+            parts = {part for r in self.weights for size in range(1, len(r) + 1) for part in combinations(r, size)}
+            return sum(math.prod([sizes[name] for name in part]) for part in parts)
         column = form.get("column")
-        around = 0 if column is None else self.domain[column].size
-        sums = _cells_by_order([attribute.size for attribute in self.domain if attribute.name != column], form["k"])
-        return sum(sums[1:]) if column is None else sum(sums[1:-1]) + around * sum(sums[:-1])
+        sums = _cells_by_order([size for name, size in sizes.items() if name != column], form["k"])
+        return sum(sums[1:]) if column is None else sum(sums[1:-1]) + sizes[column] * sum(sums[:-1])
 
     def _cells_of(self, cliques: Iterable[Clique]) -> int:
         sizes = {attribute.name: attribute.size for attribute in self.domain}

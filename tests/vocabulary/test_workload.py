@@ -158,3 +158,4 @@ def test_cells_of_the_closure_are_known_without_listing_it(form: dict[str, objec
     assert read.closure_cells == sum(domain.cells(clique) for clique in read.closure())
     picked = replace(read, weights=dict.fromkeys(read.weights, 2.0))  # no short form says this
     assert picked.closure_cells == read.closure_cells
+    assert picked.closure_tables == read.closure_tables == len(read.closure())
