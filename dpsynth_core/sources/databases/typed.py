@@ -71,13 +71,18 @@ def check_edges(attribute: Attribute) -> None:
 def _number_code(words: Words, attribute: Attribute, values: Any, kind: str, notation: Notation) -> Any:
     arrow, double = _as_double(words, attribute, values, kind)
     if attribute.about.form is Form.LISTED or attribute.dtype not in (*_NUMERIC, "duration"):
-        read = {"integer": _whole, "float": _float}.get(kind, Decimal)
+        read = {"integer": _whole, "float": _float}.get(kind, _decimal)
         readable = _read(read, _texts(attribute, notation))
         if kind == "float":
             return _float_code(words, attribute, values.cast("float64"), readable, notation)
         return _by_values(attribute, values, arrow, [value for value in readable if _fits(value, arrow)], notation)
     if attribute.dtype == "duration":
-        return _lasting(words, attribute, double, kind, notation)
+        if kind != "integer" and (notation.decimal != "." or notation.thousands):
+            remedy = "cast it to bigint or to text in a view or query"
+            raise InputError(column_field(attribute.name), "durations with a fraction are not read where texts have other marks", remedy)
+        readable = _read({"integer": _whole, "float": _float}.get(kind, _decimal), sorted(notation.missing_markers))
+        marked = [value for value in readable if _fits(value, arrow) and _text_of(value, arrow) in notation.missing_markers]
+        return _lasting(words, attribute, double, [words.double(float(value)) for value in marked])
     exact = all(abs(edge) < 2**53 for edge in attribute.edges)
     if kind == "integer" and attribute.is_number and exact and not notation.marked_numbers:
         whole = bins(attribute, lambda edge: values >= math.ceil(edge), lambda edge: values >= math.floor(edge) + 1)
@@ -180,6 +185,12 @@ def _float(text: str) -> float:
     return value
 
 
+def _decimal(text: str) -> Decimal:
+    if not (value := Decimal(text)).is_finite():
+        raise ValueError
+    return value
+
+
 def _fits(value: Any, arrow: pa.DataType) -> bool:
     try:
         pa.array([value], arrow)
@@ -215,12 +226,11 @@ def _time_bins(attribute: Attribute, values: Any, kind: str) -> Any:
     return bins(attribute, reaches, reaches)
 
 
-def _lasting(words: Words, attribute: Attribute, number: Any, kind: str, notation: Notation) -> Any:
-    """Numbers of so many microseconds each, cut to whole ones towards 0."""
-    some = _read({"integer": _whole, "float": _float}.get(kind, Decimal), sorted(notation.missing_markers))
-    marked = [words.double(float(value)) for value in some if _is_marker(value, kind, notation)]
-    usable = number.notnull() & ~number.isin(marked) if marked else number.notnull()
-    return ibis.cases((usable, counted(words, attribute, number, attribute.code_for_missing)), else_=attribute.code_for_missing)
+def _lasting(words: Words, attribute: Attribute, number: Any, marked: list[Any]) -> Any:
+    """Numbers of so many microseconds each, cut to whole ones towards 0. marked: those that mean missing."""
+    absent = number.isnull() | number.isnan() if words.has_nan else number.isnull()
+    absent = absent | number.isin(marked) if marked else absent
+    return ibis.cases((absent, attribute.code_for_missing), else_=counted(words, attribute, number, attribute.code_for_unlisted))
 
 
 def counted(words: Words, attribute: Attribute, number: Any, unread: Any) -> Any:
@@ -230,11 +240,9 @@ def counted(words: Words, attribute: Attribute, number: Any, unread: Any) -> Any
     whole = ibis.cases((micros >= words.double(0), micros.floor().cast("float64")), else_=micros.ceil().cast("float64"))
     inside = bins(attribute, lambda edge: whole >= words.double(edge * unit), lambda edge: whole > words.double(edge * unit))
     usable = (micros < words.double(_LARGEST)) & (micros > words.double(-_LARGEST))
-    return ibis.cases((usable, inside), else_=unread)
+    in_reach = (number < words.double(1e30)) & (number > words.double(-1e30))  # larger products end a statement in some databases
+    return ibis.cases((in_reach, ibis.cases((usable, inside), else_=unread)), else_=unread)
 
 
-def _is_marker(value: Any, kind: str, notation: Notation) -> bool:
-    """Whether the text of the number is a marker."""
-    arrow = {"integer": pa.int64(), "float": pa.float64()}.get(kind)
-    text = str(pa.array([value], arrow).cast(pa.string())[0].as_py())
-    return text in notation.missing_markers
+def _text_of(value: Any, arrow: pa.DataType) -> str:
+    return str(pa.array([value], arrow).cast(pa.string())[0].as_py())
