@@ -1,0 +1,154 @@
+"""What a release costs as its table grows: counting, the mechanism after counting, and the rows, made and written.
+
+    python -m benchmarks.many_rows --rows 10000 100000 1000000
+    python -m benchmarks.many_rows --rows 1000000 --written 10000000
+
+Simulated people, all pairs of their columns, AIM; noise and rows are seeded. As many rows are written as the table has, or as --written
+says, as CSV and as Parquet, to a temporary folder. Each table is measured in a process of its own, with one thread of linear algebra; the
+people are simulated before that. Processor seconds, because other processes take wall time too. Needs Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.programs import OURS, versions
+from benchmarks.table import RESULTS
+from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.foundation import threads
+from dpsynth_core.inference.rows import in_random_order
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.steps import Finished, RowModel
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.release.document import write_csv, write_parquet
+from dpsynth_core.sources.arrow import ArrowSource
+from dpsynth_core.sources.demo import demo_domain, simulate
+from dpsynth_core.sources.drawn import DrawnRows
+from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.workload import all_kway
+
+DELTA = 1e-9
+CHUNK_ROWS = 250_000
+STEPS = ("counting", "mechanism", "rows", "their marginals", "CSV", "Parquet")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """rows: of the table. written: synthetic ones. cpu, wall: seconds by step. peak_mb: the largest resident set so far, by step."""
+
+    rows: int
+    written: int
+    cpu: dict[str, float] = field(default_factory=dict)
+    wall: dict[str, float] = field(default_factory=dict)
+    peak_mb: dict[str, float] = field(default_factory=dict)
+    load: float = 0.0
+
+    @contextmanager
+    def of(self, step: str) -> Iterator[None]:
+        cpu, wall = time.process_time(), time.perf_counter()
+        yield
+        self.cpu[step], self.wall[step] = round(time.process_time() - cpu, 2), round(time.perf_counter() - wall, 2)
+        self.peak_mb[step] = round(_peak_mb())
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    threads.limit()
+    costs = [_in_own_process(rows, options.written or rows, options.epsilon) for rows in options.rows]
+    path = options.results / "many_rows.json"
+    earlier = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []
+    now = {(cost.rows, cost.written) for cost in costs}
+    tables = [*(one for one in earlier if (one["rows"], one["written"]) not in now), *map(asdict, costs)]
+    record = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "epsilon": options.epsilon, "versions": versions(OURS)}
+    record["tables"] = sorted(tables, key=lambda one: (one["written"], one["rows"]))
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(_markdown(record), encoding="utf-8")
+    print(_markdown(record))
+    return 0
+
+
+def measured(rows: int, written: int, epsilon: float, folder: str) -> Cost:
+    """One table from the file to the files of its synthetic rows."""
+    cost, place, domain = Cost(rows, written, load=os.getloadavg()[0]), Path(folder), demo_domain()
+    workload, mechanism = all_kway(domain, 2), registry.configured(registry.get("aim"), {})
+    accountant, path = mechanism.card.accountant, place / "people.parquet"
+    rho = accountant.rho_from(epsilon, DELTA)
+    kernel = PrivacyKernel(ArrowSource(domain, path, sniff(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
+    with cost.of("counting"):
+        kernel.prepare([*workload.cliques, *((name,) for name in domain.names)])
+    with cost.of("mechanism"):
+        *_, finished = mechanism.steps(kernel, workload)
+    rng, model = np.random.default_rng(1), cast(RowModel, cast(Finished, finished).model)
+    with cost.of("rows"):
+        codes = in_random_order(model.rows(written, workload.weights, rng), rng)
+    with cost.of("their marginals"):
+        Evidence(domain, codes, (), float(rows)).published(workload.cliques)
+    values = DrawnRows(domain, codes, rng.bit_generator.state, 1)
+    for step, write in (("CSV", write_csv), ("Parquet", write_parquet)):
+        with cost.of(step), (place / step).open("wb") as stream:
+            write(values, stream)
+    return cost
+
+
+def write_people(path: Path, rows: int) -> None:
+    """A Parquet file of simulated people, one row group per chunk."""
+    schema = pa.Schema.from_pandas(simulate(1000, seed=0), preserve_index=False)
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, CHUNK_ROWS):
+            frame = simulate(min(CHUNK_ROWS, rows - start), seed=start)
+            writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
+
+
+def _peak_mb() -> float:
+    """Largest resident set of this process since it began (the kernel's VmHWM)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
+
+
+def _in_own_process(rows: int, written: int, epsilon: float) -> Cost:
+    with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1) as pool:
+        write_people(Path(folder) / "people.parquet", rows)
+        return pool.apply(measured, (rows, written, epsilon, folder))
+
+
+def _markdown(record: dict[str, Any]) -> str:
+    about = f"Processor seconds of each step; {record['cores']} cores, {record['day']}, revision {record['versions']['revision']}."
+    heads = ("rows of the table", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
+    lines = [f"{about} AIM, all pairs, epsilon {record['epsilon']:g}.", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    for one in record["tables"]:
+        cells = [f"{one['rows']:,}", f"{one['written']:,}", *(f"{one['cpu'][step]:.1f}" for step in STEPS)]
+        cells += [f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.many_rows", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000], help="of the tables")
+    parser.add_argument("--written", type=int, help="synthetic rows (default: as many as the table has)")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
