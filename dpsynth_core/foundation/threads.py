@@ -1,8 +1,7 @@
 """How many threads linear algebra has: one, unless the environment says otherwise.
 
 Our products are many and small. Two threads of one product wait for each other in a loop, and where another process has one of their
-processors, each of them waits for as long as that one is taken. NumPy's library reads these names when
-it is loaded, and only then.
+processors, each of them waits for as long as that one is taken. NumPy's library reads these names when it is loaded, and only then.
 """
 
 from __future__ import annotations

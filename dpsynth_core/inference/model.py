@@ -102,8 +102,10 @@ class GraphicalModel:
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
         the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
-        places = rows.generate(self.structure, self.calibration.potentials, n, rng)
-        return self.folding.codes(refined(self.folding.model, self._folded, places, marginals, rng), rng)
+        places = refined(
+            self.folding.model, self._folded, rows.generate(self.structure, self.calibration.potentials, n, rng), marginals, rng
+        )
+        return self.folding.codes(places, rng)
 
 
 def refined(

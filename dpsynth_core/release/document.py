@@ -210,7 +210,8 @@ def load(directory: Path) -> Release:
     obj = json.loads((directory / DOCUMENT).read_bytes())
     if not (directory / CODES).exists():
         return from_json(obj)
-    return from_json(obj, np.load(directory / CODES, allow_pickle=False), StoredRows(directory / ROWS_PARQUET))
+    codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at
+    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET))
 
 
 def plain(value: Any) -> Any:
