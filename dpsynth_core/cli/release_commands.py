@@ -80,8 +80,10 @@ def add(commands: Commands) -> None:
 
 def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.sources import confined
+    from dpsynth_core.sources.databases.address import is_address
 
-    confined.prepare(options.data)  # while the rest is imported
+    if not is_address(str(options.data)):
+        confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.mechanisms import registry
     from dpsynth_core.planning.spec import UNNAMED, Spec

@@ -200,7 +200,7 @@ def _of_history(releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[L
         yield Leak(
             "same-file",
             Severity.HIGH,
-            "The same file was charged to another population",
+            "The same table was charged to another population",
             "These are the same people under two names: their losses add up, but the ledger caps them apart.",
             "Give this project the population name that was used before.",
             "data",

@@ -120,6 +120,11 @@ class DataSpec(TableSpec):
         """Whether it is a file or a folder of files."""
         return KINDS[self.kind].is_file
 
+    @property
+    def counts_alone(self) -> bool:
+        """Whether counts are all that comes out of it, as of a database."""
+        return KINDS[self.kind].counts_alone
+
 
 def _known_file(kind: str) -> str:
     if kind not in KINDS or not KINDS[kind].is_file:

@@ -76,7 +76,7 @@ def plan(spec: Spec) -> Plan:
 
 def _names_the_table_twice(spec: Spec) -> bool:
     """Whether its public table is the private one."""
-    if spec.public is None or spec.data.simulated:
+    if spec.public is None or not spec.data.is_file:
         return False
     return public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
 

@@ -33,7 +33,7 @@ class TableKind:
     skips_rows: whether a row may be no record because of what it says, so that how many there are is not public even where persons replace
     each other. check: whether the columns of a domain, and that of persons, can be counted exactly, where a kind of table does not promise
     it; raises InputError. base_name: what is published of where it is. survey: what in these columns cannot be read, for the curator's eyes
-    before the charge; None where everything can.
+    before the charge; None where everything can. counts_alone: whether counts are all that comes out of it, no record and no value.
     """
 
     label: str
@@ -42,6 +42,7 @@ class TableKind:
     survey: Callable[[Section, Sequence[str], str | None], Zoned[Survey]] | None = None
     simulated: bool = False
     skips_rows: bool = False
+    counts_alone: bool = False
     check: Callable[[Section, Domain, str | None], None] | None = None
     base_name: Callable[[str], str] = documents.base_name
 
@@ -160,7 +161,9 @@ KINDS: Mapping[str, TableKind] = {
     "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file),
     "stata": TableKind("Stata", _open_file, _file_columns, _survey_file),
     "sas": TableKind("SAS", _open_file, _file_columns, _survey_file),
-    "database": TableKind("database", _open_database, _database_columns, check=_check_database, base_name=_database_name),
+    "database": TableKind(
+        "database", _open_database, _database_columns, counts_alone=True, check=_check_database, base_name=_database_name
+    ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }

@@ -30,7 +30,7 @@ def charged(plan: Plan, execute: Callable[[str, Callable[[], None]], None], warn
     try:
         charge = ledger.charge_of(plan, run, fingerprints.of_data(spec.data))
         for name in () if spec.data.simulated else ledger.same_file_elsewhere(charge.fingerprint, spec.population):
-            warn(f"the same file was charged to the population {name!r}: these are the same people, and their losses add up")
+            warn(f"the same table was charged to the population {name!r}: these are the same people, and their losses add up")
         with transaction() as db:
             jobs.reconcile(db)
             jobs.submit(db, job, charge)

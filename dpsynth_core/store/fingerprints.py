@@ -7,6 +7,7 @@ nobody can test a guessed table against it, nor see whether two runs had the sam
 from __future__ import annotations
 
 import hmac
+import json
 import secrets
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -15,6 +16,7 @@ from pathlib import Path
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import made_once, private_file
 from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.locations import Location, Remote, located
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
@@ -46,9 +48,15 @@ def of_path(path: Location) -> str:
 
 
 def of_data(data: DataSpec) -> str:
-    """The fingerprint of what a spec names; simulated tables, which are no files, have one too. Raises InputError for a missing file."""
+    """The fingerprint of what a spec names; simulated tables, which are no files, have one too. Raises InputError for a missing file.
+
+    A database is recognised by its address with the table or query, not by its content, which never leaves it as a whole.
+    """
     if data.simulated:
         return hmac.new(_key(), f"simulated {data.kind}".encode(), sha256).hexdigest()
+    if not data.is_file:
+        place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
+        return hmac.new(_key(), place.encode(), sha256).hexdigest()
     try:
         return of_path(located(data.path))
     except OSError:

@@ -190,7 +190,7 @@ def _of_lines(outcome: Outcome, replays: bool) -> Iterator[str]:
         yield f"a line has more than {LONGEST_LINE} characters"
     if outcome.code == REFUSED:
         errors = [line for line in lines if line.startswith("error: ")]
-        others = [line for line in lines if not line.startswith(("error: ", "warning: the same file"))]
+        others = [line for line in lines if not line.startswith(("error: ", "warning: the same table"))]
         if replays:
             others = [line for line in others if not line.startswith(_PROGRESS)]
         if len(errors) != 1 or others:

@@ -223,11 +223,6 @@ def test_types_that_are_not_counted_exactly_are_refused_before_the_charge(type_:
     assert refused.value.field == "column 'number'"
 
 
-def test_values_cannot_be_learnt_where_texts_would_have_to_leave() -> None:
-    with pytest.raises(InputError, match="learnt"):
-        counting.check({"path": "none.duckdb", "table": "t"}, Domain((Attribute.unknown("x", "categorical"),)), Notation(), None)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_connection_writes_nothing(engine: str, tmp_path: Path) -> None:
     section = database_tables.section(engine, tmp_path, pa.table({"a": [1]}))

@@ -34,6 +34,15 @@ class Address:
         return self.engine in SUFFIXES
 
     @property
+    def identity(self) -> str:
+        """The same for every way to write the address of a database, whoever connects to it."""
+        if self.is_file:
+            return f"{self.engine}:{Path(self.place).resolve()}"
+        parts = urlsplit(self.place)
+        service = dict(parse_qsl(parts.query)).get("service", "")
+        return f"{self.engine}:{parts.hostname or ''}:{parts.port or ''}:{unquote(parts.path)}:{service}"
+
+    @property
     def base_name(self) -> str:
         """What is published of it: the name of the database, or of its file."""
         return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name

@@ -28,6 +28,7 @@ from dpsynth_core.vocabulary.names import column_field, trimmed
 DEFAULT_TIMEOUT = 3600
 """Seconds that one statement may take."""
 _LOOK_EVERY = 0.1
+_NO_ANSWER = ("data", "the database did not answer a statement", "check that it runs, that the table is there, and the timeout")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Connection:
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Everything that a statement returns. A signal ends it: then Interrupted is raised. InputError if the database refuses."""
+        with _failures(*_NO_ANSWER):
+            return self.fetch(statement)
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """The same, but raises what the database does."""
         raw = self._raw
         return self._watched(lambda: list(_cursor(raw, self.address.engine, statement).fetchall()))
 
@@ -72,7 +78,8 @@ class Connection:
         def work() -> None:
             _cursor(raw, self.address.engine, statement)
 
-        self._watched(work)
+        with _failures(*_NO_ANSWER):
+            self._watched(work)
 
     def columns(self, select: str) -> list[Column]:
         """The columns of a SELECT. Reads no record. InputError."""
@@ -111,9 +118,8 @@ class Connection:
             raise
         finally:
             ended_late.cancel()
-        with _failures("data", "the database did not answer a statement", "check that it runs, that the table is there, and the timeout"):
-            if failure:
-                raise failure[0]
+        if failure:
+            raise failure[0]
         return answer[0]
 
     def _cancel(self) -> None:
@@ -283,7 +289,7 @@ def _postgres_columns(connection: Connection, select: str) -> list[Column]:
     described = connection.ibis.con.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
     types = [(column.name, column.type_code, column._fmod) for column in described]
     asked = ", ".join(f"format_type({code}, {modifier})" for _, code, modifier in types)
-    names = connection.rows(f"SELECT {asked}")[0]
+    names = connection.fetch(f"SELECT {asked}")[0]
     return [Column(name, _postgres_kind(kind), kind) for (name, _, _), kind in zip(types, names, strict=True)]
 
 
@@ -298,7 +304,7 @@ def _postgres_kind(name: str) -> str:
 
 
 def _duckdb_columns(connection: Connection, select: str) -> list[Column]:
-    rows = connection.rows(f"DESCRIBE {select}")
+    rows = connection.fetch(f"DESCRIBE {select}")
     return [Column(name, _duckdb_kind(kind), kind) for name, kind, *_ in rows]
 
 

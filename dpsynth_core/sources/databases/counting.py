@@ -204,10 +204,6 @@ class _Kept:
 
 def check(section: Mapping[str, Any], domain: Domain, notation: Notation, person_column: str | None) -> None:
     """Whether everything can be counted exactly: types alone are looked at, no record. InputError."""
-    unknown = next((attribute for attribute in domain if attribute.most), None)
-    if unknown is not None:
-        remedy = "list them, or export the table to a file"
-        raise InputError(column_field(unknown.name), "values cannot be learnt in a database, out of which texts would have to come", remedy)
     source = DatabaseSource(domain, section, notation, person_column)
     source.prepare()
     source.close()

@@ -14,19 +14,21 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
-from dpsynth_core.web.data import engine_view, plan_first, project_table, reading_view, uploads
+from dpsynth_core.web.data import database_table, database_view, engine_view, plan_first, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
-UPLOAD, PATH, PLAN, DEMO = "upload", "path", "plan", "demo"
+UPLOAD, PATH, DATABASE, PLAN, DEMO = "upload", "path", database_table.SOURCE, "plan", "demo"
 WAYS = {
     UPLOAD: ":material/upload_file: Upload",
     PATH: ":material/folder_open: By path",
+    DATABASE: ":material/database: A database",
     PLAN: ":material/edit_note: Plan first",
     DEMO: ":material/groups: Simulated demo",
 }
+_REMOVING = {UPLOAD: "Deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
 NEW = "A new population…"
 TABLE = "table"
 """The place of what is wrong with a table."""
@@ -35,8 +37,9 @@ TABLE = "table"
 def source(here: Current, beginning: Callable[[Current], None]) -> None:
     """Where the table is, and how it is read. beginning: draws how to begin without one."""
     with frame.card("The sensitive table", help="It stays on this machine. Nothing on this page spends privacy budget."):
-        way = fields.choice("Where is it?", "wizard.way", tuple(WAYS), WAYS, kind="segmented", label_visibility="collapsed")
-        {UPLOAD: _upload, PATH: _path, PLAN: beginning, DEMO: _demo}[way](here)
+        ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
+        way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
+        {UPLOAD: _upload, PATH: _path, DATABASE: _database, PLAN: beginning, DEMO: _demo}[way](here)
         frame.refused_at(TABLE)
         if "data" in here.draft:
             _chosen(here)
@@ -68,8 +71,14 @@ def _path(_: Current) -> None:
     def take() -> None:
         _take(partial(project_table.from_path, fields.value("wizard.path", ""), session.only_this_machine()))
 
-    fields.text("File or folder on this machine, or address", "wizard.path", placeholder="/data/stays.parquet, a folder, or s3://bucket/stays")
+    fields.text(
+        "File or folder on this machine, or address", "wizard.path", placeholder="/data/stays.parquet, a folder, or s3://bucket/stays"
+    )
     st.button("Open", icon=":material/folder_open:", key="open_path", on_click=take)
+
+
+def _database(here: Current) -> None:
+    database_view.choosing(here, TABLE, _take)
 
 
 def _demo(here: Current) -> None:
@@ -107,15 +116,21 @@ def _chosen(here: Current) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {code(here.draft['wizard']['label'])}", width="content")
         st.caption(f"{kind}, {len(columns)} columns", width="content")
-        what = "Deletes the uploaded file from this machine." if here.draft["wizard"]["source"] == UPLOAD else "The file stays where it is."
+        what = _REMOVING.get(here.draft["wizard"]["source"], "The file stays where it is.")
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
     if KINDS[data["kind"]].is_file:
         reading_view.panel(here, data, _reread)
         engine_view.panel(here)
+    elif project_table.gives_counts_alone(here.draft):
+        reading_view.texts_panel(here, data, _restate)
 
 
 def _reread(**changes: Any) -> None:
     _take(lambda: project_table.reread(session.current().draft, **changes))
+
+
+def _restate(**changes: Any) -> None:
+    _take(lambda: project_table.restated(session.current().draft, **changes))
 
 
 def unit(here: Current) -> None:
@@ -241,6 +256,10 @@ def survey(here: Current) -> None:
     """How many lines cannot be read as the file is said to be written; never kept."""
     if project_table.is_simulated(here.draft):
         return
+    if project_table.gives_counts_alone(here.draft):
+        with frame.card("Can every line be read?"):
+            st.caption(database_view.NO_SURVEY)
+        return
     with frame.card("Can every line be read?", Zone.CURATOR, "Exact counts of your table, for your eyes only: they are not published."):
         if not st.toggle("Look at every line", key=f"{here.project}:survey", value=project_table.is_small(here.draft)):
             st.caption("Reads the whole table once. Nothing is charged.")
@@ -258,6 +277,10 @@ def survey(here: Current) -> None:
 
 def preview(here: Current) -> None:
     """The first rows, only when asked for; never kept."""
+    if project_table.gives_counts_alone(here.draft):
+        with frame.card("First rows"):
+            st.caption(database_view.NO_PREVIEW)
+        return
     simulated = project_table.is_simulated(here.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     with frame.card("First rows", zone):

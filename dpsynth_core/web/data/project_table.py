@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,12 +17,14 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
+from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zoned, curator_only, public
+from dpsynth_core.foundation.zones import Zoned, combine, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, files, guess, labels, outside
 from dpsynth_core.sources import survey as surveys
+from dpsynth_core.sources.databases.address import is_address
 from dpsynth_core.sources.files import TableFormat
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.locations import Location, located
@@ -73,12 +76,14 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     shown = text.strip().removeprefix("file://")
     if not shown:
         raise InputError("path", "it is empty", "write the path of a table file, or of a folder of them")
+    if is_address(shown):
+        raise InputError("path", "it is a database", "choose “A database” above")
     if is_uri(shown):
         return _from_store(shown, only_this_machine)
     path = Path(shown).expanduser()
     if not path.is_absolute():
         raise InputError("path", "it does not start at the top of the file system", "write the whole path, such as /home/me/table.csv")
-    _check_place(path.resolve(), only_this_machine)
+    check_place(path.resolve(), only_this_machine)
     try:
         return _inspect(path, "path")
     except OSError:
@@ -105,6 +110,13 @@ def reread(draft: Draft, **changes: Any) -> Table:
     engine = {name: draft["data"][name] for name in ("engine", "scheduler", "workers") if draft["data"].get(name) is not None}
     section = form.section(path) | engine
     return Table(section, files.column_names(path, form), wizard["source"], wizard["label"], _declared(located(path), form))
+
+
+def restated(draft: Draft, **changes: Any) -> Table:
+    """The same table of a database, whose texts are written otherwise. Raises InputError for marks that do not go together."""
+    section, wizard = {**draft["data"], **changes}, draft["wizard"]
+    TableFormat.of(section)
+    return Table(section, tuple(wizard["columns"]), wizard["source"], wizard["label"], tuple(wizard["declared"]))
 
 
 def sheets(draft: Draft) -> tuple[str, ...]:
@@ -153,11 +165,16 @@ def is_simulated(draft: Mapping[str, Any]) -> bool:
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
+def gives_counts_alone(draft: Mapping[str, Any]) -> bool:
+    """Whether no record and no value can be looked at, as in a database."""
+    return "data" in draft and KINDS[draft["data"]["kind"]].counts_alone
+
+
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """The first rows, as the file has them. Raises InputError if the file is gone or cannot be read."""
     if is_simulated(draft):
         return public(demo.simulate(rows=PREVIEW_ROWS))
-    form, path = TableFormat.of(draft["data"]), draft["data"]["path"]
+    path, form = _file(draft)
     batches = [batch.slice(0, PREVIEW_ROWS) for batch in islice(files.open_batches(path, form, files.column_names(path, form)), 1)]
     if not batches:
         raise InputError("data", "it has no rows", "choose another table")
@@ -167,12 +184,14 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 def survey(draft: Draft) -> Zoned[Survey]:
     """What in the draft's own table cannot be read as it is said to be written: curator-only. Raises InputError if it cannot be read at
     all."""
-    data, columns, person = draft["data"], draft["wizard"]["columns"], draft["unit"]["person_column"]
-    return surveys.survey(data["path"], TableFormat.of(data), columns, person if person in columns else None)
+    columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
+    return surveys.survey(*_file(draft), columns, person if person in columns else None)
 
 
 def is_small(draft: Draft) -> bool:
     """Whether the draft's table is there and can be looked through in no time."""
+    if not KINDS[draft["data"]["kind"]].is_file:
+        return False
     try:
         return sum(path.stat().st_size for path in files.table_files(draft["data"]["path"])) <= SMALL_BYTES
     except (InputError, OSError):
@@ -183,21 +202,28 @@ def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
     """What each column of the draft's own table looks like, or only some: curator-only, unless the people are simulated."""
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a, ("It is declared by the simulation.",)) for a in demo.demo_domain()))
-    return guess.propose(draft["data"]["path"], TableFormat.of(draft["data"]), only=only)
+    return guess.propose(*_file(draft), only=only)
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
     """What of each column has no cell in the domain (see `outside.fit`): curator-only, unless the people are simulated.
 
-    Columns whose values are to be learnt have whatever there is.
+    Columns whose values are to be learnt have whatever there is. In a database it is counted how many there are, and not seen which;
+    columns of codes have no cells there that could tell.
     """
-    known = tuple(attribute for attribute in domain if not attribute.most)
+    counted = gives_counts_alone(draft)
+    known = tuple(attribute for attribute in domain if not attribute.most and not (counted and attribute.is_coded))
     if not known:
         return public(())
     domain = Domain(known)
     if is_simulated(draft):
         return public(outside.fit(domain, demo.simulate(), TableFormat()).value)
-    return outside.fit(domain, draft["data"]["path"], TableFormat.of(draft["data"]))
+    if counted:
+        unfolded = Domain(tuple(attribute.unfolded() for attribute in known))
+        source = KINDS[draft["data"]["kind"]].open(draft["data"], unfolded, None, 1)
+        counts = true_counts(source, [(name,) for name in unfolded.names])
+        return combine(partial(outside.of_counts, domain), counts)
+    return outside.fit(domain, *_file(draft))
 
 
 def with_marker(draft: Draft, text: str) -> list[str]:
@@ -210,6 +236,13 @@ def look_at_public(path: Path) -> tuple[Guess, ...]:
     form = files.sniff(path)
     files.check(path, form)
     return guess.propose(path, form, is_public=True).value
+
+
+def _file(draft: Mapping[str, Any]) -> tuple[str, TableFormat]:
+    """Where the draft's table lies and how it is written. InputError for a table that is no file."""
+    if gives_counts_alone(draft):
+        raise InputError("data", "no record and no value leaves a database", "look at it with the database’s own program")
+    return draft["data"]["path"], TableFormat.of(draft["data"])
 
 
 def _inspect(path: Location, source: str) -> Table:
@@ -226,7 +259,7 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
     return tuple(entries)
 
 
-def _check_place(path: Path, only_this_machine: bool) -> None:
+def check_place(path: Path, only_this_machine: bool) -> None:
     """Nothing in our own store or around it; and where others can reach the server, only the folders named for that."""
     roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine

@@ -18,6 +18,7 @@ from dpsynth_core.sources.guess import Guess
 from dpsynth_core.sources.public import FIELD, Differences
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell.document import Draft
 
 SHELF: projects.Shelf = "public"
@@ -83,6 +84,6 @@ def look(section: dict[str, Any]) -> tuple[Guess, ...]:
 
 
 def _check_not_private(path: Path, draft: Draft) -> None:
-    private = draft.get("data", {}).get("path")
+    private = "" if project_table.gives_counts_alone(draft) else draft.get("data", {}).get("path")
     if private and Path(private).exists() and public.is_same_table(path, Path(private)):
         raise InputError(FIELD, "this is the private table itself; it was not kept here", "choose a table that is public already, or none")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -23,6 +23,13 @@ _DECIMAL_NAMES = {".": "Point  1234.5", ",": "Comma  1234,5"}
 _THOUSANDS_NAMES = {"": "Nothing", ",": "Comma  1,234", ".": "Point  1.234", " ": "Space  1 234", "'": "Apostrophe  1'234"}
 _TIME_NAMES = dict(zip(TIME_FORMATS, ("08:30", "0830", "08.30", "8h30"), strict=True))
 _DATE_NAMES = {form: form for form in DATE_FORMATS}
+
+_NUMBERS_AND_DATES = (
+    ("Decimal mark", "decimal", _DECIMAL_NAMES, None),
+    ("Between thousands", "thousands", _THOUSANDS_NAMES, None),
+    ("Dates", "date_format", _DATE_NAMES, "Dates such as 2023-12-31 are always understood."),
+)
+_TIMES = ("Times of day", "time_format", _TIME_NAMES, "Times such as 08:30 are always understood.")
 
 Reread = Callable[..., None]
 """Takes what is stated now, by the names of the draft's "data"."""
@@ -45,7 +52,7 @@ def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
         elif form.applies("encoding"):
             _choice(here, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
         if form.kind in WRITTEN_AS_TEXT:
-            _values(here, reread)
+            _values(here, reread, (*_NUMBERS_AND_DATES, _TIMES))
         if form.applies("names"):
             _header(here, form, reread)
         _missing(here, data, reread)
@@ -67,17 +74,21 @@ def _summary(form: TableFormat) -> str:
     return f"Read as {separator}-separated, {project_table.ENCODING_NAMES.get(form.encoding, 'another encoding')}{marks}"
 
 
-def _values(here: Current, reread: Reread) -> None:
+def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None:
+    """What can be stated of a table in a database: how its columns of text are written."""
+    with st.expander("How texts in it are written", icon=":material/tune:"):
+        st.caption(
+            "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
+        )
+        _values(here, restate, _NUMBERS_AND_DATES)
+        _missing(here, data, restate)
+
+
+def _values(here: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
-    decimal, thousands, dates, times = st.columns(4)
-    with decimal:
-        _choice(here, "Decimal mark", "decimal", _DECIMAL_NAMES, reread)
-    with thousands:
-        _choice(here, "Between thousands", "thousands", _THOUSANDS_NAMES, reread)
-    with dates:
-        _choice(here, "Dates", "date_format", _DATE_NAMES, reread, "Dates such as 2023-12-31 are always understood.")
-    with times:
-        _choice(here, "Times of day", "time_format", _TIME_NAMES, reread, "Times such as 08:30 are always understood.")
+    for place, (label, name, names, help) in zip(st.columns(len(stated)), stated, strict=True):
+        with place:
+            _choice(here, label, name, names, reread, help)
 
 
 def _sheet(here: Current, reread: Reread) -> None:

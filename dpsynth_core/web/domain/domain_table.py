@@ -195,7 +195,7 @@ def _declared(row: Mapping[str, Any]) -> Attribute:
         return Attribute.coded(name, _whole(name, row["bins"], "the number of codes (under Bins)"))
     if kind in LISTED:
         if not row["values"] and not KINDS[kind].grouped:
-            raise InputError(column_field(name), "its values are not listed yet", "list them, let them be learnt, or choose another kind")
+            raise InputError(column_field(name), "its values are not listed yet", "list them, or choose where they come from")
         fields = _cells(row) | ({"dtype": row["dtype"]} if "dtype" in KINDS[kind].fields else {})
         return Attribute.listed(name, kind, row["values"], labels=row["labels"], hierarchy=_grouping(row), **fields)
     if not str(row["lower"]).strip() or not str(row["upper"]).strip():

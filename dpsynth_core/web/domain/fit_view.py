@@ -40,6 +40,10 @@ _OFFER = (
     "file spells differently is counted as “other”."
 )
 _WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
+_IN_A_DATABASE = (
+    "In a database it is counted how many values have no place, not which they are: no value leaves it. Columns of the kind “codes” are "
+    "left out: every number has a place there."
+)
 HELP = (
     "Reads the private records without noise, for this screen only. Correcting how labels are written, or how missing is written, gives "
     "nobody away; adding values that only the records could tell makes this a domain that was read from the data."
@@ -92,6 +96,8 @@ def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: Ta
         decision = fields.value(_DECISION)
         if decision != _MADE:
             st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
+        if project_table.gives_counts_alone(here.draft):
+            st.caption(_IN_A_DATABASE)
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
             st.button(label, key=_BUTTON, icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
@@ -103,8 +109,9 @@ def section(here: Current, rows: Sequence[Row], comparison: Comparison, take: Ta
 
 
 def _shown(here: Current, rows: Sequence[Row], comparison: Comparison, take: TakeRow, add: AddValues) -> str:
+    counted = project_table.gives_counts_alone(here.draft)
     if comparison is None:
-        st.caption("A large table: it is read when you press the button.")
+        st.caption("It is counted when you press the button." if counted else "A large table: it is read when you press the button.")
         return ""
     if isinstance(comparison, InputError):
         frame.refused(comparison)
@@ -156,7 +163,7 @@ def _in_words(one: ColumnFit) -> str:
         shown = ", ".join(f"{code(value, 30)} {count:,}" for value, count in one.values[:_SHOWN])
         more = f" and {len(one.values) - _SHOWN:,} other values" if len(one.values) > _SHOWN else ""
         fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} go to “other”"
-        parts.append(f"{fate}: {shown}{more}.")
+        parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
     return " ".join(parts)
 
 

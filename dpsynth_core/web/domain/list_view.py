@@ -20,7 +20,7 @@ ORIGIN_NAMES = {
     "learnt": "to be learnt",
     "codebook": "codebook",
     "public": "public table",
-    "labels": "file’s labels",
+    "labels": "table’s labels",
     "data": "read from the data",
 }
 _NAME_LENGTH = 40

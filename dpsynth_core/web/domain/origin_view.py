@@ -21,7 +21,7 @@ TYPED, USUAL, LABELS, LEARN, READ = "typed", "usual", "labels", "learnt", "data"
 _NAMES = {
     TYPED: "Typed or pasted",
     USUAL: "A usual list or bounds",
-    LABELS: "The labels of the file",
+    LABELS: "Labels or types of the table",
     LEARN: "Learn them for a share of the budget",
     READ: "Read them from the data",
 }
@@ -31,11 +31,18 @@ READING = (
     "this. The release is marked for good, and needs a sentence from you on why it is harmless."
 )
 
+IN_A_DATABASE = (
+    "Values in a database are neither learnt nor read: they would have to leave it. Type or paste them, take a usual list, load a "
+    "codebook, or export the table to a file."
+)
+
 
 def choice(here: Current, row: Row) -> str:
     """The way that is chosen; choosing to learn, or the labels, is done at once."""
-    ways = [TYPED, USUAL, *([LABELS] if _labelled(here, row) else []), *([LEARN] if _learnable(row) else [])]
-    ways += [READ] if _has_records(here) else []
+    counted = project_table.gives_counts_alone(here.draft)
+    ways = [TYPED, USUAL, *([LABELS] if _labelled(here, row) else [])]
+    ways += [LEARN] if row["most"] or (_learnable(row) and not counted) else []
+    ways += [READ] if _has_records(here) and not counted else []
     key = f"{here.project}:way:{row['column']}"
     if row["most"] or st.session_state.get(key) not in ways or st.session_state[key] == LEARN:
         st.session_state[key] = LEARN if row["most"] else row["origin"] if row["origin"] in ways else TYPED
@@ -48,6 +55,8 @@ def choice(here: Current, row: Row) -> str:
             draft_rows.change_row(row["column"], domain_table.learning(row, domain_table.DEFAULT_MOST if way == LEARN else 0))
 
     way: str = st.selectbox("Values from", ways, format_func=_NAMES.get, key=key, on_change=changed, help=_HELP)
+    if counted:
+        st.caption(f":material/database: {IN_A_DATABASE}")
     return way
 
 

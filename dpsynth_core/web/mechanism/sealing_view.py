@@ -70,8 +70,8 @@ def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:
     if data.simulated:
         return ()
     try:
-        stat = located(data.path).stat()
-        mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime))
+        stat = located(data.path).stat() if data.is_file else None
+        mark = _fingerprint(data.model_dump_json(), (stat.st_size, stat.st_mtime)) if stat else fingerprints.of_data(data)
     except (OSError, InputError):
         return ()  # the file is gone: submitting will say so
     return ledger.same_file_elsewhere(mark, but)

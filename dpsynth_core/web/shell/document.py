@@ -5,8 +5,9 @@ mechanism, output),
 each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
-    source    "upload" | "path" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
+    source    "upload" | "path" | "database" | "demo" | "plan"; label: what to call the table on screen; columns: its column names
     declared  what the table's file says of its columns: types and labels (`sources.labels`)
+    database  {"address", "tables", "form", "table", "query", "timeout"} as they stand on the Data page, chosen or not yet
     planned   the columns of a plan that was made before there was a table; source is then "plan" until one is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
     several   whether a person may own several rows
@@ -198,7 +199,7 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
-        raise InputError("data", "no table is chosen yet", "upload one, give its path, take the demo, or begin with a codebook")
+        raise InputError("data", "no table is chosen yet", "upload one, give its path or database, take the demo, or begin with a codebook")
     person = draft["unit"]["person_column"]
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "it is not chosen", "choose the column that tells people apart")
@@ -213,6 +214,8 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 def _check_domain(draft: Mapping[str, Any]) -> None:
     table_columns, stated = set(columns(draft)), domain(draft)
     plans.check_person(stated, draft["unit"]["person_column"])
+    if KINDS[draft.get("data", _LATER)["kind"]].counts_alone:
+        plans.check_known(stated)
     for name in stated.names:
         if name not in table_columns:
             raise InputError(column_field(name), "the table has no such column", "drop it, or choose the table it comes from")

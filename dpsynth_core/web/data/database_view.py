@@ -1,0 +1,107 @@
+"""Choosing a table of a database on the Data page: its address, then a table of the catalogue or a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.databases import address as addresses
+from dpsynth_core.sources.databases import connect
+from dpsynth_core.web.data import database_table
+from dpsynth_core.web.data.database_table import BY_NAME, BY_QUERY
+from dpsynth_core.web.data.project_table import Table
+from dpsynth_core.web.shell import fields, refusals, session
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code
+
+NO_SURVEY = (
+    "Not needed for a database: it has no lines that could be cut off or run together. Columns that cannot be counted exactly are refused "
+    "before anything is charged."
+)
+NO_PREVIEW = (
+    "Not available for a database: no record leaves it. The Domain page has the names and types of its columns, which is all that a plan "
+    "needs. Whoever has to see rows uses the database’s own program; what is chosen because of them leaks, and no budget counts that."
+)
+LOG = (
+    "The database’s own log may contain the statements: names of columns, the public categories and edges of the domain, your query. It "
+    "contains no counts and no values of records."
+)
+_STATED = "wizard.database"
+_PASSWORD = "Never with a password: PostgreSQL takes it from PGPASSWORD, .pgpass or a service file of whoever runs this server."
+_FORMS = {BY_NAME: ":material/table: A table or view", BY_QUERY: ":material/code: A query"}
+_TIMEOUT_HELP = (
+    f"Left empty: {connect.DEFAULT_TIMEOUT:,}. A statement that takes longer is ended, and with it the run, which stays charged."
+)
+
+Take = Callable[[Callable[[], Table]], None]
+"""Makes what it is given the project's table."""
+
+
+def choosing(here: Current, place: str, take: Take) -> None:
+    """The address, and what to count there. place: where refusals are shown."""
+    key = f"{here.project}:database_address"
+    known = fields.value(_STATED, {})
+    st.session_state.setdefault(key, known.get("address", ""))
+    st.text_input(
+        "Address of a database, or its file on this machine",
+        key=key,
+        placeholder="postgresql://host:5432/hospital or /data/people.duckdb",
+        help=_PASSWORD,
+    )
+    look = "secondary" if known else "primary"
+    st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(key, place), type=look)
+    st.caption(f":material/history_edu: {LOG}")
+    if known:
+        _what(known, take)
+
+
+def _connect(key: str, place: str) -> None:
+    """Read the catalogue. An address that is refused may hold a password: it is kept nowhere, not even in its field."""
+
+    def act() -> None:
+        text = st.session_state[key].strip()
+        st.session_state[key] = ""
+        try:
+            addresses.read(text)
+        except InputError as error:
+            raise InputError("address", error.problem, error.remedy) from None
+        st.session_state[key] = text
+        tables = database_table.catalogue(text, session.only_this_machine())
+        known = fields.value(_STATED, {})
+        further = known if known.get("address") == text else {}
+        table = further.get(BY_NAME) if further.get(BY_NAME) in tables else None
+        fields.store(_STATED, {**further, "address": text, "tables": tables, BY_NAME: table})
+
+    refusals.attempt(place, act)
+
+
+def _what(known: dict[str, Any], take: Take) -> None:
+    tables = known["tables"]
+    name = database_table.shown(addresses.read(known["address"]))
+    st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
+    form = fields.choice("What is counted?", f"{_STATED}.form", (BY_NAME, BY_QUERY), _FORMS, kind="segmented")
+    if form == BY_NAME:
+        names = {None: "Choose a table…"}
+        fields.choice(
+            "Table or view", f"{_STATED}.table", [None, *tables], names, help="The names alone come from the database’s catalogue."
+        )
+    else:
+        fields.paragraph(
+            "One SELECT whose rows are the records",
+            f"{_STATED}.query",
+            placeholder="SELECT age, sex, region FROM stays WHERE year = 2024",
+            help="It runs over a read-only connection. Functions that it calls are your responsibility.",
+        )
+    with st.expander("How long a statement may take", icon=":material/timer:"):
+        fields.number("Seconds", f"{_STATED}.timeout", database_table.seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
+    st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type="primary")
+
+
+def _stated() -> Table:
+    """What stands on the page, looked at. Raises InputError."""
+    if f"{_STATED}.timeout" in fields.value("wizard.typed", {}):
+        raise InputError("seconds", "what is typed there cannot be used", "correct it, or leave it empty")
+    return database_table.chosen(fields.value(_STATED), session.only_this_machine())

@@ -1,0 +1,279 @@
+"""A table of a database through the pages: chosen, described, checked and released; what needs records says that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.sources.databases import connect
+from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, runs, worker
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.data import database_table, database_view, project_table
+from dpsynth_core.web.domain import origin_view
+from dpsynth_core.web.shell import document, session
+from tests.app.demo_project import draft, finished_run, open_page, project, words
+from tests.sources import database_tables
+
+DOMAIN = {
+    "version": 1,
+    "attributes": [
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 79, "width": 20, "missing": False, "other": False},
+        {"name": "member", "kind": "categorical", "dtype": "bool", "categories": ["false", "true"]},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> str:
+    """The path of a database with a table, a view and 600 people, of whom 75 are older than the domain says."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("CREATE TABLE people AS SELECT (i % 80 + (i % 8 = 0)::INT * 80)::INT AS age, i % 3 = 0 AS member FROM range(600) r(i)")
+        made.execute("CREATE VIEW adults AS SELECT * FROM people WHERE age >= 18")
+    return str(path)
+
+
+@pytest.fixture
+def described(people: str) -> str:
+    """A project over that table, ready to run."""
+    section = {"kind": "database", "path": people, "table": "people", "missing_markers": ["?"]}
+    fields = draft(domain=DOMAIN, data=section, population="Members")
+    fields["wizard"] |= {"source": "database", "label": "people in people.duckdb", "columns": ["age", "member"], "people": None}
+    return project(**fields)
+
+
+def stored() -> dict[str, Any]:
+    return dict(projects.list(LOCAL_OWNER)[0].draft)
+
+
+def field(app: AppTest, kind: str, label: str) -> Any:
+    return next(element for element in app.get(kind) if element.label.startswith(label))
+
+
+def connected(address: str) -> AppTest:
+    """The Data page after Connect."""
+    app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
+    field(app, "button_group", "Where is it?").set_value("database").run()
+    field(app, "text_input", "Address of a database").set_value(address).run()
+    return app.button(key="connect_database").click().run()
+
+
+def test_from_the_data_page_to_a_finished_release(people: str) -> None:
+    app = connected(people)
+    assert field(app, "selectbox", "Table or view").options == ["Choose a table…", "adults", "people"]
+    assert database_view.LOG in words(app)
+    field(app, "selectbox", "Table or view").select("people").run()
+    field(app, "text_input", "Seconds").set_value("60").run()
+    app.button(key="use_database").click().run()
+    assert not app.exception
+    assert (stored()["data"]["path"], stored()["data"]["table"], stored()["data"]["timeout"]) == (people, "people", 60)
+    assert stored()["wizard"]["columns"] == ["age", "member"]
+    for text in ("people in people.duckdb", database_view.NO_SURVEY, database_view.NO_PREVIEW):
+        assert text in words(app)
+    assert not [toggle.label for toggle in app.toggle]
+    field(app, "text_input", "Name of the population").set_value("Members").run()
+    app.button(key="next_data").click().run()
+    rows = {row["column"]: row for row in stored()["wizard"]["rows"]}
+    assert (rows["age"]["kind"], rows["member"]["values"]) == ("integer", ["false", "true"])
+    place = projects.list(LOCAL_OWNER)[0].id
+    projects.save(LOCAL_OWNER, place, draft(domain=DOMAIN, population="Members", data=stored()["data"], wizard=stored()["wizard"]))
+    run = finished_run(place)
+    assert (run.state, run.error) == ("done", "")
+    results = open_page("results", place)
+    results.toggle[0].set_value(True).run()
+    assert not results.exception
+    assert not results.error, [error.value for error in results.error]
+    assert looks.of(LOCAL_OWNER, place) == ("truth",)
+
+
+def test_a_query_is_counted_and_what_is_no_query_is_refused(people: str) -> None:
+    app = connected(people)
+    field(app, "button_group", "What is counted?").set_value("query").run()
+    for query, problem in (
+        ("", "Query: none is given"),
+        ("DROP TABLE people", "Query: it is not one SELECT"),
+        ("SELECT age FROM nobody", "Table: the table or query cannot be read"),
+    ):
+        field(app, "text_area", "One SELECT").set_value(query).run()
+        app.button(key="use_database").click().run()
+        assert problem in words(app).replace("**", "")
+        assert "data" not in stored()
+    field(app, "text_area", "One SELECT").set_value("SELECT age AS years FROM people").run()
+    app.button(key="use_database").click().run()
+    assert (stored()["data"]["query"], stored()["wizard"]["columns"]) == ("SELECT age AS years FROM people", ["years"])
+    assert "A query in people.duckdb" in words(app)
+    field(app, "selectbox", "Decimal mark").select(",").run()
+    assert stored()["data"]["decimal"] == ","
+    app.button(key="remove_table").click().run()
+    assert "data" not in stored()
+    assert Path(people).exists()
+
+
+def test_a_table_that_is_gone_and_a_timeout_that_is_no_number_are_refused(people: str) -> None:
+    app = connected(people)
+    field(app, "selectbox", "Table or view").select("adults").run()
+    field(app, "text_input", "Seconds").set_value("soon").run()
+    app.button(key="use_database").click().run()
+    assert "cannot be used" in words(app)
+    field(app, "text_input", "Seconds").set_value("").run()
+    with duckdb.connect(people) as made:
+        made.execute("DROP VIEW adults")
+    app.button(key="use_database").click().run()
+    assert "the table or query cannot be read" in words(app)
+    assert "data" not in stored()
+
+
+@pytest.mark.parametrize("address", ["postgresql://ann:s3cret@host/db", "postgresql://host/db?password=s3cret", "host=h password=s3cret"])
+def test_a_password_in_the_address_is_refused_and_kept_nowhere(address: str) -> None:
+    app = connected(address)
+    assert app.error
+    assert "Address" in app.error[0].value
+    assert field(app, "text_input", "Address of a database").value == ""
+    assert "s3cret" not in words(app)
+    assert "s3cret" not in str(stored())
+    assert "s3cret" not in str(app.session_state._state.filtered_state)
+
+
+def test_a_database_that_is_not_there_is_refused_and_its_address_can_be_corrected(tmp_path: Path) -> None:
+    app = connected(str(tmp_path / "none.duckdb"))
+    assert "there is no such file" in words(app)
+    assert field(app, "text_input", "Address of a database").value.endswith("none.duckdb")
+    assert "database" not in stored()["wizard"]
+
+
+def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="may not be opened"):
+        database_table.catalogue(people, only_this_machine=False)
+    with pytest.raises(InputError, match="may not be opened"):
+        database_table.chosen({"address": people, "table": "people"}, only_this_machine=False)
+    with pytest.raises(InputError, match="may not be opened"):  # our own store is a database, too
+        database_table.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
+    with pytest.raises(InputError, match="whole path"):
+        database_table.catalogue("people.duckdb", only_this_machine=True)
+    with pytest.raises(InputError, match="A database"):
+        project_table.from_path(people, only_this_machine=True)
+    monkeypatch.setattr(session, "only_this_machine", lambda: False)
+    app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
+    assert not [way for way in field(app, "button_group", "Where is it?").options if "database" in str(way)]
+    monkeypatch.setenv(project_table.ROOTS, str(tmp_path))
+    assert database_table.catalogue(people, only_this_machine=True) == ["adults", "people"]
+    with pytest.raises(InputError, match="may not be opened"):
+        database_table.catalogue("postgresql://host/db", only_this_machine=True)
+
+
+def test_the_domain_page_counts_what_does_not_fit_and_offers_neither_learning_nor_reading(described: str) -> None:
+    app = open_page("domain", described)
+    assert origin_view.IN_A_DATABASE in words(app)
+    assert not {"learnt", "data"} & set(field(app, "selectbox", "Values from").options)
+    assert not [button for button in app.button if "Learn" in button.label]
+    app.button(key="compare").click().run()
+    assert not app.exception
+    assert "75 values (12.5%) would count as the nearest group" in words(app)
+    assert "not which they are" in words(app)
+    assert looks.of(LOCAL_OWNER, described) == ("outside",)
+    app.button(key=f"{described}:mend:age:aside").click().run()
+    assert stored()["domain"]["attributes"][0]["other"] is True
+
+
+def test_values_that_were_to_be_learnt_close_the_page_once_the_table_is_in_a_database(described: str) -> None:
+    learnt = {"name": "member", "kind": "categorical", "discover": True, "most": 8}
+    later = stored()
+    section, plan = later.pop("data"), {"version": 1, "attributes": [DOMAIN["attributes"][0], learnt]}
+    later["wizard"]["planned"] = ["age", "member"]
+    projects.save(LOCAL_OWNER, described, later | {"domain": plan})
+    assert not open_page("domain", described).button(key="next_domain").disabled
+    projects.save(LOCAL_OWNER, described, stored() | {"data": section})
+    app = open_page("domain", described)
+    assert app.button(key="next_domain").disabled
+    assert "cannot be learnt in a database" in words(app)
+
+
+def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
+    app = connected(people)
+    field(app, "selectbox", "Table or view").select("people").run()
+    field(app, "button_group", "Where is it?").set_value("plan").run()
+    field(app, "text_area", "Or paste names").set_value("age\nregion").run()
+    app.button(key="plan_columns").click().run()
+    field(app, "button_group", "Where is it?").set_value("database").run()
+    app.button(key="use_database").click().run()
+    said = words(app).replace("` ", "").replace(" `", "")
+    assert "The plan has columns that this table lacks: region." in said
+    assert "This table has columns that the plan does not name: member." in said
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_other_databases_are_chosen_the_same_way(engine: str, tmp_path: Path) -> None:
+    section = database_tables.section(engine, tmp_path, pa.table({"age": [1, 2], "sex": ["f", "m"]}))
+    assert section["table"] in database_table.catalogue(section["path"], only_this_machine=True)
+    table = database_table.chosen({"address": section["path"], "table": section["table"]}, only_this_machine=True)
+    assert table.columns == ("age", "sex")
+    assert [entry["kind"] for entry in table.declared] == ["categorical" if engine == "sqlite" else "integer", "categorical"]
+
+
+def test_records_are_asked_of_no_database(described: str) -> None:
+    kept = projects.load(LOCAL_OWNER, described).draft
+    for ask in (project_table.preview, project_table.survey, project_table.look):
+        with pytest.raises(InputError, match="leaves a database"):
+            ask(dict(kept))  # type: ignore[operator]
+    assert not project_table.is_small(dict(kept))
+
+
+def test_a_table_charged_for_other_people_is_recognised_by_its_address(people: str, described: str) -> None:
+    other = projects.create(LOCAL_OWNER, "Others", draft(**{**stored(), "population": "Others"})).id
+    assert finished_run(described).state == "done"
+    assert "was charged to another population" in words(open_page("mechanism", other))
+    marks = {
+        fingerprints.of_data(DataSpec(kind="database", path=path, table=table, query=query))
+        for path, table, query in (
+            (people, "people", None),
+            (f"duckdb://{people}", "people", None),
+            (people, "adults", None),
+            (people, None, "SELECT 1"),
+            ("postgresql://ann@host:5432/db", "people", None),
+            ("postgresql://host:5432/db?sslmode=require", "people", None),
+        )
+    }
+    assert len(marks) == 4
+
+
+def test_cancelling_a_run_ends_the_running_statement(described: str, people: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT 1 AS age, true AS member FROM n"
+    data = {"kind": "database", "path": people, "query": slow}
+    projects.save(LOCAL_OWNER, described, stored() | {"data": data})
+    run = runs.submit(LOCAL_OWNER, described, document.spec(stored(), "Trial"))
+    asked: list[str] = []
+
+    def numbers(connection: connect.Connection, statement: str, columns: int) -> Any:
+        asked.append(statement)
+        looked = signalled_after(3)
+        monkeypatch.setattr(interrupts, "check", lambda: next(looked))
+        return original(connection, statement, columns)
+
+    original = connect.Connection.numbers
+    monkeypatch.setattr(connect.Connection, "numbers", numbers)
+    worker.work(jobs.claim(run))
+    assert len(asked) == 1
+    assert runs.get(LOCAL_OWNER, run).state == "cancelled"
+    assert ledger.spent("Members").releases == 1
+
+
+def signalled_after(looks: int) -> Iterator[None]:
+    """What a statement sees of a signal that comes while it runs."""
+    for _ in range(looks):
+        yield
+    raise interrupts.Interrupted
