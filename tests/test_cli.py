@@ -106,6 +106,7 @@ def test_the_release_document_says_how_it_was_made() -> None:
     stored = release()
     assert stored["private"] is True
     settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8, "merge_below": 3.0}
+    settings["column_noise"] = 0.04
     assert stored["spec"]["mechanism"] == {"name": "aim", "settings": settings}
     assert stored["spec"]["unit"]["relation"] == "replace"
     assert stored["rows"]["count"] == 300
@@ -450,7 +451,7 @@ def test_how_the_table_is_written_is_stated_or_said_to_be_assumed(capsys: pytest
     Path("other.json").write_text(json.dumps(DOMAIN).replace('"m"', '"é"'))
     stated = ["--encoding", "cp1252", "--delimiter", "semicolon", "--quoting", "none", "--missing", "", "--missing", "-9"]
     stated += ["--decimal", "comma"]
-    stated += ["--thousands", "none", "--date-format", "dd.mm.yyyy"]
+    stated += ["--thousands", "none", "--date-format", "dd.mm.yyyy", "--time-format", "hh:mm"]
     assert synthesize(*stated, "--seed", "1", data="other.csv", domain="other.json") == 0
     assert "assumed" not in capsys.readouterr().err
     assert set(pd.read_csv("out/synthetic.csv")["sex"]) == {"f", "é"}
