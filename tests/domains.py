@@ -64,10 +64,10 @@ def day_attributes(draw: st.DrawFn, name: str = "d") -> Attribute:
 
 @st.composite
 def time_attributes(draw: st.DrawFn, name: str = "t") -> Attribute:
-    """Timestamps, times of day and durations of every precision, of the years that files of all programs hold."""
+    """Timestamps, times of day and durations of every precision, of years that files of all programs hold and that have days for bins."""
     kind, precision = draw(st.sampled_from(["timestamp", "time", "duration"])), draw(st.sampled_from(list(MICROSECONDS)))
     values = {
-        "timestamp": st.datetimes(datetime(1901, 1, 1), datetime(2200, 1, 1)),
+        "timestamp": st.datetimes(datetime(1901, 1, 1), datetime(2170, 1, 1)),
         "time": st.times(),
         "duration": st.timedeltas(timedelta(days=-400), timedelta(days=400)),
     }[kind]
