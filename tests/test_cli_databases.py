@@ -42,6 +42,17 @@ def test_a_release_is_made_and_names_neither_host_nor_table_nor_query(tmp_path: 
     assert '"kind": "database"' in text
 
 
+def test_a_table_on_a_server_is_charged_and_recognised(
+    tmp_path: Path, domain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    section = database_tables.section("postgresql", tmp_path, RECORDS)
+    for population in ("people", "others"):
+        (tmp_path / population).mkdir()
+        released(tmp_path / population, domain, section["path"], "--table", section["table"], "--population", population)
+    assert "the same table was charged to the population 'people'" in capsys.readouterr().err
+
+
 def test_a_password_is_refused_and_not_repeated(domain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for address in ("postgresql://ann:s3cret@host/db", "postgres://ann:s3/cr@et@host/db", "postgresql://host/db?password=s3cret"):
         code = main(["synthesize", address, "--table", "t", "--domain", domain, "--epsilon", "1", "--out", str(tmp_path / "out")])

@@ -186,6 +186,7 @@ def test_the_domain_page_counts_what_does_not_fit_and_offers_neither_learning_no
     assert "75 values (12.5%) would count as the nearest group" in words(app)
     assert "not which they are" in words(app)
     assert looks.of(LOCAL_OWNER, described) == ("outside",)
+    duckdb.connect(stored()["data"]["path"]).close()  # whoever fills the database is not kept out
     app.button(key=f"{described}:mend:age:aside").click().run()
     assert stored()["domain"]["attributes"][0]["other"] is True
 

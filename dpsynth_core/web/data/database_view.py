@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.databases import connect
-from dpsynth_core.web.data import database_table
+from dpsynth_core.web.data import database_table, project_table
 from dpsynth_core.web.data.database_table import BY_NAME, BY_QUERY
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import fields, refusals, session
@@ -55,7 +55,7 @@ def choosing(here: Current, place: str, take: Take) -> None:
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(key, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
     if known:
-        _what(known, take)
+        _what(known, take, "secondary" if project_table.gives_counts_alone(here.draft) else "primary")
 
 
 def _connect(key: str, place: str) -> None:
@@ -78,7 +78,8 @@ def _connect(key: str, place: str) -> None:
     refusals.attempt(place, act)
 
 
-def _what(known: dict[str, Any], take: Take) -> None:
+def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary"]) -> None:
+    """The table or query, and how long counting it may take. look: of the button that takes it."""
     tables = known["tables"]
     name = database_table.shown(addresses.read(known["address"]))
     st.markdown(f":green[:material/check_circle:] {code(name)}, tables and views: {len(tables):,}")
@@ -97,7 +98,7 @@ def _what(known: dict[str, Any], take: Take) -> None:
         )
     with st.expander("How long a statement may take", icon=":material/timer:"):
         fields.number("Seconds", f"{_STATED}.timeout", database_table.seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
-    st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type="primary")
+    st.button("Use it", icon=":material/check:", key="use_database", on_click=take, args=(_stated,), type=look)
 
 
 def _stated() -> Table:
