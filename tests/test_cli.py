@@ -597,7 +597,7 @@ def test_a_signal_during_the_imports_ends_at_once_without_a_traceback(number: si
 
 def test_a_second_signal_ends_at_once() -> None:
     """The first is noted; the next ends the process wherever it is, here before the step after the line is through."""
-    process = start("--set", "rounds_per_attribute=100")
+    process = start("--set", "rounds_per_attribute=100", "--set", "column_noise=1000")
     assert stored(process, "round 1")
     process.send_signal(signal.SIGTERM)
     assert stored(process, "interrupted: ending after this step")
@@ -607,7 +607,7 @@ def test_a_second_signal_ends_at_once() -> None:
 
 
 def test_a_killed_run_stays_charged() -> None:
-    process = start("--set", "rounds_per_attribute=100")
+    process = start("--set", "rounds_per_attribute=100", "--set", "column_noise=1000")
     assert stored(process, "round")
     process.kill()
     assert process.wait(30) == -signal.SIGKILL

@@ -63,6 +63,8 @@ def add(commands: Commands) -> None:
 
     run = add_command(commands, "run", _run, "make a release from a spec")
     run.add_argument("spec", metavar="SPEC.json", type=Path, help="a relative data path in it starts from its folder")
+    trusted = "the database server, cluster or object store that the spec names is one you trust with your credentials and this machine"
+    run.add_argument("--connect", action="store_true", help=trusted)
 
     recover = add_command(commands, "recover", _recover, "finish the release of an interrupted run, without spending again")
     recover.add_argument(
@@ -193,6 +195,9 @@ def _run(options: argparse.Namespace) -> None:
     from dpsynth_core.vocabulary.domain import without_statement
 
     spec = load_spec(options.spec)
+    if spec.data.other_machine and not options.connect:
+        problem = "it names another machine, which would be given credentials or could run programs here"
+        raise InputError("data", problem, "add --connect if you wrote it or trust that machine")
     if options.population is not None:
         spec = spec.model_copy(update={"population": options.population})
     release(spec, options.out, options.population, chosen(options.format), unstated=without_statement(spec.domain))

@@ -8,6 +8,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import InputError, shown
 
@@ -103,7 +104,7 @@ def _check_uri(uri: str, field: str) -> None:
     authority = place.partition("://")[2].partition("/")[0]
     account = place.startswith(("abfs://", "abfss://")) and ":" not in authority  # container@account, without a password
     named = {option.partition("=")[0] for option in options.split("&") if option}
-    if ("@" in authority and not account) or named - _URI_OPTIONS:
+    if ("@" in authority and not account) or named - _URI_OPTIONS or "@" in unquote(options):
         remedy = "leave it out, and give credentials in the environment or the usual files"
         raise InputError(field, "the address holds a user name, a password or a key", remedy)
 

@@ -121,6 +121,11 @@ class DataSpec(TableSpec):
         return KINDS[self.kind].is_file
 
     @property
+    def other_machine(self) -> bool:
+        """Whether reading it connects to a machine that the document names: a server, a cluster or an object store."""
+        return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(("duckdb://", "sqlite://")))
+
+    @property
     def counts_alone(self) -> bool:
         """Whether counts are all that comes out of it, as of a database."""
         return KINDS[self.kind].counts_alone

@@ -75,7 +75,8 @@ class Unit:
     @property
     def total_is_public(self) -> bool:
         """True when neighbours have the same number of rows: replace, every row a person of its own. Every line of a file is a row,
-        whatever it holds (`sources.csv_file`), so nothing that is written in one can change their number."""
+        whatever it holds (`sources.csv_file`), so nothing that is written in one can change their number. That does not hold for workbooks,
+        nor for views and queries of a database: their rows may not count."""
         return self.relation == REPLACE and self.max_rows_per_person == 1 and not self.rows_may_not_count
 
 

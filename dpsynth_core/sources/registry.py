@@ -162,7 +162,13 @@ KINDS: Mapping[str, TableKind] = {
     "stata": TableKind("Stata", _open_file, _file_columns, _survey_file),
     "sas": TableKind("SAS", _open_file, _file_columns, _survey_file),
     "database": TableKind(
-        "database", _open_database, _database_columns, counts_alone=True, check=_check_database, base_name=_database_name
+        "database",
+        _open_database,
+        _database_columns,
+        skips_rows=True,  # a view or query may leave records out because of what they say
+        counts_alone=True,
+        check=_check_database,
+        base_name=_database_name,
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),

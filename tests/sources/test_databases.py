@@ -316,6 +316,69 @@ def test_a_query_is_one_select(text: str, dialect: str) -> None:
         query.select({"query": text}, dialect)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a - (SELECT min(income) FROM t) AS d FROM t",
+        "SELECT ntile(10) OVER (ORDER BY income) AS decile FROM t",
+        "SELECT DISTINCT a FROM t",
+        "SELECT a FROM t LIMIT 10",
+        "SELECT a FROM t ORDER BY a LIMIT 10 OFFSET 2",
+        "SELECT max(a) AS a FROM t GROUP BY b",
+        "SELECT a FROM t UNION SELECT a FROM u",
+        "SELECT t.a FROM t JOIN u ON t.a = u.a",
+        "SELECT t.a FROM t, u",
+        "SELECT a FROM (SELECT a FROM t) AS s",
+        "WITH s AS (SELECT a FROM t) SELECT a FROM s",
+        "SELECT random() AS r FROM t",
+        "SELECT a FROM t WHERE a IN (SELECT a FROM u)",
+        "SELECT dblink('host=evil', 'SELECT 1') AS x FROM t",
+        "SELECT a FROM read_csv('other.csv')",
+        "SELECT a FROM generate_series(1, 10) AS g(a)",
+        "SELECT unnest([1, 2]) AS a FROM t",
+        "SELECT a FROM t TABLESAMPLE 10 PERCENT",
+        "SELECT 1 AS a",
+    ],
+)
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_no_row_of_a_query_depends_on_other_peoples_records(text: str, dialect: str) -> None:
+    """One person could change the rows of all others, and the noise would be for one."""
+    with pytest.raises(InputError):
+        query.select({"query": text}, dialect)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_a_query_chooses_records_and_rewrites_their_values(dialect: str) -> None:
+    text = (
+        "SELECT age, CAST(pay AS integer) / 100 AS pay, CASE WHEN sex = 'f' THEN 1 ELSE 0 END AS female, "
+        "lower(trim(town)) AS town, coalesce(a, b) AS c FROM people AS p WHERE age >= 18 AND NOT (town IS NULL OR town LIKE 'x%')"
+    )
+    assert query.select({"query": text}, dialect) == text
+    assert query.select({"query": "SELECT * FROM health.people WHERE age BETWEEN 1 AND 2 -- adults"}, dialect)
+
+
+def test_two_connections_to_one_duckdb_file_live_beside_each_other(tmp_path: Path) -> None:
+    section = database_tables.section("duckdb", tmp_path, pa.table({"a": [0, 1]}))
+    first, second = connect.connect(section), connect.connect(section)
+    try:
+        assert first.rows("SELECT 1") == second.rows("SELECT 1") == [(1,)]
+    finally:
+        first.close()
+        second.close()
+
+
+@pytest.mark.parametrize("kind", ["DECIMAL(5,2)[]", "STRUCT(k ENUM('secretvalue', 'o'))", "ENUM('secretvalue')[]"])
+def test_a_type_that_cannot_be_counted_is_refused_before_the_charge_without_its_values(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "odd.duckdb"
+    with duckdb.connect(path) as made:
+        made.execute(f"CREATE TABLE t (a {kind}, b INTEGER)")
+    section = {"path": str(path), "table": "t"}
+    counting.check(section, Domain.from_json({"b": 2}), Notation(), None)
+    with pytest.raises(InputError) as refused:
+        counting.check(section, Domain.from_json({"a": 2}), Notation(), None)
+    assert "secretvalue" not in str(refused.value)
+
+
 def test_names_of_tables_are_names_alone() -> None:
     assert query.select({"table": 'a"; DROP TABLE b; --'}, "postgres") == 'SELECT * FROM "a""; DROP TABLE b; --"'
 

@@ -82,9 +82,11 @@ def _refuse_secrets(text: str) -> None:
         raise InputError(FIELD, "the address contains a password", remedy)
     try:
         parts = urlsplit(text)
-        stated = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+        options = parse_qsl(parts.query, keep_blank_values=True)
+        stated = [name.lower() for name, _ in options]
         _ = parts.port
     except ValueError:
         raise InputError(FIELD, "it cannot be read as an address", f"use {KNOWN}") from None
-    if parts.fragment or any(name not in _OPTIONS for name in stated):
+    hidden = any(sign in value for _, value in options for sign in ";&=@")  # an option in the value of another
+    if parts.fragment or hidden or any(name not in _OPTIONS for name in stated):
         raise InputError(FIELD, "the address states more than a place", f"leave out all but {', '.join(_OPTIONS)}")

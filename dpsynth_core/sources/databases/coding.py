@@ -72,7 +72,7 @@ def person(words: Words, name: str, column: Column, values: Any, notation: Notat
         return ibis.cases((values.isin(nobody), None), else_=values) if nobody else values
     if column.kind not in ("text", "uuid", "any"):
         remedy = "cast it to text in a view or query, as people are named in it"
-        raise InputError("unit.person_column", f"{column_field(name)} is of the type {column.type}", remedy)
+        raise InputError("unit.person_column", f"{column_field(name)} is of the type {_type(column)}", remedy)
     text = words.plain(values.cast("string"))
     return ibis.cases((text.isin(sorted({*notation.missing_markers, ""})), None), else_=text)
 
@@ -102,4 +102,9 @@ def _refuse(attribute: Attribute, column: Column) -> None:
         remedy = "say which clock counts in a view or query: column AT TIME ZONE 'Europe/Berlin'"
         raise InputError(column_field(attribute.name), "its times have a time zone, and no clock of their own", remedy)
     remedy = "cast it to text, double precision, date or timestamp in a view or query"
-    raise InputError(column_field(attribute.name), f"its type {column.type} is not counted in a database", remedy)
+    raise InputError(column_field(attribute.name), f"its type {_type(column)} is not counted in a database", remedy)
+
+
+def _type(column: Column) -> str:
+    """The name of its type without what stands in brackets: the values of an enumeration may be those of records."""
+    return column.type.partition("(")[0]

@@ -6,6 +6,7 @@ Nothing that a database says of an error is repeated: it may quote a value. What
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -209,13 +210,12 @@ def _open_duckdb(address: Address, _timeout: int) -> Any:
 
     settings: dict[str, str | bool | int | float | list[str]] = {
         "enable_external_access": "false",
+        "temp_directory": "",  # codes of records never reach a disk
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
     }
     raw = duckdb.connect(_there(address), read_only=True, config=settings)
-    made = ibis.duckdb.from_connection(raw)
-    raw.execute("SET lock_configuration = true")
-    return made
+    return ibis.duckdb.from_connection(raw)
 
 
 def _open_sqlite(address: Address, _timeout: int) -> Any:
@@ -299,7 +299,7 @@ def _postgres_kind(name: str) -> str:
     if name in _POSTGRES_KINDS:
         return _POSTGRES_KINDS[name]
     if name.startswith("numeric("):
-        return "decimal" + name.removeprefix("numeric")
+        return _decimal("numeric", name)
     return next((kind for beginning, kind in _KINDS_OF_BEGINNINGS if name.startswith(beginning)), "")
 
 
@@ -309,11 +309,15 @@ def _duckdb_columns(connection: Connection, select: str) -> list[Column]:
 
 
 def _duckdb_kind(name: str) -> str:
-    if name.startswith("DECIMAL("):
-        return "decimal" + name.removeprefix("DECIMAL")
-    if name.startswith("ENUM("):
+    if name.startswith("ENUM(") and name.endswith(")"):
         return "text"
-    return _DUCKDB_KINDS.get(name, "")
+    return _decimal("DECIMAL", name) or _DUCKDB_KINDS.get(name, "")
+
+
+def _decimal(word: str, name: str) -> str:
+    """decimal(p,s) where the type is that, "" otherwise: arrays of them, and scales that Ibis does not know."""
+    digits = re.fullmatch(rf"{word}\((\d+), ?(\d+)\)", name)
+    return f"decimal({digits[1]},{digits[2]})" if digits and int(digits[2]) <= int(digits[1]) else ""
 
 
 def _sqlite_columns(connection: Connection, select: str) -> list[Column]:

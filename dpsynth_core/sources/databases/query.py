@@ -1,4 +1,9 @@
-"""The table of a run as one SELECT: a table's name, quoted, or a query that the curator wrote."""
+"""The table of a run as one SELECT: a table's name, quoted, or a query that the curator wrote.
+
+Every row of a query must depend on one record alone, or one person could change the rows of all others, and no proof would hold: the lowest
+income in a window, a rank, a random sample. So a query may choose records of one table by WHERE and put columns and plain expressions
+beside each other; what else SQL can do is refused. What a view does is for whoever made it to answer for.
+"""
 
 from __future__ import annotations
 
@@ -45,4 +50,27 @@ def _checked(query: str, dialect: str) -> str:
         raise InputError("data.query", "it is not one SELECT", "write one SELECT, or make it a view of the database")
     if any(isinstance(node, forbidden) and not isinstance(node, exp.Query) for node in statements[0].walk()):
         raise InputError("data.query", "it does more than select", "write one SELECT, or make it a view of the database")
+    if not _is_row_by_row(statements[0]):
+        remedy = "use columns, comparisons, CASE, CAST and WHERE of one table, or a view each of whose rows depends on one person alone"
+        raise InputError("data.query", "what it gives for a person may depend on other people", remedy)
     return query.strip().rstrip(";").rstrip()
+
+
+_ROW_BY_ROW = (
+    "Select", "From", "Where", "Table", "TableAlias", "Star", "Column", "Identifier", "Alias", "Paren", "Literal", "Null", "Boolean",
+    "Neg", "Add", "Sub", "Mul", "Div", "IntDiv", "Mod", "And", "Or", "Not", "EQ", "NEQ", "GT", "GTE", "LT", "LTE", "Is", "In", "Between",
+    "Like", "ILike", "Cast", "TryCast", "DataType", "DataTypeParam", "Var", "Case", "If", "Coalesce", "Nullif", "Greatest", "Least",
+    "Lower", "Upper", "Trim", "Substring", "Left", "Right", "Length", "Concat", "DPipe", "Replace", "Abs", "Floor", "Ceil", "Round",
+    "Extract", "Year", "Month", "Day", "DateTrunc", "TimestampTrunc", "AtTimeZone", "Interval",
+)
+"""Parts of a statement, as sqlglot calls them, that look at one record of a table."""
+
+
+def _is_row_by_row(statement: Any) -> bool:
+    """Whether it is one SELECT from one table in which every part looks at one record."""
+    from sqlglot import exp
+
+    known = tuple(getattr(exp, name) for name in _ROW_BY_ROW if hasattr(exp, name))
+    nodes = list(statement.walk())
+    plain = all(type(node) in known for node in nodes)
+    return plain and sum(isinstance(node, exp.Select) for node in nodes) == sum(isinstance(node, exp.Table) for node in nodes) == 1

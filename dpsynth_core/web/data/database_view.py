@@ -94,7 +94,8 @@ def _what(known: dict[str, Any], take: Take, look: Literal["primary", "secondary
             "One SELECT whose rows are the records",
             f"{_STATED}.query",
             placeholder="SELECT age, sex, region FROM stays WHERE year = 2024",
-            help="It runs over a read-only connection. Functions that it calls are your responsibility.",
+            help="It chooses records of one table by WHERE and may rewrite their values. Joins, windows, groups and limits are refused: "
+            "with them one person could change other people’s rows.",
         )
     with st.expander("How long a statement may take", icon=":material/timer:"):
         fields.number("Seconds", f"{_STATED}.timeout", database_table.seconds, lambda n: "" if n is None else str(n), help=_TIMEOUT_HELP)
