@@ -534,6 +534,7 @@ def test_a_failure_before_reading_gives_the_charge_back_and_one_after_does_not(m
 def start(*extra: str) -> subprocess.Popen[str]:
     """A run that is charged, with the signals of a shell, whatever ours are."""
     given = ["people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-2way", *extra]
+    given += ["--set", "column_noise=1000"]  # rounds follow, although there are few people
     command = [sys.executable, "-m", "dpsynth_core", "synthesize", "--population", "people", *given]
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=usual_signals)
@@ -597,7 +598,7 @@ def test_a_signal_during_the_imports_ends_at_once_without_a_traceback(number: si
 
 def test_a_second_signal_ends_at_once() -> None:
     """The first is noted; the next ends the process wherever it is, here before the step after the line is through."""
-    process = start("--set", "rounds_per_attribute=100", "--set", "column_noise=1000")
+    process = start("--set", "rounds_per_attribute=100")
     assert stored(process, "round 1")
     process.send_signal(signal.SIGTERM)
     assert stored(process, "interrupted: ending after this step")
@@ -607,7 +608,7 @@ def test_a_second_signal_ends_at_once() -> None:
 
 
 def test_a_killed_run_stays_charged() -> None:
-    process = start("--set", "rounds_per_attribute=100", "--set", "column_noise=1000")
+    process = start("--set", "rounds_per_attribute=100")
     assert stored(process, "round")
     process.kill()
     assert process.wait(30) == -signal.SIGKILL
