@@ -27,6 +27,7 @@ from benchmarks.programs import OURS, versions
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.evaluation.distances import Marginals, scaled, workload_error
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
@@ -68,20 +69,18 @@ def measured(name: str, source: CodesSource, mechanism: str, epsilon: float, opt
     errors: dict[str, list[float]] = {}
     for seed in range(options.runs):
         for label, below in (("told_apart", 0.0), ("merged", options.below)):
-            errors.setdefault(label, []).append(round(error(source, workload, true, mechanism, below, epsilon, seed), 5))
+            chosen = registry.configured(registry.get(mechanism), {"merge_below": below})
+            errors.setdefault(label, []).append(round(error(source, workload, true, chosen, epsilon, seed), 5))
     run = {"table": name, "mechanism": mechanism, "k": options.k, "epsilon": epsilon, **errors}
     print(_line(run), file=sys.stderr)
     return run
 
 
-def error(
-    source: CodesSource, workload: Workload, true: Marginals, mechanism: str, below: float, epsilon: float, seed: int
-) -> float:
+def error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
     """Workload error of one run's rows."""
-    chosen = registry.configured(registry.get(mechanism), {"merge_below": below})
-    accountant = chosen.card.accountant
+    accountant = mechanism.card.accountant
     kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
-    *_, finished = chosen.steps(kernel, workload)
+    *_, finished = mechanism.steps(kernel, workload)
     assert isinstance(finished, Finished)
     codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
     people = int(true[workload.cliques[0]].sum())

@@ -26,19 +26,13 @@ from numpy.typing import NDArray
 
 from benchmarks import compression
 from benchmarks.table import ADULT_FOLDER, RESULTS
-from dpsynth_core.evaluation.distances import Marginals, scaled, workload_error
+from dpsynth_core.evaluation.distances import Marginals
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.steps import Finished
-from dpsynth_core.privacy.kernel import PrivacyKernel
-from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import standin
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain, load_domain
-from dpsynth_core.vocabulary.tally import row_marginals
 from dpsynth_core.vocabulary.workload import Workload, all_kway
 
-DELTA = 1e-9
 FEW_ROWS = 2_000
 
 
@@ -78,20 +72,9 @@ def _measured(source: CodesSource, workload: Workload, true: Marginals, mechanis
     errors, seconds = [], []
     for seed in range(runs):
         start = time.process_time()
-        errors.append(round(_error(source, workload, true, mechanism, epsilon, seed), 5))
+        errors.append(round(compression.error(source, workload, true, registry.get(mechanism), epsilon, seed), 5))
         seconds.append(round(time.process_time() - start, 2))
     return {"errors": errors, "seconds": seconds}
-
-
-def _error(source: CodesSource, workload: Workload, true: Marginals, mechanism: str, epsilon: float, seed: int) -> float:
-    chosen = registry.get(mechanism)
-    accountant = chosen.card.accountant
-    kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
-    *_, finished = chosen.steps(kernel, workload)
-    assert isinstance(finished, Finished)
-    codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
-    people = int(true[workload.cliques[0]].sum())
-    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
 
 
 def _stand_in(sizes: Sequence[int], rows: int, strength: float, seed: int) -> Callable[[Path], CodesSource]:

@@ -26,7 +26,7 @@ from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import Tally
+from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 COPIED_BYTES = 128 << 20
 """Tables of counts that each thread may have of its own."""
@@ -61,9 +61,7 @@ class ArrowSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        for clique in cliques:
-            if self._domain.clique(clique) != clique:
-                raise ValueError(f"not a canonical clique: {clique}")
+        check_canonical(self._domain, cliques)
         if not cliques:
             return {}
         tally, parts = Tally(self._domain, cliques), self._records.parts()

@@ -35,7 +35,7 @@ from dpsynth_core.sources.persons import Keys, Turnout
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import Tally
+from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 TASKS_PER_WORKER = 16
 """Parts are put together until there are as many tasks: enough that no worker waits long for the last one."""
@@ -117,9 +117,7 @@ class DaskSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        for clique in cliques:
-            if self._domain.clique(clique) != clique:
-                raise ValueError(f"not a canonical clique: {clique}")
+        check_canonical(self._domain, cliques)
         if not cliques:
             return {}
         tally, parts = Tally(self._domain, cliques), self._records.parts()

@@ -70,6 +70,13 @@ def _grow(
         lacking -= member[:, best]
 
 
+def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
+    """ValueError for a clique that is not in canonical order."""
+    for clique in cliques:
+        if domain.clique(clique) != clique:
+            raise ValueError(f"not a canonical clique: {clique}")
+
+
 class Tally:
     """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
 

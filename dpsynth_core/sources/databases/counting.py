@@ -37,7 +37,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import trimmed
-from dpsynth_core.vocabulary.tally import Tally
+from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 BLOCK_CELLS = 2**15
 """Larger blocks are fewer scans and more counts to send; measured (`benchmarks/databases.py`)."""
@@ -77,9 +77,7 @@ class DatabaseSource:
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        for clique in cliques:
-            if self._domain.clique(clique) != clique:
-                raise ValueError(f"not a canonical clique: {clique}")
+        check_canonical(self._domain, cliques)
         if not cliques:
             return {}
         tally = Tally(self._domain, cliques, BLOCK_CELLS)
