@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time as clock
 from collections import Counter
@@ -355,6 +357,16 @@ def test_a_query_chooses_records_and_rewrites_their_values(dialect: str) -> None
     )
     assert query.select({"query": text}, dialect) == text
     assert query.select({"query": "SELECT * FROM health.people WHERE age BETWEEN 1 AND 2 -- adults"}, dialect)
+
+
+def test_days_are_written_as_the_database_knows_them_in_a_new_process() -> None:
+    """The name of a table was written before Ibis had told sqlglot how PostgreSQL makes a day; then no day could be compared there."""
+    code = (
+        "import datetime; from dpsynth_core.sources.databases import query; query.select({'table': 't'}, 'postgres'); import ibis;"
+        "t = ibis.table({'x': 'date'}, name='t'); print(ibis.to_sql(t.filter(t.x >= datetime.date(2020, 1, 2)), dialect='postgres'))"
+    )
+    written = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(query.__file__).parents[3])
+    assert "MAKE_DATE(2020, 1, 2)" in written.stdout
 
 
 def test_two_connections_to_one_duckdb_file_live_beside_each_other(tmp_path: Path) -> None:

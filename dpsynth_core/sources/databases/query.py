@@ -18,6 +18,8 @@ MAX_QUERY = 100_000
 def select(section: Mapping[str, Any], dialect: str) -> str:
     """The one statement whose rows are the records. InputError unless there is a table or a query, one of the two, and for a query that
     is anything but one SELECT. Whether it may be run at all is for the database, whose connection is read-only."""
+    import ibis.backends.sql.dialects  # noqa: F401  # sqlglot keeps how it first wrote a dialect, so Ibis has its say before that
+
     table, query = section.get("table"), section.get("query")
     if bool(table) == bool(query):
         raise InputError("data.table", "a database needs a table or a query, one of the two", "name the table, or write one SELECT")
