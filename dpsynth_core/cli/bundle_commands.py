@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from dpsynth_core.cli.options import add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
+from dpsynth_core.foundation.processors import available
 
 if TYPE_CHECKING:
     from dpsynth_core.cli.options import Commands
@@ -61,7 +61,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined
     from dpsynth_core.release import document as releases
 
-    limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=os.cpu_count() or 1))
+    limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
     check_writable(options.out)
     try:
         again = confined.reproduced(options.bundle, limits, show, options.public)

@@ -6,11 +6,12 @@ Released values only: the private table is reached through the kernel that is ha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.steps import Fitted, Measured, Step
 from dpsynth_core.vocabulary.domain import Domain
@@ -71,6 +72,11 @@ def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Meas
     if not kernel.unit.total_is_public:
         yield Measured(0, counted, kernel.rho_spent, done(kernel))
     return counted
+
+
+def total_from(kernel: Kernel, measurements: Sequence[Measurement]) -> float:
+    """The number of rows: exact where it is public, else what the measurements say of it (at least 1)."""
+    return kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
 
 
 def people(counted: Measurement) -> float:

@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import OracleError
+from dpsynth_core.foundation.processors import available
 from dpsynth_core.foundation.threads import ONE_THREAD
 from dpsynth_core.oracles.answer import Limit, Solution
 from dpsynth_core.oracles.records.cpsat import CpSatOracle
@@ -42,7 +43,7 @@ class Pool:
     def __init__(self, processes: int | None = None, patience: float = PATIENCE_SECONDS) -> None:
         if processes is not None and processes < 1:
             raise ValueError("a pool needs at least one process")
-        self.processes = processes or len(os.sched_getaffinity(0))
+        self.processes = processes or available()
         self._patience = patience
         self._solvers: list[_Solver] = []
 

@@ -9,7 +9,8 @@ from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Purpose, Sim
 from dpsynth_core.report.facts import percent
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NAMED = 4
+_TABLES_NAMED = 4
+_PURPOSES_NAMED = 8
 _ENOUGH = f"(at most {LIMIT:.0%} of the people counted in a wrong cell, with 95 % confidence for each)"
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
@@ -23,7 +24,7 @@ def ruling(verdict: Verdict) -> str:
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
     if verdict.kind == PARTLY:
-        return f"Publish for these purposes only: {_listed(_held(verdict))}."
+        return f"Publish for these purposes only: {_listed(_held(verdict), _PURPOSES_NAMED)}."
     return "Do not publish this as it is."
 
 
@@ -51,12 +52,12 @@ def comparison(verdict: Verdict) -> str:
     if better:
         best = min(better, key=lambda way: way.error)
         how = "would have done better" if best.surely else "may have done as well or better"
-        return f"A simpler way {how}: {_told(best)} on average; here, {percent(best.ours)} was measured."
+        return f"A simpler way {how}: {_error_of(best)} on average; here, {percent(best.ours)} was measured."
     alone = next((way for way in verdict.simpler if way.series == INDEPENDENT), None)
     if alone is None:
         return ""
     how = "would have done worse" if alone.surely else "look worse, but it was not measured closely enough to be sure"
-    return f"Columns alone {how}: {_told(alone)} on average; here, {percent(alone.ours)} was measured."
+    return f"Columns alone {how}: {_error_of(alone)} on average; here, {percent(alone.ours)} was measured."
 
 
 def fit_for(verdict: Verdict) -> list[str]:
@@ -87,8 +88,8 @@ def _exceptions(verdict: Verdict) -> str:
     if not 0 < verdict.within < verdict.tables:
         return ""
     if verdict.within < len(verdict.poor):
-        return f" Only these: {_some(verdict.good)}."
-    return f" Not good enough: {_some(verdict.poor)}."
+        return f" Only these: {_listed(verdict.good, _TABLES_NAMED)}."
+    return f" Not good enough: {_listed(verdict.poor, _TABLES_NAMED)}."
 
 
 def _line(purpose: Purpose) -> str:
@@ -99,19 +100,14 @@ def _line(purpose: Purpose) -> str:
     return f"{what}: {purpose.within:,} of {purpose.tables:,} are good enough."
 
 
-def _told(way: Simpler) -> str:
+def _error_of(way: Simpler) -> str:
     span = f" ({percent(way.low)} to {percent(way.high)}, 95 %)" if way.low < way.high else ""
     return f"{_WAYS[way.series]} would put {percent(way.error)}{span} of the people into a wrong cell"
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return "; ".join(names[:_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - 2 * _NAMED
-    return "; ".join(names[: 2 * _NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+def _listed(names: Sequence[str], most: int) -> str:
+    more = len(names) - most
+    return "; ".join(names[:most]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _number(count: int) -> str:

@@ -7,7 +7,6 @@ coding and counting are done by Arrow and NumPy, which let other threads run mea
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import interrupts, processors
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
@@ -65,7 +64,7 @@ class ArrowSource:
         if not cliques:
             return {}
         tally, parts = Tally(self._domain, cliques), self._records.parts()
-        workers = min(_processors(), len(parts), max(1, COPIED_BYTES // tally.nbytes))
+        workers = min(processors.available(), len(parts), max(1, COPIED_BYTES // tally.nbytes))
         tallies = [tally, *(Tally(self._domain, cliques) for _ in range(workers - 1))]
         _shared_out(tallies, list(zip(parts, self._before(parts, workers), strict=True)), self._add)
         for other in tallies[1:]:
@@ -103,11 +102,6 @@ class ArrowSource:
 
     def _add(self, tally: Tally, part: tuple[Part, Before]) -> Iterator[None]:
         return self._records.add_to(tally, *part)
-
-
-def _processors() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _shared_out(results: Sequence[_Result], items: Sequence[_Item], work: Callable[[_Result, _Item], Iterator[None]]) -> None:

@@ -24,12 +24,13 @@ import pyarrow as pa
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.processors import available
 from dpsynth_core.sources.formats import TEXT, TableFormat, kind_of
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
 
-LIMITS = Limits(megabytes=2048, seconds=60, processors=os.cpu_count() or 1)
+LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 """Of an answer; of reading all records, each further batch has as many seconds again."""
 LOAD = "load"
 """The question of `prepare`, to which there is no answer."""

@@ -11,7 +11,6 @@ return what went wrong (`_Failed`). Every task makes sure that it runs the same 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -26,7 +25,7 @@ import pandas as pd
 from distributed import Client, Future, KilledWorker, LocalCluster, Security
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation import build, interrupts
+from dpsynth_core.foundation import build, interrupts, processors
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import persons
 from dpsynth_core.sources.locations import located
@@ -82,7 +81,7 @@ class Cluster:
     def _local(self) -> LocalCluster:
         """Workers that nobody else on this machine can talk to, and that write no count to a disk."""
         return LocalCluster(
-            n_workers=self.workers or os.cpu_count(),
+            n_workers=self.workers or processors.available(),
             threads_per_worker=1,
             security=Security.temporary(),
             dashboard_address=_ONLY_HERE,

@@ -115,15 +115,13 @@ def located(place: str | os.PathLike[str]) -> Location:
 
 def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[str]]:
     """Where Arrow finds files of one table: the file system, None for this machine's, and the paths in it."""
-    if places and isinstance(places[0], Remote):
-        return places[0].filesystem, [inner(place) for place in places]
-    return None, [inner(place) for place in places]
+    filesystem = places[0].filesystem if places and isinstance(places[0], Remote) else None
+    return filesystem, [inner(place) for place in places]
 
 
 def inner(place: Location) -> str:
     """What its file system calls it."""
     return place.inner if isinstance(place, Remote) else str(place)
-
 
 
 @lru_cache(maxsize=10_000)

@@ -37,8 +37,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.formats import TableFormat
+
+
+def check_limit(max_rows_per_person: int) -> None:
+    """InputError unless it lets a person have a row."""
+    if max_rows_per_person < 1:
+        raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
 
 
 def named(column: pa.Array, form: TableFormat) -> pa.DictionaryArray:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import files, persons
 from dpsynth_core.sources.codec import encode_column
 from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
 from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
-from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.sources.readers import check_columns
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import Tally
 
 
@@ -29,15 +29,12 @@ class Records:
     sizes: Sizes = USUAL
 
     def __post_init__(self) -> None:
-        if self.max_rows_per_person < 1:
-            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
+        persons.check_limit(self.max_rows_per_person)
 
     def check_columns(self, domain: Domain) -> None:
         """Raises InputError if the table lacks a column of the domain or the person column."""
-        there = set(files.column_names(self.table, self.form))
-        for name in (*domain.names, *([self.person_column] if self.person_column else [])):
-            if name not in there:
-                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+        person = [self.person_column] if self.person_column else []
+        check_columns(files.column_names(self.table, self.form), [*domain.names, *person])
 
     def parts(self) -> list[Part]:
         """The table in parts, in file order."""

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.processors import available
 from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import fingerprints, jobs, looks, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
@@ -155,7 +156,7 @@ def workers_at_once(memory_mb: float) -> int:
     text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
     if text.isdigit() and int(text) > 0:
         return int(text)
-    return max(1, min(len(os.sched_getaffinity(0)), int(MEMORY_SHARE * _free_mb() / max(1.0, memory_mb))))
+    return max(1, min(available(), int(MEMORY_SHARE * _free_mb() / max(1.0, memory_mb))))
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:

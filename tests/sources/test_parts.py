@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import interrupts, processors
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
-from dpsynth_core.sources import arrow, files, lines, persons
+from dpsynth_core.sources import files, lines, persons
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes, gathered
@@ -121,7 +121,7 @@ def test_a_failure_of_one_thread_and_a_signal_end_all(tmp_path: Path, monkeypatc
     path.write_text("a,b\n" + "1,1\n" * 5000)
     domain = Domain((Attribute.coded("a", 2), Attribute.coded("b", 2)))
     source = ArrowSource(domain, path, sizes=Sizes(bytes=2000, divided=0))
-    monkeypatch.setattr(arrow, "_processors", lambda: 3)
+    monkeypatch.setattr(processors, "available", lambda: 3)
     assert source.counts([("a", "b")])[("a", "b")].tolist() == [[0, 0], [0, 5000]]
     monkeypatch.setattr(interrupts, "_requested", True)
     with pytest.raises(Interrupted):

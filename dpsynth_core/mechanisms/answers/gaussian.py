@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split
@@ -80,5 +79,5 @@ class GaussianAnswers:
             sigma = rounds.sigma_for(share * kernel.rho_total, kernel.unit.marginal_l2)
             measurements.append(kernel.measure_marginal(clique, sigma))
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
-        total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
+        total = rounds.total_from(kernel, measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.models import (
@@ -33,7 +32,7 @@ from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, cho
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for
+from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
@@ -169,7 +168,7 @@ def _worth_of_columns(kernel: Kernel, columns: Sequence[Measurement], column_noi
     """The share of the budget that single columns deserve: e / (e + column_noise), e being the share of people that noise would put in a
     wrong cell of a column, on average, if columns had all of it. Where that is large, most of what a table of several columns could say is
     drowned. columns: all that was measured."""
-    people = max(1.0, kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(columns))
+    people = max(1.0, total_from(kernel, columns))
     now = HALF_NORMAL * sum(m.values.size * m.deviation for m in columns) / (2 * len(columns) * people)
     with_all = now * math.sqrt(kernel.rho_spent / kernel.rho_total)
     return with_all / (with_all + column_noise)

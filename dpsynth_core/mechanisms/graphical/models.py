@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
+from dpsynth_core.inference.estimation import Stopping, estimate
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.junction_tree import SizeOracle, holders, mask_of, within_one
 from dpsynth_core.inference.model import GraphicalModel, labels_of
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import real
-from dpsynth_core.mechanisms.rounds import columns_of
+from dpsynth_core.mechanisms.rounds import columns_of, total_from
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
@@ -86,7 +86,7 @@ def fit(
     """Private-PGM's estimate. counted: noisy numbers of rows (measurements of the empty clique), where the mechanism took any.
     assumed: what is known of marginals without having been measured; it says nothing of the number of rows. What the kernel answered of
     single columns before (`Kernel.known`) is used as well."""
-    total = kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total([*counted, *measurements])
+    total = total_from(kernel, [*counted, *measurements])
     return estimate(kernel.domain, [*measurements, *assumed], total, earlier, stopping, folding, kernel.known)
 
 

@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.rounds import columns_of
+from dpsynth_core.mechanisms.rounds import columns_of, total_from
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
@@ -112,7 +111,7 @@ class PublicPrior:
         weights: w_r of the candidates.
         """
         rows, counts = public.support()
-        total = max(1.0, kernel.measure_total(1.0)) if kernel.unit.total_is_public else estimate_total(columns)
+        total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
         prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
         if _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:

@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
 from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.products import halves
@@ -168,7 +167,7 @@ class _Run:
         kernel = self.kernel
         sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
         self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
-        self.total = max(1.0, kernel.measure_total(1.0)) if kernel.unit.total_is_public else estimate_total(self.columns)
+        self.total = max(1.0, rounds.total_from(kernel, self.columns))
         if self.mechanism.rounds != 1:
             self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.unit.query_l1, kernel.rho_total)
         rows = max(LEAST_ROWS, min(self.mechanism.relaxed_rows, int(self.total / OVERSAMPLING)))

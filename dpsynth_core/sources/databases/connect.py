@@ -298,9 +298,7 @@ def _postgres_kind(name: str) -> str:
         return ""
     if name in _POSTGRES_KINDS:
         return _POSTGRES_KINDS[name]
-    if name.startswith("numeric("):
-        return _decimal("numeric", name)
-    return next((kind for beginning, kind in _KINDS_OF_BEGINNINGS if name.startswith(beginning)), "")
+    return _decimal("numeric", name) or next((kind for beginning, kind in _KINDS_OF_BEGINNINGS if name.startswith(beginning)), "")
 
 
 def _duckdb_columns(connection: Connection, select: str) -> list[Column]:

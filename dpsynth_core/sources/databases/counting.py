@@ -28,13 +28,14 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources import persons
 from dpsynth_core.sources.databases import coding, connect, query
 from dpsynth_core.sources.databases.connect import Column, Connection
 from dpsynth_core.sources.databases.texts import Keep
 from dpsynth_core.sources.databases.words import OTHERS, WORDS
 from dpsynth_core.sources.notation import Notation
-from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.sources.readers import check_columns
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import trimmed
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
@@ -56,17 +57,14 @@ class DatabaseSource:
     def __init__(
         self, domain: Domain, section: Mapping[str, Any], notation: Notation, person_column: str | None = None, max_rows_per_person: int = 1
     ) -> None:
-        if max_rows_per_person < 1:
-            raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
+        persons.check_limit(max_rows_per_person)
         self._domain, self._notation = domain, notation
         self._person_column, self._limit = person_column, max_rows_per_person
         self._connection = connect.connect(section)
         self._words = WORDS.get(self._connection.address.engine, OTHERS)
         self._select = query.select(section, self._connection.address.engine)
         self._columns = {trimmed(column.name): column for column in self._connection.columns(self._select)}
-        for name in (*domain.names, *([person_column] if person_column else [])):
-            if name not in self._columns:
-                raise InputError(column_field(name), "the data have no column of this name", "drop it from the domain, or correct its name")
+        check_columns(list(self._columns), [*domain.names, *([person_column] if person_column else [])])
         self._table = _records(self._connection, self._select, self._columns)
         self._kept = False
         weakref.finalize(self, self._connection.close)

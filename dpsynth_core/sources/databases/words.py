@@ -69,10 +69,9 @@ def storage(value: str) -> str:  # type: ignore[empty-body]
 @dataclass(frozen=True)
 class Words:
     """plain: a text that is compared by its bytes, without spaces around it. number: the float64 of a text that is a number. matches:
-    whether a text has a form. has_nan: whether a number can be nan. reads_exactly: whether a number
-    in a statement is the nearest float64. keeps: whether a
-    read-only connection can keep codes in a table of its own. once: what a
-    common table expression needs to be worked out once."""
+    whether a text has a form. has_nan: whether a number can be nan. reads_exactly: whether a number in a statement is the nearest
+    float64. keeps: whether a read-only connection can keep codes in a table of its own. once: what a common table expression needs to
+    be worked out once."""
 
     plain: Callable[[ir.StringValue], Any]
     number: Callable[[Any], Any]
