@@ -11,6 +11,7 @@ from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.shell import frame
 
+_VIEW, _KEY = "view", "results_view"
 VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),
@@ -28,17 +29,25 @@ def main() -> None:
     run = _picked(finished, compare_view.favourite(here))
     opened = open_runs.open_run(run)
     results_view.warnings(opened)
+    VIEWS[_view()][1](opened)
+    frame.nav("results")
+
+
+def _view() -> str:
+    """The part to look at. It stands in the address, so that a link or a reload opens it again."""
+    if (linked := st.query_params.get(_VIEW)) in VIEWS:
+        st.session_state.setdefault(_KEY, linked)
     view = st.segmented_control(
         "View",
         list(VIEWS),
         format_func=lambda name: VIEWS[name][0],
-        key="results_view",
-        default="tables",
+        key=_KEY,
+        default=None if _KEY in st.session_state else next(iter(VIEWS)),
         required=True,
         label_visibility="collapsed",
     )
-    VIEWS[view][1](opened)
-    frame.nav("results")
+    st.query_params[_VIEW] = view
+    return str(view)
 
 
 def _picked(finished: list[Run], favourite: str) -> Run:

@@ -1,7 +1,7 @@
 """Charts of how good a release is: every table with its error and bounds, against the baselines, and the pairs of columns on a map.
 
 Errors are shares of people in a wrong cell. A bar ends where the error is at most, with 95 % confidence; a dot is the measured error.
-Support is told by lightness, series by shape, so that neither needs colour vision.
+Good enough or not is told by lightness, so that it needs no colour vision.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
-from dpsynth_core.evaluation.quality import BEFORE, GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, SAMPLE, SUPPORT, TRUE
+from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zone, Zoned
 
 PAIR = "pair"
 """Name of the selection of the map of pairs."""
 
-_SHAPE_LEGEND = alt.Legend(
-    orient="bottom", columns=3, symbolStrokeColor=INK, symbolFillColor="transparent", symbolStrokeWidth=1.6, symbolSize=60
-)
+_GOOD, _POOR = "good enough", "not good enough"
 _ERROR = "People in a wrong cell"
-_YARDSTICKS = {"gaussian": GAUSSIAN, "residuals": RESIDUALS, "sample": SAMPLE, "bound": BEFORE}
-_SHAPES = {GAUSSIAN: "triangle-up", RESIDUALS: "triangle-down", SAMPLE: "diamond", BEFORE: "triangle-left"}
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
@@ -38,14 +34,15 @@ _TOLD = {
 
 
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
-    """How far off is each table? All of them on one line, worst first.
+    """How good are all the tables together? Each a bar on one line, worst first.
 
-    Columns as `evaluation.quality.marginal_table` gives them. threshold: share of people up to which a table is good enough.
+    Columns as `evaluation.quality.marginal_table` gives them, and `good` (bool). threshold: share of people up to which a table is good
+    enough.
     """
     frame = _with_readings(_thinned(zoned.value[zoned.value["limit"].notna()]))
     x = alt.X("place:Q", title="Tables, worst first", axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6), scale=alt.Scale(nice=False))
     y = alt.Y("limit:Q", title=_ERROR, axis=alt.Axis(format="~%", tickCount=5), scale=alt.Scale(domainMin=0))
-    colour, tooltip = _support(frame), _tooltip(frame)
+    colour, tooltip = _verdict(frame), _tooltip(frame)
     width = max(1.0, min(9.0, 560 / max(1, len(frame))))
     low = "low:Q" if frame["error"].notna().any() else "zero:Q"
     bars = alt.Chart(frame).mark_rule(strokeWidth=width, opacity=0.55).encode(x=x, y=y, y2=low, color=colour, tooltip=tooltip)
@@ -58,29 +55,27 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     if "true" in frame:
         diamonds = alt.Chart(frame).mark_point(shape="diamond", size=36, color=ALERT, opacity=1)
         layers.append(diamonds.encode(x=x, y=alt.Y("true:Q", title=_ERROR), tooltip=tooltip))
-    line = alt.Chart(pd.DataFrame({"limit": [threshold]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
-    layers.append(line.encode(y="limit:Q"))
-    return finish(alt.layer(*layers), zoned, "How far off is each table?", _caption(zoned.value) + " Dashed: your limit.", height=190)
+    layers.append(_dashed(threshold).encode(y="threshold:Q"))
+    title, caption = f"How far off are all {len(zoned.value):,} tables?", _caption(zoned.value) + " Dashed: your limit."
+    return finish(alt.layer(*layers), zoned, title, caption, height=190)
 
 
-def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
-    """How does each table compare with simpler ways to publish it? The worst ones, one line each. Columns as in `overview`."""
+def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -> Drawing:
+    """How far off is each table? The worst ones, one line each. Columns and threshold as in `overview`."""
     frame = _with_readings(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
-    error_columns = ["limit", "gaussian", "residuals", "sample", *(["true"] if "true" in frame else [])]
-    reach = min(1.0, 1.05 * max(0.01, float(frame[error_columns].max().max())))
+    reach = min(1.0, 1.05 * max(0.01, threshold, float(frame[["limit", *(["true"] if "true" in frame else [])]].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=250, labelOverlap=False))
     axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
-    x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _support(frame)
+    x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _verdict(frame)
     start = "low:Q" if certified else "zero:Q"
     bars = alt.Chart(frame).mark_bar(height=8, opacity=0.6, cornerRadius=2).encode(y=y, x=x, x2=start, color=colour, tooltip=tooltip)
     layers: list[Drawing] = [bars]
     if certified:
         dots = alt.Chart(frame).mark_point(filled=True, size=70, opacity=1)
         layers.append(dots.encode(y=y, x=alt.X("error:Q", scale=scale), color=colour, tooltip=tooltip))
-    layers.append(_yardsticks(frame, order, scale, certified))
     unknown = frame[frame["limit"].isna()].assign(words="nothing that was released bounds it")
     if len(unknown):
         words = alt.Chart(unknown).mark_text(align="left", dx=4, color=INK, fontSize=12, fontStyle="italic", tooltip=None)
@@ -88,28 +83,15 @@ def marginals(zoned: Zoned[pd.DataFrame], *, show: int = 20) -> Drawing:
     if "true" in frame:
         diamonds = alt.Chart(frame).mark_point(shape="diamond", filled=True, size=75, opacity=1, color=ALERT)
         layers.append(diamonds.encode(y=y, x=alt.X("true:Q", scale=scale), tooltip=tooltip))
-    title = "How do the worst tables compare with simpler ways to publish them?"
-    return finish(alt.layer(*layers).resolve_scale(shape="independent"), zoned, title, _caption(zoned.value), height=alt.Step(22))
+    layers.append(_dashed(threshold).encode(x=alt.X("threshold:Q", scale=scale)))
+    worst = f" The worst {show} of {len(zoned.value):,}." if len(zoned.value) > show else ""
+    caption = f"{_caption(zoned.value)} Dashed: your limit.{worst}"
+    return finish(alt.layer(*layers), zoned, "How far off is each table?", caption, height=alt.Step(22))
 
 
-def _yardsticks(frame: pd.DataFrame, order: list[str], scale: alt.Scale, certified: bool) -> alt.Chart:
-    """The baselines as open marks, told apart by shape."""
-    names = {column: name for column, name in _YARDSTICKS.items() if column != "bound" or certified}
-    kept = [column for column in frame if column not in names]
-    long = frame.melt(id_vars=kept, value_vars=list(names), var_name="yardstick", value_name="expected").dropna(subset="expected")
-    long["yardstick"] = long["yardstick"].map(names)
-    present = [name for name in names.values() if name in set(long["yardstick"])]
-    shapes = alt.Scale(domain=present, range=[_SHAPES[name] for name in present])
-    return (
-        alt.Chart(long)
-        .mark_point(size=48, strokeWidth=1.6, opacity=1, color=INK)
-        .encode(
-            y=alt.Y("marginal:N", sort=order),
-            x=alt.X("expected:Q", scale=scale),
-            shape=alt.Shape("yardstick:N", scale=shapes, legend=_SHAPE_LEGEND),
-            tooltip=[alt.Tooltip("marginal:N", title="Table"), alt.Tooltip("yardstick:N", title="Series"), *_tooltip(frame)[1:]],
-        )
-    )
+def _dashed(threshold: float) -> alt.Chart:
+    """The curator's limit."""
+    return alt.Chart(pd.DataFrame({"threshold": [threshold]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
@@ -185,20 +167,21 @@ def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("marginal:N", title="Table"),
         alt.Tooltip("cells:Q", title="Cells", format=",d"),
-        alt.Tooltip("support:N", title="Support"),
+        alt.Tooltip("support:N", title="How known"),
         *(alt.Tooltip(f"told_{name}:N", title=title) for name, title in _TOLD.items() if name in frame),
     ]
 
 
-def _support(frame: pd.DataFrame) -> alt.Color:
-    present = [name for name in SUPPORT if name in set(frame["support"])]
-    return alt.Color(
-        "support:N", scale=alt.Scale(domain=list(SUPPORT), range=[STRONG, MIDDLE, INK]), legend=alt.Legend(values=present)
-    )
+def _verdict(frame: pd.DataFrame) -> alt.Color:
+    """Good enough or not, told apart by lightness alone."""
+    names = {True: _GOOD, False: _POOR}
+    frame["verdict"] = [names[bool(good)] for good in frame["good"]]
+    present = [name for name in names.values() if name in set(frame["verdict"])]
+    return alt.Color("verdict:N", scale=alt.Scale(domain=[_GOOD, _POOR], range=[STRONG, INK]), legend=alt.Legend(values=present))
 
 
 def _caption(frame: pd.DataFrame) -> str:
     certified = bool(frame["error"].notna().any())
-    bar = "Bar: the error is at most that, 19 times in 20."
-    words = "Dot: the measured error; bar: where the true one is, 9 times in 10." if certified else bar
+    bar = "Bar: at most, with 95 % confidence."
+    words = "Dot: measured. Bar: from at least to at most, each with 95 % confidence." if certified else bar
     return words + (" Diamond: true error." if "true" in frame else "")

@@ -331,6 +331,16 @@ def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.
     return table["together" if together else "limit"] <= threshold
 
 
+def against_limit(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[pd.DataFrame]:
+    """The table with a column `good`: whether each is within the threshold. together: `limit` is the bound that holds for all at once."""
+
+    def judge(frame: pd.DataFrame) -> pd.DataFrame:
+        limit = frame["together"] if together else frame["limit"]
+        return frame.assign(good=within(frame, threshold, together), limit=limit)
+
+    return combine(judge, table)
+
+
 def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
     """What is known about every pair of columns, and about each column on the diagonal: row, column, limit (share of people, 95 %), basis.
 

@@ -46,10 +46,11 @@ def largest(headline: Headline) -> str:
     """The largest error of a single share, as a sentence with a space before it; "" where no certificate says it."""
     if math.isnan(headline.largest):
         return ""
-    who = "in one cell" if headline.threshold is None else f"who match at least {headline.threshold} of the values of a cell"
-    note = "" if headline.threshold is None else " Such shares were asked for; the errors of tables are those of their plain cells."
+    several = f"count of people who match at least {headline.threshold} of the values of a cell"
+    what = "single count" if headline.threshold is None else several
+    note = "" if headline.threshold is None else " Such counts were asked for; the errors of tables are those of their plain cells."
     return (
-        f" No share of the people {who} is off by more than {percent(headline.largest_limit)} of all people, with 95 % confidence;"
+        f" The worst {what} is off by at most {percent(headline.largest_limit)} of all people, with 95 % confidence;"
         f" {percent(headline.largest)} was measured.{note}"
     )
 

@@ -66,12 +66,15 @@ def finished_run(project_id: str) -> Run:
     return runs.get(LOCAL_OWNER, run)
 
 
-def open_page(name: str, project_id: str) -> AppTest:
-    """The app, as a browser sees it after opening /<name>?project=<id>."""
+def open_page(name: str, project_id: str, **parameters: str) -> AppTest:
+    """The app, as a browser sees it after opening /<name>?project=<id>, with more parameters of the address."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = project_id
     app.run()
-    return app.switch_page(f"pages/{name}.py").run()
+    app.switch_page(f"pages/{name}.py")
+    for parameter, value in parameters.items():
+        app.query_params[parameter] = value
+    return app.run()
 
 
 def words(app: AppTest) -> str:

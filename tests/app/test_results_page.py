@@ -126,6 +126,27 @@ def test_the_limit_that_is_asked_for_decides_which_tables_are_trusted(done: dict
         assert not app.exception, (kind, count)
 
 
+def test_all_together_is_drawn_and_listed_by_the_stricter_limit(done: dict[str, str]) -> None:
+    app = at(done["rows"], "tables")
+    each = app.dataframe[0].value
+    assert each["good"].tolist() == (each["limit"] <= 0.1).tolist()
+    app.session_state["results_together"] = "together"
+    together = app.run().dataframe[0].value
+    assert (together["limit"] == together["together"]).all()
+    assert (together["limit"].sort_values().to_numpy() > each["limit"].sort_values().to_numpy()).all()
+    assert together["good"].tolist() == (together["together"] <= 0.1).tolist()
+
+
+def test_the_view_stands_in_the_address_and_an_unknown_one_is_ignored(done: dict[str, str]) -> None:
+    app = open_page("results", done["rows"])
+    assert app.query_params["view"] == "tables"
+    app = app.button_group(key="results_view").set_value("about").run()
+    assert app.query_params["view"] == "about"
+    linked = open_page("results", done["rows"], view="rows")
+    assert "rows shown" in words(linked)
+    assert not open_page("results", done["rows"], view="<script>").exception
+
+
 def test_a_kind_of_tables_filters_the_list_and_the_charts(done: dict[str, str]) -> None:
     app = at(done["rows"], "tables")
     whole = len(app.dataframe[0].value)
@@ -168,13 +189,13 @@ def test_the_largest_error_is_a_released_number_and_its_true_value_curator_only(
     app = at(done["rows"], "tables")
     assert "off by" in words(app)
     shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Worst share"].endswith("%")
+    assert shown["Worst single count"].endswith("%")
     assert "Of any one cell" not in shown
     app = app.toggle(key="results_curator").set_value(True).run()
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Of any one cell"].endswith("%")
     assert shown["Of any “at least 1”"].endswith("%")
-    assert "Worst share" in {metric.label for metric in at(done["answers"], "tables").metric}
+    assert "Worst single count" in {metric.label for metric in at(done["answers"], "tables").metric}
 
 
 def test_without_a_certificate_the_page_says_so_and_shows_bounds(done: dict[str, str]) -> None:

@@ -42,7 +42,8 @@ def _marginals(**others: object) -> pd.DataFrame:
     known = [0.2] * 5 + [np.nan] * 2
     shares = dict.fromkeys(("error", "low", "together", "bound", "paper", "limit", "independent", "gaussian", "residuals", "sample"), known)
     support = [quality.MEASURED] * 4 + [quality.INFERRED] + [quality.GUESS] * 2
-    return pd.DataFrame({"marginal": HOSTILE, "rank": range(7), "cells": 12, "support": support, **shares, **others})
+    facts = {"marginal": HOSTILE, "rank": range(7), "cells": 12, "support": support, "good": [True] * 4 + [False] * 3}
+    return pd.DataFrame({**facts, **shares, **others})
 
 
 def _means() -> pd.DataFrame:
@@ -79,9 +80,9 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "one_way bars": (lambda z: charts.one_way(z, HOSTILE[0], ordered=False), _one_way()),
     "two_way": (lambda z: charts.two_way(z, SYNTHETIC, limit=3), _two_way()),
     "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, limit=3), _two_way()),
-    "marginals": (charts.marginals, _marginals()),
-    "marginals with truth": (charts.marginals, _marginals(true=0.1)),
-    "marginals without certificate": (charts.marginals, _marginals(error=np.nan, low=np.nan, together=np.nan)),
+    "marginals": (lambda z: charts.marginals(z, 0.05), _marginals()),
+    "marginals with truth": (lambda z: charts.marginals(z, 0.05), _marginals(true=0.1)),
+    "marginals without certificate": (lambda z: charts.marginals(z, 0.05), _marginals(error=np.nan, low=np.nan, together=np.nan)),
     "overview": (lambda z: charts.overview(z, 0.05), _marginals()),
     "overview with truth": (lambda z: charts.overview(z, 0.05), _marginals(true=0.1)),
     "overview without certificate": (lambda z: charts.overview(z, 0.05), _marginals(error=np.nan, low=np.nan, together=np.nan)),
@@ -187,19 +188,19 @@ def test_short_labels_stand_level_and_long_ones_are_slanted() -> None:
 
 
 def test_tables_that_nothing_bounds_say_so_and_others_do_not() -> None:
-    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals())).to_dict())
+    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals()), 0.05).to_dict())
     assert text.count("nothing that was released bounds it") == 2
 
 
 def test_what_is_not_known_reads_as_a_dash_on_hovering() -> None:
-    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals(gaussian=np.nan))).to_dict(), ensure_ascii=False)
+    text = json.dumps(charts.marginals(Zoned(Zone.RELEASED, _marginals(gaussian=np.nan)), 0.05).to_dict(), ensure_ascii=False)
     assert '"told_gaussian": "–"' in text
     assert "NaN" not in text.replace('"NaN"', "")
 
 
 def test_true_errors_are_drawn_only_where_there_are_any() -> None:
     assert "true:Q" not in str(charts.overview(Zoned(Zone.RELEASED, _marginals()), 0.05).to_json())
-    for draw in (charts.marginals, lambda z: charts.overview(z, 0.05)):
+    for draw in (lambda z: charts.marginals(z, 0.05), lambda z: charts.overview(z, 0.05)):
         assert "told_true" not in json.dumps(draw(Zoned(Zone.RELEASED, _marginals())).to_dict())
         assert "told_true" in json.dumps(draw(Zoned(Zone.CURATOR, _marginals(true=0.1))).to_dict())
 

@@ -218,9 +218,9 @@ def test_the_largest_error_is_said_of_cells_or_of_the_thresholds_that_were_asked
     certified = make(monkeypatch, **CERTIFIED)
     head = report.quality_of(certified).value.headline
     most = report.percent(certified.certificate.max_bound95)
-    assert f"in one cell is off by more than {most} of all people, with 95 % confidence; {report.percent(head.largest)} was measured" in (
-        report.sentence(head)
-    )
+    measured = report.percent(head.largest)
+    stated = f"The worst single count is off by at most {most} of all people, with 95 % confidence; {measured} was measured"
+    assert stated in report.sentence(head)
     asked = report.sentence(replace(head, threshold=2))
     assert "who match at least 2 of the values" in asked
     assert "plain cells" in asked

@@ -31,7 +31,13 @@ SAMPLE_HELP = (
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _KINDS = {"all": "All", "good": "Good enough", "poor": "Not good enough", "inferred": "Not measured"}
+_KNOWN_HELP = (
+    "“measured”: counted with noise by the mechanism, in a table that contains it. “inferred”: worked out by the model, because others "
+    "were further off. “not bounded”: the noisy tables alone bound nothing about it."
+)
 _THRESHOLD = 100 * LIMIT
+_NAMED = 20
+"""Tables that are drawn with their names."""
 _PURPOSES_SHOWN = 6
 
 
@@ -102,12 +108,11 @@ def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
             st.markdown(literal(report.sentence(headline), 1000))
             if claim := report.sample_reading(headline):
                 st.markdown(literal(claim, 400), help=SAMPLE_HELP)
-            mean, worst, largest, measured = st.columns(4)
+            mean, worst, largest = st.columns(3)
             mean.metric("On average", _percent(headline.mean if headline.certified else headline.mean_limit), help=ERROR_HELP)
             worst.metric("Worst table", _at_most(headline.worst), help=f"{ERROR_HELP} At most, with 95 % confidence.")
             help = f"{_largest_help(headline.threshold)} With 95 % confidence."
-            largest.metric("Worst share", _at_most(headline.largest_limit), help=help)
-            measured.metric("Measured", f"{headline.measured:,} of {headline.tables:,}", help="Tables that lie inside a noisy table.")
+            largest.metric("Worst single count", _at_most(headline.largest_limit), help=help)
         with right:
             averages = quality.means(head, table)
             show(charts.means, averages, name="means")
@@ -136,14 +141,15 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
         trust = quality.trust(table, threshold / 100, together).value
         st.markdown(f"**{literal(report.trusted(trust))}**")
-        rows = table.value[_of_kind(table.value, chosen, threshold / 100, together)]
+        rows = quality.against_limit(table, threshold / 100, together).value
+        rows = rows[_of_kind(rows, chosen)]
         if rows.empty:
             st.info("No table of this kind.", icon=":material/info:")
             return
         drawn = Zoned(table.zone, rows)
-        if rows["limit"].notna().any():
+        show(charts.marginals, drawn, threshold / 100, show=_NAMED, name="marginals")
+        if len(rows) > _NAMED and rows["limit"].notna().any():
             show(charts.overview, drawn, threshold / 100, name="overview")
-        show(charts.marginals, drawn, name="marginals")
         _list(drawn)
 
 
@@ -161,8 +167,8 @@ def _together(place: st.delta_generator.DeltaGenerator) -> bool:
     return chosen == "together"
 
 
-def _of_kind(table: pd.DataFrame, kind: str, threshold: float, together: bool) -> pd.Series:
-    good = quality.within(table, threshold, together)
+def _of_kind(table: pd.DataFrame, kind: str) -> pd.Series:
+    good = table["good"]
     return {"all": good | True, "good": good, "poor": ~good, "inferred": table["support"].isin([INFERRED, GUESS])}[kind]
 
 
@@ -170,18 +176,19 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
     if table.zone is Zone.CURATOR:
         st.caption("The list is not shown with true errors in it: a list can be copied. Hover over the charts instead.")
         return
-    number = st.column_config.NumberColumn
-    columns = ["marginal", "limit", "error", "support", "gaussian", "residuals", "sample", "bound", "cells", "sigma"]
+    number, alike = st.column_config.NumberColumn, table.value["support"].nunique() == 1
+    columns = ["marginal", "limit", "error", "support", "gaussian", "residuals", "sample", "cells", "sigma"]
+    idle = {name for name in columns if table.value[name].isna().all() or (name == "support" and alike)}
     st.dataframe(
         table.value,
         hide_index=True,
-        height=380,
-        column_order=[name for name in columns if table.value[name].notna().any()],
+        height=min(380, 40 + 35 * len(table.value)),
+        column_order=[name for name in columns if name not in idle],
         column_config={
             "marginal": st.column_config.TextColumn("Table", width="medium"),
             "limit": number("At most", format="percent", help=f"{ERROR_HELP} With 95 % confidence."),
             "error": number("Measured", format="percent", help="By the certificate, with noise; never told as less than 0."),
-            "support": st.column_config.TextColumn("Support", help="Whether a noisy table of the mechanism contains it."),
+            "support": st.column_config.TextColumn("How known", help=_KNOWN_HELP),
             "gaussian": number("Noisy answers", format="percent", help="What Gaussian answers would be expected to give on this budget."),
             "residuals": number(
                 "Best noisy answers",
@@ -189,7 +196,6 @@ def _list(table: Zoned[pd.DataFrame]) -> None:
                 help="What ResidualPlanner would be expected to give on this budget: the least noisy unbiased answers.",
             ),
             "sample": number("Random sample", format="percent", help="Expected of a random sample that is as good on average."),
-            "bound": number("Bound without certificate", format="percent", help="What the noisy tables bound by themselves (95 %)."),
             "cells": number("Cells", format="localized"),
             "sigma": number("± per cell", format="%.1f", help="Noise of the measured cells, in people, where there are any."),
         },
