@@ -620,7 +620,7 @@ def test_the_command_line_starts_without_the_app() -> None:
     """A whole synthesis imports neither Streamlit nor OR-tools, and a mistake is found before NumPy is."""
     code = (
         "import sys; from dpsynth_core import cli; assert 'numpy' not in sys.modules;"
-        "status = cli.main(sys.argv[1:]); sys.exit(status or 10 * bool({'streamlit', 'ortools', 'altair'} & set(sys.modules)))"
+        "status = cli.main(sys.argv[1:]); sys.exit(status or 10 * bool({'streamlit', 'ortools', 'altair', 'sklearn'} & set(sys.modules)))"
     )
     arguments = ["synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", "all-1way"]
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
 CROWD = 20
@@ -34,6 +35,10 @@ class InventedTable:
         """See `MarginalSource.counts`. Shared: do not write to them."""
         self._counts |= row_marginals(self.domain, self.codes, [clique for clique in cliques if clique not in self._counts])
         return {clique: self._counts[clique] for clique in cliques}
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
+        return right_counts(self.domain, self.codes, predictors)
 
     def over(self, domain: Domain) -> InventedTable:
         """See `ValueSource.over`; for columns of whole numbers."""

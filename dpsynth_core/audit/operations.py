@@ -30,6 +30,7 @@ from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 DOMAIN = Domain.from_json({"a": 2, "b": 2, "c": 2})
@@ -255,6 +256,12 @@ def _rule_costs(kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"task": task, "rules": [task.rules.rule([0])] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
 
 
+def _right(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """The same predictor three times, which is right about the person's rows and about nobody else's in `OLD`."""
+    guess = Predictor("b", Additive(np.array([0, 1], dtype=np.int64), {}), Largest(np.arange(2)))
+    return {"predictors": [guess] * 3, "sigma": np.sqrt(3) * kernel.unit.query_l1 / MU}
+
+
 def _mixture(kernel: PrivacyKernel, _: Neighbours) -> Question:
     """One public row, so that there is one mixture, and it is the person's cell that it answers worst."""
     question = {"queries": QueryClass(DOMAIN, (("b",),)), "support": np.array([OLD], dtype=np.int32), "start": np.ones(1)}
@@ -295,6 +302,7 @@ def _all_cases() -> Iterator[Case]:
     yield Case("learn_rule_robustly", _robust_rule, share=0.03, units=(Unit(REPLACE, 1),))
     yield Case("select_rule", _any_rule, finite=True, others=())
     yield Case("measure_rules", _rule_costs)
+    yield Case("measure_right", _right)
     yield Case("best_mixture_error", _mixture, share=0.5)
 
 

@@ -7,6 +7,8 @@ processors, each of them waits for as long as that one is taken. NumPy's library
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """What makes it one, in a process that is started with it."""
@@ -16,3 +18,12 @@ def limit() -> None:
     """One thread here and in processes started from here, where nobody asked for another number. To be called before NumPy is loaded."""
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread whatever the environment says, for libraries that are loaded already: where a sum must be rounded as it was before."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield

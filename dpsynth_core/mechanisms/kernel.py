@@ -20,6 +20,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 
 
@@ -190,6 +191,10 @@ class SealedKernel(Kernel, Protocol):
     def discover_values(self, clique: Clique, sigma: float, delta: float) -> dict[str, int]:
         """Texts of one column with their numbers of records + noise, of those that reach a threshold, and always of the public keys
         (`vocabulary.keys`). Costs marginal_l2^2 / (2 sigma^2), and delta of `delta_total`."""
+
+    def measure_right(self, predictors: Sequence[Predictor], sigma: float) -> NDArray[np.float64]:
+        """How many records each of k predictors is right about, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person
+        owns. Predictors are made of released values alone."""
 
     def prepare(self, cliques: Collection[Clique]) -> None:
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""

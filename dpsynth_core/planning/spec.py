@@ -180,6 +180,13 @@ class MechanismSpec(_Part):
     settings: dict[str, float | int | bool | str] = {}
 
 
+class ModelSpec(_Part):
+    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range."""
+
+    column: str = Field(max_length=1000)
+    tolerance: float | None = Field(default=None, gt=0)
+
+
 class OutputSpec(_Part):
     """rows: how many to write, None for the noisy (or public) total. seed: repeatable noise, which is not private."""
 

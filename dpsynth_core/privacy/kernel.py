@@ -46,10 +46,11 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least, merged
 
 if TYPE_CHECKING:
-    from dpsynth_core.sources.source import MarginalSource, ValueSource
+    from dpsynth_core.sources.source import MarginalSource, RecordSource, ValueSource
 
 class PrivacyKernel:
     """Implements `mechanisms.kernel.Kernel` over a counting source, with a budget of `rho` sealed at construction.
@@ -322,6 +323,22 @@ class PrivacyKernel:
         )
         return float(self.__noise.gaussian(np.array([largest]), sigma * COUNT_STEPS)[0] / COUNT_STEPS)
 
+    def measure_right(self, predictors: Sequence[Predictor], sigma: float) -> NDArray[np.float64]:
+        """How many records each of k predictors is right about, + rounded normal noise. Costs k * query_l1^2 / (2 sigma^2).
+
+        Proof. Predictors are made of released values before anything is read here, so they are public: the same for every table. Whether
+        one is right about a record is a function of that record's codes alone, in whole numbers (`vocabulary.predictors`): no other record
+        and no place in a batch or a part has a say in it. So each number is a counting query, a sum over records of 0 or 1. A person owns
+        at most m records that count, whoever counts them (`sources.persons`), and changes nobody else's. Added or removed, they move each
+        number by m at most; replaced, up to m terms of 0 or 1 give way to up to m others, which is m at most again. k numbers move by
+        m sqrt(k) in L2 norm. A share of the people is such a number over the number of records, which is public or was measured too.
+        """
+        if not predictors or any(name not in self.__domain for one in predictors for name in one.columns):
+            raise ValueError("predictors are about columns of the domain, and there is at least one")
+        source = self.__record_source()
+        self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(predictors))))
+        return self.__noise.gaussian(source.right(predictors), sigma).astype(np.float64)
+
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.
 
@@ -400,6 +417,11 @@ class PrivacyKernel:
         if not hasattr(self.__source, "values"):
             raise ValueError("this source holds cells, not values")
         return cast("ValueSource", self.__source)
+
+    def __record_source(self) -> RecordSource:
+        if not hasattr(self.__source, "right"):
+            raise ValueError("this source counts cells, and cannot be asked about records")
+        return cast("RecordSource", self.__source)
 
     def __check(self, queries: QueryClass, numbers: NDArray[np.int64]) -> None:
         if queries.domain is not self.__domain and queries.domain != self.__domain:

@@ -111,6 +111,7 @@ PRICES: Mapping[str, Callable[..., Event | None]] = {
     "measure_largest_error": lambda call, sigma, *_threshold: Gaussian(sigma, float(call.unit.query_l1)),
     "measure_queries": _queries,
     "measure_rules": _queries,
+    "measure_right": _queries,
     "select_worst_marginal": _selection,
     "select_signed_query": _selection,
     "select_worst_queries": _selection,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 COPIED_BYTES = 128 << 20
@@ -32,6 +34,7 @@ COPIED_BYTES = 128 << 20
 
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
+_Counts = TypeVar("_Counts", bound=Tally | RightCounts)
 
 
 class ArrowSource:
@@ -63,13 +66,11 @@ class ArrowSource:
         check_canonical(self._domain, cliques)
         if not cliques:
             return {}
-        tally, parts = Tally(self._domain, cliques), self._records.parts()
-        workers = min(processors.available(), len(parts), max(1, COPIED_BYTES // tally.nbytes))
-        tallies = [tally, *(Tally(self._domain, cliques) for _ in range(workers - 1))]
-        _shared_out(tallies, list(zip(parts, self._before(parts, workers), strict=True)), self._add)
-        for other in tallies[1:]:
-            tally.absorb(other.tables)
-        return tally.counts()
+        return self._counted(partial(Tally, self._domain, cliques)).counts()
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
+        return self._counted(partial(RightCounts, self._domain, predictors)).numbers
 
     def over(self, domain: Domain) -> ArrowSource:
         """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""
@@ -86,6 +87,16 @@ class ArrowSource:
 
         return keyed_counts(columns, self._records.form.missing_markers, hierarchy=self._domain[name].hierarchy)
 
+    def _counted(self, new: Callable[[], _Counts]) -> _Counts:
+        """All records, worked into something that counts them. new: an empty one."""
+        total, parts = new(), self._records.parts()
+        workers = min(processors.available(), len(parts), max(1, COPIED_BYTES // max(1, total.nbytes)))
+        counts = [total, *(new() for _ in range(workers - 1))]
+        _shared_out(counts, list(zip(parts, self._before(parts, workers), strict=True)), self._add)
+        for other in counts[1:]:
+            total.absorb(other.tables)
+        return total
+
     def _before(self, parts: Sequence[Part], workers: int) -> list[Before]:
         """For each part the rows of its persons in the parts before it."""
         if self._records.person_column is None or len(parts) == 1:
@@ -100,8 +111,8 @@ class ArrowSource:
         _shared_out([None] * workers, list(enumerate(parts)), add)
         return [before.before(keys) for before in persons.earlier([turnouts[i] for i in range(len(parts))], limit)]
 
-    def _add(self, tally: Tally, part: tuple[Part, Before]) -> Iterator[None]:
-        return self._records.add_to(tally, *part)
+    def _add(self, counts: Tally | RightCounts, part: tuple[Part, Before]) -> Iterator[None]:
+        return self._records.add_to(counts, *part)
 
 
 def _shared_out(results: Sequence[_Result], items: Sequence[_Item], work: Callable[[_Result, _Item], Iterator[None]]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
 
@@ -28,3 +29,7 @@ class CodesSource:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`."""
         return row_marginals(self._domain, self._codes, cliques)
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
+        return right_counts(self._domain, self._codes, predictors)

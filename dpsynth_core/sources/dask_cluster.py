@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, cast
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ from dpsynth_core.sources.persons import Keys, Turnout
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
 from dpsynth_core.vocabulary.tally import Tally, check_canonical
 
 TASKS_PER_WORKER = 16
@@ -50,6 +51,9 @@ _SOONER = 10
 """Priority of tasks that make results smaller."""
 
 Tables = tuple[NDArray[np.int64], ...]
+New = Callable[[], Tally | RightCounts]
+"""Makes something empty that counts records: a function of public values, which workers get."""
+_Counts = TypeVar("_Counts", bound=Tally | RightCounts)
 
 
 @dataclass(frozen=True)
@@ -119,11 +123,19 @@ class DaskSource:
         check_canonical(self._domain, cliques)
         if not cliques:
             return {}
-        tally, parts = Tally(self._domain, cliques), self._records.parts()
+        return self._counted(partial(Tally, self._domain, tuple(cliques))).counts()
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
+        return self._counted(partial(RightCounts, self._domain, tuple(predictors))).numbers
+
+    def _counted(self, new: Callable[[], _Counts]) -> _Counts:
+        """All records, worked into something that counts them. new: an empty one."""
+        total, parts = new(), self._records.parts()
         with self._cluster.connected() as client:
             workers = sum(client.nthreads().values())
-            tally.absorb(_Work(client).counted(self._records, self._domain, tuple(cliques), _tasks(parts, workers), workers))
-        return tally.counts()
+            total.absorb(_Work(client).counted(self._records, new, _tasks(parts, workers), workers))
+        return total
 
 
 def _tasks(parts: Sequence[Part], workers: int) -> list[Part]:
@@ -139,9 +151,9 @@ class _Work:
     def __init__(self, client: Client) -> None:
         self._client, self._name, self._number = client, uuid.uuid4().hex, 0
 
-    def counted(self, records: Records, domain: Domain, cliques: tuple[Clique, ...], parts: Sequence[Part], workers: int) -> Tables:
+    def counted(self, records: Records, new: New, parts: Sequence[Part], workers: int) -> Tables:
         """The tables of all parts, added up. Raises InputError where one of them cannot be counted."""
-        job = self._submit(_job, records, domain, cliques)
+        job = self._submit(_job, records, new)
         befores: Sequence[list[Future]] = [[] for _ in parts]
         keys = persons.new_keys()
         if records.person_column is not None and len(parts) > 1:
@@ -218,16 +230,15 @@ def _task(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class _Job:
-    """What all parts of a count have in common."""
+    """What all parts of a count have in common. new: makes an empty one."""
 
     records: Records
-    domain: Domain
-    cliques: tuple[Clique, ...]
+    new: New
 
 
 @_task
-def _job(records: Records, domain: Domain, cliques: tuple[Clique, ...]) -> _Job:
-    return _Job(records, domain, cliques)
+def _job(records: Records, new: New) -> _Job:
+    return _Job(records, new)
 
 
 @_task
@@ -252,11 +263,11 @@ def _of_part(met: tuple[Turnout, ...], part: int) -> Turnout:
 
 @_task
 def _count(job: _Job, part: Part, keys: Keys, before: list[Turnout]) -> Tables:
-    tally = Tally(job.domain, job.cliques)
+    counts = job.new()
     rows_before = persons.together(before, job.records.max_rows_per_person).before(keys) if before else persons.nobody
-    for _ in job.records.add_to(tally, part, rows_before):
+    for _ in job.records.add_to(counts, part, rows_before):
         pass
-    return tally.tables
+    return counts.tables
 
 
 @_task

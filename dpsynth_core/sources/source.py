@@ -1,4 +1,4 @@
-"""A source of private records, as others see it: it returns the counts of marginals, and nothing else.
+"""A source of private records, as others see it: it returns counts, of marginals or of what a released function says, and nothing else.
 
 Another engine (a cluster, a database) is one more class with this one method. Exact counts leave a source in two directions only:
 to the privacy kernel and to the curator-only evaluation. A source knows no structural zeros: a record in an impossible cell is counted
@@ -7,7 +7,7 @@ there, and nobody is told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor
 
 
 class MarginalSource(Protocol):
@@ -23,6 +24,13 @@ class MarginalSource(Protocol):
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Exact counts of each canonical clique, shape domain.sizes(clique); the empty clique gives the number of rows, shape ()."""
+
+
+class RecordSource(MarginalSource, Protocol):
+    """A source through whose hands records go one by one, so that a released function of a record can be asked of each."""
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """Exact numbers of records that each predictor is right about; a record and the public predictor alone decide it."""
 
 
 class ValueSource(MarginalSource, Protocol):

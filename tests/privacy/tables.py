@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, right_counts
 from dpsynth_core.vocabulary.tally import row_marginals
 
 FALSE_ALARM = 1e-6
@@ -33,6 +34,9 @@ class ArraySource:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
         self.passes.append(tuple(cliques))
         return row_marginals(self.domain, self.rows, cliques)
+
+    def right(self, predictors: Sequence[Predictor]) -> Integers:
+        return right_counts(self.domain, self.rows, predictors)
 
 
 @dataclass

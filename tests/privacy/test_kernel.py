@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
@@ -63,6 +64,12 @@ class BrokenSource(ArraySource):
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:  # noqa: ARG002
         raise OSError("the disk is gone")
 
+    def right(self, predictors: Sequence[Predictor]) -> np.ndarray:  # noqa: ARG002
+        raise OSError("the disk is gone")
+
+
+GUESSES = [Predictor("a", Additive(np.eye(4, dtype=np.int64)[code], {}), Largest(np.arange(4))) for code in range(3)]
+FOREIGNER = Predictor("z", Additive(np.zeros(2, dtype=np.int64), {}), Largest(np.arange(2)))
 
 OPERATIONS = pytest.mark.parametrize(
     ("operate", "rho"),
@@ -78,10 +85,12 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: keep(kernel), 3 * (0.3 / 50 * (1 + 1 / math.expm1(0.2))) ** 2 / 8),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0), 1 / 72),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0, 1), 1 / 72),
+        (lambda kernel: kernel.measure_right(GUESSES, 6.0), 3 / 72),
     ],
     ids=[
         *("measure_marginal", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
         *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
+        "measure_right",
     ],
 )
 
@@ -176,6 +185,9 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.measure_errors({("a",): np.zeros(3)}, 1.0),
         lambda kernel: kernel.measure_errors({("b", "a"): np.zeros((3, 4))}, 1.0),
         lambda kernel: kernel.measure_errors(zeros() | {("a", "b"): np.full((4, 3), np.nan)}, 1.0),
+        lambda kernel: kernel.measure_right([], 1.0),
+        lambda kernel: kernel.measure_right(GUESSES, 0.0),
+        lambda kernel: kernel.measure_right([FOREIGNER], 1.0),
         lambda kernel: kernel.measure_largest_error({}, 1.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 0.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 1.0, 3),

@@ -20,6 +20,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.privacy.tables import GlassNoise, table
 
@@ -196,3 +197,39 @@ def test_some_neighbour_changes_errors_by_what_they_are_charged_for(unit: Unit) 
     wrong = {clique: np.where(np.indices(DOMAIN.sizes(clique)).sum(axis=0) == 0, 9.0, -9.0) for clique in CLIQUES}
     distance, event = furthest_errors(people, unit, wrong)
     assert distance == pytest.approx(event.l2, rel=1e-15)
+
+
+LOOKING = Additive(np.zeros(2, dtype=np.int64), {"b": np.array([[1, 0], [0, 1], [1, 0]])})
+GUESSES = [
+    Predictor("a", LOOKING, Largest(np.arange(2))),
+    Predictor("b", Additive(np.array([0, 0, 1]), {}), Largest(np.arange(3))),
+    Predictor("a", Additive(np.array([1, 0]), {}), Largest(np.arange(2))),
+]
+
+
+def right(people: People, unit: Unit, predictors: list[Predictor]) -> tuple[np.ndarray, Event]:
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.measure_right(predictors, 1.0)
+    return glass.seen[0][0], kernel.events[0]
+
+
+@UNITS
+def test_no_neighbour_changes_how_many_predictors_are_right_about_by_more_than_is_charged_for(unit: Unit) -> None:
+    @given(tables(unit))
+    @settings(max_examples=15, deadline=None)
+    def check(people: People) -> None:
+        here, event = right(people, unit, GUESSES)
+        assert isinstance(event, Gaussian)
+        assert all(np.linalg.norm(here - right(other, unit, GUESSES)[0]) <= event.l2 for other in neighbours(people, unit))
+
+    check()
+
+
+@UNITS
+def test_some_neighbour_changes_them_by_what_is_charged_for(unit: Unit) -> None:
+    people = (((0, 0),) * unit.max_rows_per_person,)
+    alike = [GUESSES[0]] * 3
+    here, event = right(people, unit, alike)
+    furthest = max(np.linalg.norm(here - right(other, unit, alike)[0]) for other in neighbours(people, unit))
+    assert isinstance(event, Gaussian)
+    assert furthest == pytest.approx(event.l2, rel=1e-15)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +26,12 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.sources.codec import decode
-from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.sources.source import MarginalSource, RecordSource
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.sources.engines import ENGINES, Engine, one_stream
 from tests.vocabulary.test_kinds import BASE
 
@@ -130,6 +131,41 @@ def test_neighbours_differ_by_one_person(engine: Engine, tmp_path: Path, seed: i
         assert (larger - without).min() >= 0
         assert (larger - without).sum() <= limit
     assert np.abs(all_records - replaced).sum() <= 2 * limit
+
+
+GUESSES = [
+    Predictor("sex", Additive(np.array([1, 0, 0, 0]), {"age": np.eye(5, 4, dtype=np.int64) * 3}), Largest(np.arange(4))),
+    Predictor("age", Additive(np.array([0, 1, 0, 0, 0]), {}), Largest(np.arange(5))),
+]
+
+
+@pytest.mark.parametrize("name", ["dask", "this machine, many parts"])
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 40), limit=st.integers(1, 3))
+def test_predictors_are_right_about_the_same_records(name: str, tmp_path: Path, seed: int, rows: int, limit: int) -> None:
+    """As many as one stream has; and somebody's records change each number by theirs at most."""
+
+    def right(part: str, engine: Engine | None, table: pa.Table) -> np.ndarray:
+        (tmp_path / part).mkdir(exist_ok=True)
+        opened = one_stream if engine is None else engine.open
+        return cast(RecordSource, opened(tmp_path / part, table, PEOPLE, "who", limit)).right(GUESSES)
+
+    records = people(seed, rows)
+    names = np.array([str(who or "").strip() for who in records["who"].to_pylist()])
+    kept = records.filter(pa.array(names != "ann"))
+    whole, without = (right(part, ENGINES[name], table) for part, table in (("whole", records), ("without", kept)))
+    assert whole.tolist() == right("one", None, records).tolist()
+    assert (whole - without).min() >= 0
+    assert (whole - without).max() <= limit
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_a_database_is_asked_for_counts_of_cells_alone(name: str, tmp_path: Path) -> None:
+    source = ENGINES[name].open(tmp_path, people(1, 20), PEOPLE, None, 1)
+    kernel = PrivacyKernel(source, Unit("add-remove"), 1.0, SeededNoise(0))
+    with pytest.raises(ValueError, match="cannot be asked about records"):
+        kernel.measure_right(GUESSES, 10.0)
+    assert kernel.rho_spent == 0
 
 
 def test_a_record_more_is_one_more_count(engine: Engine, tmp_path: Path) -> None:
