@@ -43,6 +43,9 @@ def _mechanism(mechanism: Mechanism) -> None:
         st.markdown(mechanism.card.summary)
         st.markdown(f"**Why it is private.** {mechanism.card.privacy}")
         st.caption(f"{mechanism.card.paper}. {'Writes rows.' if mechanism.card.makes_rows else 'Gives noisy tables, no rows.'}")
+        if mechanism.card.differences:
+            with st.expander("Where it differs from its paper", icon=":material/difference:"):
+                st.markdown("\n".join(f"- {difference}" for difference in mechanism.card.differences))
         if offered := parameters(mechanism):
             with st.expander("Parameters", icon=":material/tune:"):
                 for parameter in offered:

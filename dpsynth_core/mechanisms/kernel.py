@@ -61,6 +61,9 @@ class Kernel(Protocol):
     def seed(self) -> int:
         """A fresh seed for randomness that protects nobody, such as the perturbations of a search. Free; part of what is released."""
 
+    def prepare(self, cliques: Collection[Clique]) -> None:
+        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""
+
     def measure_marginal(self, clique: Clique, sigma: float) -> Measurement:
         """Costs marginal_l2^2 / (2 sigma^2)."""
 
@@ -195,6 +198,3 @@ class SealedKernel(Kernel, Protocol):
     def measure_right(self, predictors: Sequence[Predictor], sigma: float) -> NDArray[np.float64]:
         """How many records each of k predictors is right about, + noise. Costs k * rows^2 / (2 sigma^2), rows: the most that one person
         owns. Predictors are made of released values alone."""
-
-    def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""

@@ -23,7 +23,8 @@ class Card:
     name: as specs and the command line have it. title, summary, paper, privacy: sentences for cards and reports. accountant: what its
     runs are accounted in, GDP if nearly all of the budget goes to Gaussian noise (`privacy.accountant`). makes_rows: or answers only.
     takes_thresholds: whether the workload may ask "at least t of these columns" (`Workload.threshold`). publishes_tables: whether it
-    answers the workload; one that does not has no use for a certificate of its errors.
+    answers the workload; one that does not has no use for a certificate of its errors. differences: what is not as its paper prints it, or
+    was chosen where the paper leaves it open, one sentence each.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Card:
     makes_rows: bool = True
     takes_thresholds: bool = False
     publishes_tables: bool = True
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
+from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
 from dpsynth_core.mechanisms.games.dqrs import Dqrs
 from dpsynth_core.mechanisms.games.dualquery import DualQuery
@@ -15,6 +16,7 @@ from dpsynth_core.mechanisms.games.fem import Fem
 from dpsynth_core.mechanisms.games.sepfem import SepFem
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
+from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.graphical.mst import Mst
 from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
@@ -45,7 +47,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "default",
         "Best default",
         "Rows that keep the tables you asked for. When in doubt: the first.",
-        (Aim(), MwemPgm(), Mst(), PrivBayes(), Independent()),
+        (Aim(), MwemPgm(), Mst(), HdmmPgm(), PrivBayes(), Independent()),
     ),
     Purpose(
         "public",
@@ -69,7 +71,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "answers",
         "Answers only",
         "The tables themselves with noise, unbiased and easy to analyse. No rows.",
-        (ResidualPlanner(), GaussianAnswers()),
+        (ResidualPlanner(), Hdmm(), GaussianAnswers()),
     ),
     Purpose(
         "learning",
@@ -132,6 +134,7 @@ def describe() -> list[dict[str, Any]]:
             "purpose": purpose(mechanism.card.name).name,
             "summary": mechanism.card.summary,
             "paper": mechanism.card.paper,
+            "differences": list(mechanism.card.differences),
             "privacy": mechanism.card.privacy,
             "accountant": mechanism.card.accountant.name,
             "makes_rows": mechanism.card.makes_rows,

@@ -29,6 +29,7 @@ def test_every_mechanism_is_explained_with_paper_and_proof() -> None:
         assert mechanism.card.summary in text
         assert mechanism.card.privacy in text
         assert mechanism.card.paper in text
+        assert all(difference in text for difference in mechanism.card.differences)
         assert all(f"`{parameter.name}`" in text for parameter in parameters(mechanism))
 
 

@@ -133,7 +133,7 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
         if not mechanism.card.makes_rows:
             st.badge("No rows", icon=":material/table_rows:", color="gray")
     st.markdown(mechanism.card.summary)
-    st.caption(mechanism.card.paper)
+    st.caption(mechanism.card.paper, help="\n\n".join(mechanism.card.differences) or None)
     fits = isinstance(forecast, Forecast) and forecast.fits
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"

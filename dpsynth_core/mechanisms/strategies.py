@@ -1,0 +1,186 @@
+"""HDMM's OPT_M: which marginals to measure, and how precisely, so that the answers to a workload of marginals are best on average (McKenna,
+Miklau, Hay, Machanavajjhala 2018, "Optimizing error of high-dimensional statistical queries under differential privacy").
+
+A strategy is a set of marginals S, each with a share p_S of rho. One person is in one cell of each of them, so what they cost adds up
+exactly: the squared sensitivity of the weighted strategy is the sum of its squared weights, and p_S is such a square as a part of the
+sum. All products of identity and all-ones matrices have the same eigenspaces, one for each set q of columns, of dimension
+d_q = prod over q of (n_i - 1). There S counts with p_S / n_S if it contains q, and not at all otherwise. So the expected squared error
+of the least-squares answers to the workload is, up to a constant,
+
+    f(p) = sum over q of a_q / (sum over S that contain q of p_S / n_S),
+    a_q = d_q times the sum of c_r^2 / n_r over the marginals r of the workload that contain q,
+
+which is convex. It is minimised by the multiplicative algorithm of optimal design, p_S <- p_S sqrt(gradient_S), which never increases f
+and knows how far it is from the least f: f(p)^2 / max_S gradient_S at least. Public inputs only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+NUMBER_OF_ROWS: Clique = ()
+"""The smallest marginal; its eigenspace is that of tables that are constant."""
+_WIDER = 2
+"""A strategy may measure sets of this many columns more than the widest table of the workload."""
+_MOST_SETS = 5_000
+_MOST_CELLS = 1_000_000
+_MOST_STEPS = 2000
+_CLOSE_ENOUGH = 1e-4
+"""The search ends when the expected squared error is proved to be this close to the least."""
+_LEFT_OUT = 1e-3
+"""Tables of little use are not measured, as long as all of them together would lower the expected squared error by no more than this."""
+_WORTH_WIDER = 1.02
+"""Tables that nobody asked for are measured where they lower the expected squared error by this factor at least."""
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """shares: the part of rho for each marginal that is measured, () for the number of rows; they add up to 1.
+
+    above_least: by which factor the expected squared error of the answers is above what any strategy of any kind could reach (the
+    singular value bound, which ResidualPlanner reaches); at least 1.
+    """
+
+    shares: Mapping[Clique, float]
+    above_least: float
+
+
+def best(workload: Workload, rows_price: float) -> Strategy:
+    """OPT_M: over the workload's marginals and all marginals of them, and over wider ones where that is worth it.
+
+    rows_price: as for `least_squared_error`.
+    """
+    return _best(workload.domain, tuple(workload.weights.items()), rows_price)
+
+
+def within(workload: Workload, rows_price: float) -> Strategy:
+    """OPT_M over the workload's marginals and all marginals of them alone."""
+    return least_squared_error(workload, workload.closure(), rows_price)
+
+
+@lru_cache(maxsize=8)
+def _best(domain: Domain, weights: tuple[tuple[Clique, float], ...], rows_price: float) -> Strategy:
+    """A second's work for the triples of 15 columns, and a page asks again at every click."""
+    workload = Workload(domain, dict(weights))
+    own, wider = within(workload, rows_price), _wider_tables(workload)
+    wide = least_squared_error(workload, wider, rows_price) if wider else own
+    return wide if wide.above_least * _WORTH_WIDER < own.above_least else own
+
+
+def _wider_tables(workload: Workload) -> list[Clique]:
+    """The closure, and sets of up to two columns more than the widest marginal, if these are not too many and their tables small; or none.
+
+    Wider tables pay for columns of few values: three pairs of two-valued columns have 12 cells, their common table has 8.
+    """
+    columns = [name for name in workload.domain.names if any(name in clique for clique in workload.cliques)]
+    widest = max(map(len, workload.cliques))
+    for width in range(min(widest + _WIDER, len(columns)), widest, -1):
+        if sum(math.comb(len(columns), size) for size in range(1, width + 1)) <= _MOST_SETS:
+            wider = (clique for size in range(1, width + 1) for clique in combinations(columns, size))
+            return list(dict.fromkeys([*workload.closure(), *(clique for clique in wider if workload.domain.cells(clique) <= _MOST_CELLS)]))
+    return []
+
+
+def least_squared_error(workload: Workload, tables: Collection[Clique], rows_price: float) -> Strategy:
+    """The strategy over `tables` for the least expected weighted squared error of the workload.
+
+    rows_price: what the number of rows costs, as a fraction of what a marginal costs at the same sigma; 0 where it is public, and so exact.
+    """
+    domain = workload.domain
+    secret = [NUMBER_OF_ROWS] if rows_price else []
+    spaces = [*secret, *(part for part in workload.closure() if _wide(domain, part) == part)]
+    if not spaces:
+        return Strategy({}, 1.0)  # columns of one value each, and a public number of rows
+    candidates = [*secret, *(clique for clique in tables if _wide(domain, clique) or rows_price)]
+    dimensions = np.array([math.prod(size - 1 for size in domain.sizes(part)) for part in spaces], dtype=float)
+    pulls = _pulls(workload, spaces)
+    design = _design(domain, spaces, candidates, rows_price)
+    shares, squared = _pruned(design, dimensions * pulls, _optimal(design, dimensions * pulls))
+    # with lambda_q the precisions, the sum of price_q lambda_q cannot exceed 1, and sum of d_q b_q / lambda_q is least for this:
+    prices = np.array([dimension if part else rows_price for part, dimension in zip(spaces, dimensions, strict=True)])
+    least = float(np.sqrt(dimensions * pulls * prices).sum()) ** 2
+    kept = {clique: float(share) for clique, share in zip(candidates, shares, strict=True) if share > 0}
+    return Strategy(kept, max(1.0, squared / least))
+
+
+def _wide(domain: Domain, clique: Clique) -> Clique:
+    """Its columns of two values or more: the others say nothing."""
+    return tuple(name for name in clique if domain[name].size > 1)
+
+
+def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
+    """sum over r of the workload that contain q of c_r^2 / n_r, for each q."""
+    domain, place = workload.domain, {part: k for k, part in enumerate(spaces)}
+    pulls = np.zeros(len(spaces))
+    for clique, weight in workload.weights.items():
+        for part in _parts(domain, clique, len(clique)):
+            if part in place:
+                pulls[place[part]] += weight**2 / domain.cells(clique)
+    return pulls
+
+
+def _parts(domain: Domain, clique: Clique, widest: int) -> Iterator[Clique]:
+    wide = _wide(domain, clique)
+    for size in range(min(len(wide), widest) + 1):
+        yield from combinations(wide, size)
+
+
+def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> csr_array:
+    """Shape (spaces, candidates): the precision in each coordinate of space q that a share of 1 for S would give, 1 / n_S or 0."""
+    place, widest = {part: k for k, part in enumerate(spaces)}, max(map(len, spaces))
+    entries = [
+        (place[part], column, 1 / domain.cells(clique) if clique else 1 / rows_price)
+        for column, clique in enumerate(candidates)
+        for part in _parts(domain, clique, widest)
+        if part in place
+    ]
+    rows, columns, values = zip(*entries, strict=True)
+    return csr_array((values, (rows, columns)), shape=(len(spaces), len(candidates)))
+
+
+def _optimal(design: csr_array, importance: Float) -> Float:
+    """The shares for the least sum of importance / precision, to a relative _CLOSE_ENOUGH of it."""
+    shares = np.full(design.shape[1], 1 / design.shape[1])
+    transposed = design.T.tocsr()
+    for _ in range(_MOST_STEPS):
+        precision = design @ shares
+        gradient = transposed @ (importance / precision**2)
+        squared, steepest = float((importance / precision).sum()), float(gradient.max())
+        if squared >= (1 - _CLOSE_ENOUGH) * steepest:
+            break
+        shares = shares * np.sqrt(gradient / steepest)
+        shares /= shares.sum()
+    return shares
+
+
+def _pruned(design: csr_array, importance: Float, shares: Float) -> tuple[Float, float]:
+    """Without as many of the smallest shares as _LEFT_OUT allows, and the expected squared error that follows."""
+    order = np.argsort(shares, kind="stable")
+
+    def without(count: int) -> tuple[Float, float]:
+        kept = shares.copy()
+        kept[order[:count]] = 0.0
+        kept /= kept.sum()
+        precision = design @ kept
+        return kept, float((importance / precision).sum()) if precision.min() > 0 else math.inf
+
+    _, whole = without(0)
+    few, many = 0, len(shares)  # `few` can be left out, `many` cannot
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if without(middle)[1] <= whole * (1 + _LEFT_OUT) else (few, middle)
+    return without(few)
