@@ -30,8 +30,8 @@ from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
 from dpsynth_core.vocabulary.workload import Workload
 
-_SECONDS_PER_CELL = 6e-5
-_SECONDS_PER_MARGINAL = 8e-3
+_SECONDS_PER_CELL = 2e-5
+_SECONDS_PER_MARGINAL = 4e-3
 _BYTES_PER_CELL = 60
 _MAX_CELLS = 20_000_000
 

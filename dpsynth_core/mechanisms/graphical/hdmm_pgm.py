@@ -50,7 +50,7 @@ class HdmmPgm:
         if size > self.max_size_mb:
             problem = f"a model of all your tables at once needs {size:,.0f} MB, more than its capacity of {self.max_size_mb:,.0f} MB"
             reason = f"{problem}; use fewer tables, raise max_size_mb, choose AIM, or take HDMM for answers without rows"
-        seconds = 2.0 + 6e-5 * cells + 8e-3 * workload.closure_tables + 0.5 * min(size, self.max_size_mb)
+        seconds = 2.0 + 2e-5 * cells + 4e-3 * workload.closure_tables + 0.01 * len(workload.cliques) * min(size, self.max_size_mb)
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
