@@ -223,6 +223,12 @@ def _largest_error(kernel: PrivacyKernel, _: Neighbours) -> Question:
     return {"answers": {("b",): np.array([0.0, -_FAR])}, "sigma": kernel.unit.query_l1 / MU}
 
 
+def _sum(kernel: PrivacyKernel, _: Neighbours) -> Question:
+    """The person leaves the cell with the smallest weight, or comes to the one with the largest."""
+    low, high = -0.5, 1.0
+    return {"clique": ("b",), "weights": np.array([low, high]), "low": low, "high": high, "sigma": kernel.unit.sum_l2(low, high) / MU}
+
+
 def _task(kind: str, names: Sequence[str] = ("b", "c"), closed: bool = False) -> Task:
     return Task.of(DOMAIN, RuleClass(kind, features(DOMAIN, names), closed))
 
@@ -304,6 +310,7 @@ def _all_cases() -> Iterator[Case]:
     yield Case("measure_rules", _rule_costs)
     yield Case("measure_right", _right)
     yield Case("best_mixture_error", _mixture, share=0.5)
+    yield Case("measure_sum", _sum)
 
 
 CASES = tuple(_all_cases())

@@ -49,10 +49,10 @@ from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Release
-from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, interrupted_brand, statement
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, Release
+from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, criteria_brands, interrupted_brand, statement
 from dpsynth_core.release.times import Stopwatch
-from dpsynth_core.release.transcript import check_paid, replaying
+from dpsynth_core.release.transcript import RecordedAnswer, check_paid, replaying
 from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
@@ -279,6 +279,14 @@ class _Opened:
             tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.measurements)
             return self.evidence.published(tables)
         return self.evidence.published(self.plan.workload.cliques)
+
+    @property
+    def for_criteria(self) -> tuple[RecordedAnswer, ...]:
+        """The last answers, those that decided the criteria."""
+        release, workload = self.release, self.plan.workload
+        measured_people = release.certificate is None and self.total is None
+        count = measured_people + sum(criterion.answers(workload) for criterion in self.plan.criteria)
+        return release.transcript[max(0, len(release.transcript) - count) :]
 
     @cached_property
     def total(self) -> Total | None:
@@ -512,7 +520,9 @@ def _largest(opened: _Opened, certificate: Certificate) -> Largest:
 def _columns_alone(opened: _Opened, certificate: Certificate, released: Mapping[Clique, NDArray[np.float64]]) -> ColumnsAlone | None:
     """The yardstick, from its measured errors. Earlier versions made certificates without one."""
     stated, sigma = certificate.columns, opened.plan.columns_sigma
-    answers = [answer for answer in opened.release.transcript if answer.operation == "measure_errors"]
+    operations = [answer.operation for answer in opened.release.transcript]
+    ended = operations.index("measure_largest_error")  # with that a certificate ends; criteria follow
+    answers = [answer for answer in opened.release.transcript[:ended] if answer.operation == "measure_errors"]
     if stated is None:
         _expect(len(answers) == 1, "its yardstick is missing")
         return None
@@ -522,6 +532,29 @@ def _columns_alone(opened: _Opened, certificate: Certificate, released: Mapping[
     _expect(len(answers) == 2 and _near(answers[1].arguments[0], stated.sigma), "its yardstick is not what was paid for")
     noisy = answers[1].value
     return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)
+
+
+def _criteria(opened: _Opened) -> str:
+    """Decided once more, from the published answers of the kernel and what is published."""
+    release, plan = opened.release, opened.plan
+    _expect(not release.despite or release.needs_reason, "it has a reason to be published all the same, and needs none")
+    if not plan.criteria:
+        raise _Nothing("no criteria were fixed")
+    if not release.criteria:
+        interrupted = release.branded(INTERRUPTED) or release.branded(UNDECIDED_CRITERIA)
+        _expect(interrupted, "the plan has criteria, and the release does not say what became of them")
+        raise _Nothing("the run was interrupted before they were measured")
+    answers = opened.for_criteria
+    charges = release.charges[len(release.charges) - sum(answer.charges for answer in answers) :]
+    stage = replaying(plan.domain, plan.unit, plan.shares, answers, charges).part(plan.shares.criteria)
+    total = opened.total if release.certificate is None else release.certificate.total
+    recomputed = synthesis.decided(plan, stage, total, opened.evidence)
+    stated = opened.bundle.document["criteria"]
+    again = releases.to_json(replace(release, criteria=recomputed))["criteria"]
+    different = [str(number + 1) for number, (a, b) in enumerate(zip(again, stated, strict=True)) if not (_alike(a, b) and _alike(b, a))]
+    _expect(not different, f"not decided by what was measured: number {_some(different)}")
+    outcomes = Counter(one.outcome for one in recomputed)
+    return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
 
 def _distances(opened: _Opened) -> str:
@@ -559,6 +592,7 @@ def _brands(opened: _Opened) -> str:
         planned.append(interrupted_brand(len(release.measurements)))
     else:
         planned.extend(certificate_brands(opened.plan, release.certificate))
+        planned.extend(criteria_brands(opened.plan, release.criteria))
     if stated == planned:
         return f"{len(stated):,} warnings follow from the plan and the answers"
     missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
@@ -639,6 +673,7 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     "Are impossible combinations absent?": _zeros,
     _BOUNDS: _bounds,
     _CERTIFICATE: _certificate,
+    "Are the criteria decided rightly?": _criteria,
     "Are the rows near the noisy tables?": _distances,
     "Is the guarantee stated as planned?": _statement,
     "Are all warnings there?": _brands,

@@ -149,6 +149,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import times
+    from dpsynth_core.report import criteria
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -169,6 +170,10 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         print_message(
             f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}"
         )
+    for line in criteria.lines(made):
+        print_message(f"criterion: {line}")
+    if made.needs_reason:
+        print_message("warning: a criterion that must be met is not met; the report says: do not publish this as it is")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
     if taken is not None:
         took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"

@@ -45,6 +45,10 @@ def add(commands: Commands) -> None:
     make.add_argument("--epsilon-reason", metavar="TEXT", default="", help=weak)
     certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
     make.add_argument("--certificate", metavar="SHARE", default="0.05", help=certificate)
+    criteria = "conditions that the result is judged by, fixed beforehand: a JSON list, see README; published with the release"
+    make.add_argument("--criteria", metavar="FILE.json", type=Path, help=criteria)
+    deciding = "share of the budget that decides the criteria, if there are any (default: %(default)s)"
+    make.add_argument("--criteria-share", metavar="SHARE", default="0.05", help=deciding)
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
     make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
@@ -88,7 +92,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.mechanisms import registry
-    from dpsynth_core.planning.spec import UNNAMED, Spec
+    from dpsynth_core.planning.spec import UNNAMED, Spec, read_json
     from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.domain import parse_domain, unstated_columns
 
@@ -114,8 +118,10 @@ def _synthesize(options: argparse.Namespace) -> None:
         "workload": parse_workload(options.workload, domain).to_json(),
         "budget": {
             **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
+            "criteria": number(options.criteria_share),
             "reason": options.epsilon_reason,
         },
+        "criteria": [] if options.criteria is None else read_json(options.criteria, "--criteria"),
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "seed": number(options.seed)},
     }

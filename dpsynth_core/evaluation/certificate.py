@@ -117,7 +117,7 @@ def certify(
     released_total: the number of records, if it was released before. threshold: the workload's. columns: those of the release, for the
     yardstick.
     """
-    total = released_total or _measured(kernel)
+    total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
     sigma = _sigma(kernel, len(published), (1 - CERTIFIED_LARGEST - yardstick) * rho)
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
@@ -213,8 +213,9 @@ def _sample(cells: Cells | None, error: float) -> float | None:
     return records if math.isfinite(records) else None
 
 
-def _measured(kernel: Kernel) -> Total:
-    """The number of records, measured now, or read where it is public; marginal_l2 is at least the sensitivity of the total."""
+def measured_total(kernel: Kernel) -> Total:
+    """The number of records, measured now with a tenth of what the kernel has left, or read where it is public; marginal_l2 is at least
+    the sensitivity of the total."""
     if kernel.unit.total_is_public:
         return Total(kernel.measure_total(1.0), 0.0)
     sigma = kernel.unit.marginal_l2 / math.sqrt(2 * _TOTAL_BUDGET * kernel.rho_left)

@@ -4,6 +4,9 @@ A table is good enough if at most `LIMIT` of the people are counted in a wrong c
 what a survey of 1,600 people gives for a table of a hundred cells that are equally full (half of 100 times sqrt(2/pi) sqrt(0.01/1600)):
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 
+A criterion that was fixed beforehand, must be met and is not, decides alone: such a release is not to be published, unless somebody says
+why.
+
 A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
 and those that are not are named. The release can be published where every number of columns holds that was asked for; for some purposes,
 where others do; and otherwise not. A part of a table that was not asked for itself is as good as the smallest table that contains it, for
@@ -18,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.comparison import label
@@ -63,7 +67,8 @@ class Simpler:
 class Verdict:
     """kind: PUBLISH, PARTLY or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
     labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns, ascending;
-    columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was."""
+    columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was.
+    failed, undecided: the criteria that must be met and are not, or may not be. despite: why the release is published all the same."""
 
     kind: str
     tables: int
@@ -75,6 +80,9 @@ class Verdict:
     columns: tuple[Purpose, ...]
     simpler: tuple[Simpler, ...]
     private: bool
+    failed: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    despite: str = ""
 
     @property
     def largest(self) -> int:
@@ -87,15 +95,20 @@ class Verdict:
         return held
 
 
-def judge(statements: Statements, headline: Headline, private: bool) -> Verdict:
-    """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was."""
+def judge(
+    statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = ""
+) -> Verdict:
+    """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
+    despite: why it is published although a criterion that must be met is not."""
     limits = quality.marginal_limits(statements)
     sizes, columns = _by_size(statements, limits), _by_column(limits)
     ordered = sorted(limits, key=lambda clique: math.inf if math.isnan(limits[clique]) else limits[clique])
     good = tuple(label(clique) for clique in ordered if limits[clique] <= LIMIT)
     poor = tuple(label(clique) for clique in reversed(ordered) if not limits[clique] <= LIMIT)
+    domain = statements.evidence.domain
+    failed = tuple(one.criterion.sentence(domain) for one in decided if one.failed)
     return Verdict(
-        kind=_kind(sizes, columns, private),
+        kind=WITHHOLD if failed and not despite else _kind(sizes, columns, private),
         tables=len(limits),
         within=len(good),
         bounded=headline.bounded,
@@ -105,6 +118,9 @@ def judge(statements: Statements, headline: Headline, private: bool) -> Verdict:
         columns=columns,
         simpler=tuple(_simpler(headline)),
         private=private,
+        failed=failed,
+        undecided=tuple(one.criterion.sentence(domain) for one in decided if one.doubtful),
+        despite=despite if failed else "",
     )
 
 

@@ -137,6 +137,10 @@ class Kernel(Protocol):
         threshold: answers are to "at least so many of the columns agree" instead of to cells, in tables of the same shape.
         """
 
+    def measure_sum(self, clique: Clique, weights: NDArray[np.float64], low: float, high: float, sigma: float) -> float:
+        """The sum over records of the weight of each one's cell, + noise. weights: shaped like the marginal, from low to high, which have
+        0 between them and are from -1 to 1. Costs sum_l2^2 / (2 sigma^2)."""
+
     def mixture_l1(self, records: float) -> float:
         """Sensitivity of `best_mixture_error`, of its solver's tolerance too. Public, free."""
 

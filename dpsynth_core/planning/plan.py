@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dpsynth_core.criteria.criterion import Criterion
+from dpsynth_core.criteria.registry import read_criteria
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import division
@@ -32,13 +34,15 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
 MIN_DISCOVERY, MAX_DISCOVERY = 0.001, 0.4
+MIN_CRITERIA, MAX_CRITERIA = 0.001, 0.4
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How a budget is divided, in the rho of its accountant: `rho` is all of it, `mechanism`, `certificate` and `discovery` are its parts.
+    """How a budget is divided, in the rho of its accountant: `rho` is all of it, the parts are `mechanism`, `certificate`, `discovery` and
+    `criteria`.
 
     delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
     half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
@@ -50,6 +54,7 @@ class Shares:
     delta: float
     accountant: Accountant
     discovery: float = 0.0
+    criteria: float = 0.0
 
     @property
     def slack(self) -> float:
@@ -57,11 +62,12 @@ class Shares:
         return 2 * self.delta
 
 
-def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = ()) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, and to learning the values of `unknown` columns.
+def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = (), criteria: Sequence[object] = ()) -> Shares:
+    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, and
+    to deciding the criteria; nothing to what there is none of.
 
     A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, and for a
-    certificate's share out of range.
+    share out of range.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
@@ -71,14 +77,27 @@ def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribu
     if division.texts(unknown):
         delta += DISCOVERY_DELTA * budget.delta
     discovery = discovery_share(budget) if unknown else 0.0
-    return divided(in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta), budget, certificate, delta, discovery)
+    deciding = criteria_share(budget) if criteria else 0.0
+    accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
+    return divided(accountant, budget, certificate, delta, discovery, deciding)
 
 
-def divided(accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0, discovery: float = 0.0) -> Shares:
-    """The budget in the rho of `accountant`, in its parts. certificate, discovery: their shares. delta: for steps that need their own."""
+def divided(
+    accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0, discovery: float = 0.0, criteria: float = 0.0
+) -> Shares:
+    """The budget in the rho of `accountant`, in its parts. certificate, discovery, criteria: their shares. delta: for steps that need
+    their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-    parts = certificate * rho, discovery * rho
-    return Shares(rho, rho - parts[0] - parts[1], parts[0], delta, accountant, parts[1])
+    certified, learnt, decided = certificate * rho, discovery * rho, criteria * rho
+    return Shares(rho, rho - certified - learnt - decided, certified, delta, accountant, learnt, decided)
+
+
+def criteria_share(budget: BudgetSpec) -> float:
+    """The share of a budget that decides criteria. Raises InputError where it is out of range."""
+    if not MIN_CRITERIA <= budget.criteria <= MAX_CRITERIA:
+        limits = f"use a share from {MIN_CRITERIA:g} to {MAX_CRITERIA:g}, or state no criteria"
+        raise InputError("budget.criteria", f"{budget.criteria:g} is out of range", limits)
+    return budget.criteria
 
 
 def discovery_share(budget: BudgetSpec) -> float:
@@ -107,7 +126,7 @@ def certified_share(budget: BudgetSpec) -> float:
 class Plan:
     """A spec whose every field was checked, and what it means.
 
-    mechanism: with its settings. public: the table that the mechanism uses, if any.
+    mechanism: with its settings. public: the table that the mechanism uses, if any. criteria: in the order of the spec.
     """
 
     spec: Spec
@@ -117,6 +136,7 @@ class Plan:
     mechanism: Mechanism
     shares: Shares
     public: PublicTable | None = None
+    criteria: tuple[Criterion, ...] = ()
 
     @classmethod
     def of(cls, spec: Spec) -> Plan:
@@ -133,12 +153,13 @@ class Plan:
         domain = Domain.from_json(spec.domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        shares = budgeted(mechanism, spec.budget, domain.unknown)
+        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
         workload = workloads.from_json(domain, spec.workload)
-        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares)
+        criteria = _criteria(spec, mechanism, workload)
+        return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria)
 
     def with_public(self, public: PublicTable) -> Plan:
         """The same plan with a mechanism that knows this public table, if it can use one."""
@@ -163,11 +184,11 @@ class Plan:
 
     @property
     def columns_sigma(self) -> float | None:
-        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate and what is learnt taken
-        off; None for Independent itself."""
+        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate, its criteria and what is
+        learnt taken off; None for Independent itself."""
         if isinstance(self.mechanism, Independent):
             return None
-        rho = budgeted(Independent(), self.spec.budget, Domain.from_json(self.spec.domain).unknown).mechanism
+        rho = budgeted(Independent(), self.spec.budget, Domain.from_json(self.spec.domain).unknown, self.criteria).mechanism
         return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property
@@ -191,6 +212,14 @@ def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Share
         return needed
     why = mechanism.obstacle(workload.domain, shares.mechanism, shares.delta, unit)
     return replace(needed, fits=not why, reason=why)
+
+
+def _criteria(spec: Spec, mechanism: Mechanism, workload: Workload) -> tuple[Criterion, ...]:
+    """What the spec's criteria mean. Raises InputError."""
+    if spec.criteria and not mechanism.card.publishes_tables:
+        problem = f"{mechanism.card.title} publishes no tables that they could be about"
+        raise InputError("criteria", problem, "remove them, or choose another mechanism")
+    return read_criteria(spec.criteria, workload, answered=not mechanism.card.makes_rows)
 
 
 def check_person(domain: Domain, person: str | None) -> None:

@@ -32,6 +32,7 @@ CONFIDENCE = 0.95
 
 TENTH = 0.1
 CERTIFICATE = "certificate"
+CRITERIA = "criteria"
 LEARNING = "learning values"
 
 
@@ -95,13 +96,13 @@ def round_up(epsilon: float) -> float:
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """How a budget is divided: stage, share, rho; what is learnt first, the certificate's part last.
+    """How a budget is divided: stage, share, rho; what is learnt first, the certificate's part and the criteria's last.
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
     parts = [(LEARNING, shares.discovery)] * (shares.discovery > 0)
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
-    parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0)
+    parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0) + [(CRITERIA, shares.criteria)] * (shares.criteria > 0)
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 

@@ -30,6 +30,8 @@ DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEFAULT_DISCOVERY = 0.1
 """Share of the budget that learns what the domain does not say."""
+DEFAULT_CRITERIA = 0.05
+"""Share of the budget that decides the criteria; only where there are some."""
 CERTIFIED_LARGEST = 0.1
 """Share of the certificate that measures the largest error of all cells."""
 CERTIFIED_COLUMNS = 0.15
@@ -164,12 +166,14 @@ class UnitSpec(_Part):
 
 class BudgetSpec(_Part):
     """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
-    what the domain does not say; only where there is something to learn. reason: why an epsilon above 10 is right (`planning.weakness`)."""
+    what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where there
+    are some. reason: why an epsilon above 10 is right (`planning.weakness`)."""
 
     epsilon: float
     delta: float
     certificate: float = 0.0
     discovery: float = DEFAULT_DISCOVERY
+    criteria: float = DEFAULT_CRITERIA
     reason: str = Field(default="", max_length=10_000)
 
 
@@ -201,6 +205,8 @@ class Spec(_Part):
     public: a public table that mechanisms may use, at no cost, on the curator's word that it is public. other_copies: what else is
     published about the same people, in the curator's words; "" where the question was not answered. looks: what of the private table
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
+
+    criteria: conditions that the release is judged by, fixed before the run (`criteria.registry`).
     """
 
     version: Literal[1] = 1
@@ -215,6 +221,7 @@ class Spec(_Part):
     other_copies: str = Field(default="", max_length=10_000)
     looks: Annotated[tuple[Look, ...], AfterValidator(ordered)] | None = None
     workload: dict[str, Any]
+    criteria: tuple[dict[str, Any], ...] = ()
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
     output: OutputSpec = OutputSpec()
@@ -256,6 +263,8 @@ class Spec(_Part):
             del obj["looks"]
         if not self.learns:
             del obj["budget"]["discovery"]
+        if not self.criteria:
+            del obj["criteria"], obj["budget"]["criteria"]
         if not self.budget.reason.strip():
             del obj["budget"]["reason"]
         if self.public is None:

@@ -38,7 +38,16 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.noise import Noise
 from dpsynth_core.privacy.selection import exponential, flipping, groups, retention
 from dpsynth_core.privacy.selection.groups import QueryCounts, ScoreGroups
-from dpsynth_core.privacy.selection.scores import COUNT_STEPS, check_answers, distances, offset_steps, score, sensitivity, weight_steps
+from dpsynth_core.privacy.selection.scores import (
+    COUNT_STEPS,
+    SUM_STEPS,
+    check_answers,
+    distances,
+    offset_steps,
+    score,
+    sensitivity,
+    weight_steps,
+)
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -338,6 +347,23 @@ class PrivacyKernel:
         source = self.__record_source()
         self.__meter.charge(Gaussian(sigma, self.__unit.queries_l2(len(predictors))))
         return self.__noise.gaussian(source.right(predictors), sigma).astype(np.float64)
+
+    def measure_sum(self, clique: Clique, weights: NDArray[np.float64], low: float, high: float, sigma: float) -> float:
+        """The sum of the weights of all records + rounded normal noise, a record's weight being that of its cell of a marginal.
+
+        weights: public, shaped like the marginal, from `low` to `high`, with -1 <= low <= 0 <= high <= 1. Costs sum_l2^2 / (2 sigma^2):
+        a person's m records add m numbers from low to high; added or removed, they move the sum by m max(-low, high) at most, and
+        replaced by m (high - low). That holds exactly: weights are rounded to whole multiples of 1/SUM_STEPS that lie in the same bounds,
+        and from there on all is in integers.
+        """
+        if not -1 <= low <= 0 <= high <= 1 or low == high:
+            raise ValueError("weights are from -1 to 1, and their bounds have 0 between them")
+        if weights.shape != self.__shape(clique) or not ((low <= weights) & (weights <= high)).all():
+            raise ValueError("weights have the shape of the marginal and lie within their bounds")
+        self.__meter.charge(Gaussian(sigma, self.__unit.sum_l2(low, high)))
+        steps = np.clip(np.rint(weights * SUM_STEPS), math.ceil(low * SUM_STEPS), math.floor(high * SUM_STEPS)).astype(np.int64)
+        exact = (self.__read([clique])[clique] * steps).sum()
+        return float(self.__noise.gaussian(exact.reshape(1), sigma * SUM_STEPS)[0] / SUM_STEPS)
 
     def learn_rule(self, task: Task, eps: float, oracle: Oracle) -> NDArray[np.int64]:
         """RSPM: the rule (`Rule.written`) that is cheapest after noise on the separators. Costs eps^2 / 2, for it is eps-DP.

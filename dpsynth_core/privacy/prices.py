@@ -109,6 +109,7 @@ PRICES: Mapping[str, Callable[..., Event | None]] = {
     "measure_total": lambda call, sigma: None if call.unit.total_is_public else Gaussian(sigma, float(call.unit.total_l2)),
     "measure_errors": lambda call, sigma: Gaussian(sigma, call.unit.errors_l2(len(call.answer))),
     "measure_largest_error": lambda call, sigma, *_threshold: Gaussian(sigma, float(call.unit.query_l1)),
+    "measure_sum": lambda call, _clique, low, high, sigma: Gaussian(sigma, call.unit.sum_l2(low, high)),
     "measure_queries": _queries,
     "measure_rules": _queries,
     "measure_right": _queries,

@@ -67,6 +67,13 @@ class Unit:
         """L2 sensitivity of `count` arbitrary counting queries together, never rounded down."""
         return _root(count * self.query_l1**2)
 
+    def sum_l2(self, low: float, high: float) -> float:
+        """Sensitivity of a sum over rows in which each counts as a number from `low` to `high`, 0 among them; never rounded down. Each row
+        of a person adds one of these numbers; replaced, it gives way to another, or to none."""
+        lowest, highest = Fraction(low), Fraction(high)
+        widest = highest - lowest if self.relation == REPLACE else max(-lowest, highest)
+        return _root((self.max_rows_per_person * widest) ** 2)
+
     @property
     def total_l2(self) -> int:
         """Sensitivity of the number of rows. Where rows may not count, a replaced person may own fewer that do, or none."""

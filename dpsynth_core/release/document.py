@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import date
 from functools import partial
@@ -23,6 +23,9 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria import bounds as criteria_bounds
+from dpsynth_core.criteria.bounds import Interval
+from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
@@ -73,6 +76,8 @@ def to_json(release: Release) -> dict[str, Any]:
         "ledger": dict(release.ledger),
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed},
         "certificate": None if release.certificate is None else _certificate_json(release.certificate),
+        **({"despite": release.despite} if release.needs_reason and release.despite else {}),
+        **({"criteria": [_decided_json(one, release.domain) for one in release.criteria]} if release.plan.criteria else {}),
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
@@ -108,6 +113,8 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, va
         row_seed=obj["rows"]["seed"],
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
+        criteria=_decided(plan, obj.get("criteria", ())),
+        despite=_reason(obj.get("despite", "")),
     )
 
 
@@ -308,6 +315,41 @@ def _certificate_json(certificate: Certificate) -> dict[str, Any]:
         ],
         **yardstick,
     }
+
+
+def _decided_json(one: Decided, domain: Domain) -> dict[str, Any]:
+    """Errors in the unit of the limit; None where nothing is known."""
+    criterion, interval = one.criterion, one.interval
+    known = {name: value if math.isfinite(value) else None for name, value in asdict(interval).items()}
+    return {
+        "about": criterion.sentence(domain),
+        "importance": criterion.importance,
+        "limit": criterion.limit,
+        "outcome": one.outcome,
+        "confidence": criteria_bounds.CONFIDENCE,
+        **known,
+    }
+
+
+def _decided(plan: Plan, items: Sequence[Mapping[str, Any]]) -> tuple[Decided, ...]:
+    """What they are about is the plan's; what comes out follows from the bounds. Raises ValueError unless there is one for each criterion,
+    or none."""
+    if not items:
+        return ()
+    return tuple(
+        Decided(criterion, Interval(_known(item["error"], math.nan), float(item["at_least"]), _known(item["at_most"], math.inf)))
+        for criterion, item in zip(plan.criteria, items, strict=True)
+    )
+
+
+def _reason(text: object) -> str:
+    if not isinstance(text, str):
+        raise InputError("despite", "it is no text", "the release is damaged")
+    return text
+
+
+def _known(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else float(value)
 
 
 _COLUMNS = ("error", "low95", "high95")

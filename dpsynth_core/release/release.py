@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.planning.plan import Plan
@@ -67,6 +68,8 @@ INTERRUPTED = "interrupted"
 """The brand of a release without rows that holds what was measured before its run ended."""
 UNCERTIFIED = "certificate-interrupted"
 """The brand of a release whose run ended while the certificate was measured."""
+UNDECIDED_CRITERIA = "criteria-interrupted"
+"""The brand of a release whose run ended before its criteria were measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,8 @@ class Release:
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
     statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
+    criteria: those of the plan as they were decided, in order; empty where the run ended before that. despite: why it is published although
+    one that must be met is not, in the curator's words.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
     order, from which everything else follows.
@@ -104,6 +109,8 @@ class Release:
     row_seed: int | None
     transcript: tuple[RecordedAnswer, ...] = ()
     ledger: Mapping[str, Any] = field(default_factory=dict)
+    criteria: tuple[Decided, ...] = ()
+    despite: str = ""
 
     @property
     def spec(self) -> Spec:
@@ -120,6 +127,11 @@ class Release:
     def table(self) -> pa.Table | None:
         """All rows in one table: for few of them."""
         return None if self.values is None else whole(self.values)
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether a criterion that must be met is not."""
+        return any(one.failed for one in self.criteria)
 
     @property
     def rows(self) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
@@ -13,11 +14,12 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
+_UNTESTED = "The run was interrupted before its criteria were measured: none is decided, although a share of the budget was for them."
 _UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
 
 
@@ -35,6 +37,8 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     )
     certificate = plan.shares.certificate
     certified = f", of which rho = {certificate:.6g} was kept for measuring the errors of the result," if certificate else ""
+    if plan.shares.criteria:
+        certified += f"{' and' if certified else ', of which'} rho = {plan.shares.criteria:.6g} for deciding its criteria,"
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
         f" {accountant.stated(plan.shares.rho)}{certified} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
@@ -111,6 +115,12 @@ def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[
     """That the certificate is missing, where a share of the budget was kept for it."""
     if plan.shares.certificate and certificate is None:
         yield Brand(UNCERTIFIED, _UNMEASURED)
+
+
+def criteria_brands(plan: Plan, decided: Sequence[Decided]) -> Iterator[Brand]:
+    """That nothing is decided, where there are criteria."""
+    if plan.criteria and not decided:
+        yield Brand(UNDECIDED_CRITERIA, _UNTESTED)
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:

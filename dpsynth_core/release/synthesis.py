@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,9 +17,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria.bounds import Noisy
+from dpsynth_core.criteria.criterion import Decided, Published
+from dpsynth_core.criteria.registry import decide
 from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import Bound, bounds
-from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify
+from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify, measured_total
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
@@ -39,7 +43,7 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool, row_seed
-from dpsynth_core.release.statement import brands, certificate_brands, public_details, row_policy, statement
+from dpsynth_core.release.statement import brands, certificate_brands, criteria_brands, public_details, row_policy, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
@@ -200,6 +204,7 @@ def carry_out(
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
     certificate = _certify(plan, kernel, published, total, released, journal)
+    outcomes = _decide(plan, kernel, total if certificate is None else certificate.total, released, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,
@@ -213,7 +218,11 @@ def carry_out(
         rho_spent=kernel.rho_spent,
         private=private,
         statement=statement(plan, kernel.rho_spent, private),
-        brands=(*brands(plan, float(finished.total), private, details), *certificate_brands(plan, certificate)),
+        brands=(
+            *brands(plan, float(finished.total), private, details),
+            *certificate_brands(plan, certificate),
+            *criteria_brands(plan, outcomes),
+        ),
         row_policy=row_policy(plan, float(finished.total)),
         row_seed=row_seed if codes is not None else None,
         details=details,
@@ -221,6 +230,7 @@ def carry_out(
         certificate=certificate,
         versions=versions(),
         created=created,
+        criteria=outcomes,
     )
 
 
@@ -239,10 +249,12 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
 def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
     # sealed: a mechanism cannot spend the shares of others
-    stage = kernel.part(plan.shares.mechanism) if plan.shares.certificate or plan.shares.discovery else kernel
+    others = plan.shares.certificate or plan.shares.discovery or plan.shares.criteria
+    stage = kernel.part(plan.shares.mechanism) if others else kernel
     journal.announce("counting the marginals of the workload")
     with journal.phase("read"):
-        kernel.prepare([*plan.workload.cliques, *((name,) for name in plan.domain.names)])
+        needed = [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
+        kernel.prepare(list(dict.fromkeys([*plan.workload.cliques, *((name,) for name in plan.domain.names), *needed])))
     for step in journal.booked(plan.mechanism.steps(stage, plan.workload)):
         if isinstance(step, Finished):
             journal.finish(kernel.rho_spent)
@@ -290,6 +302,23 @@ def _certify(
             return certify(stage, published, total, ANSWERS if released.codes is None else ROWS, plan.workload.threshold, columns)
         except AnswersEnd:  # the replayed run was interrupted here
             return None
+
+
+def _decide(plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, journal: Journal) -> tuple[Decided, ...]:
+    """Decide the plan's criteria with the share that was kept for them; nothing where the run was interrupted before."""
+    if not plan.criteria:
+        return ()
+    journal.announce("deciding the criteria", kernel.rho_spent, done=1.0)
+    with journal.phase("criteria"), suppress(AnswersEnd):  # the replayed run was interrupted here
+        return decided(plan, kernel.part(plan.shares.criteria), total, released)
+    return ()
+
+
+def decided(plan: Plan, stage: SealedKernel, total: Total | None, released: Evidence) -> tuple[Decided, ...]:
+    """The plan's criteria as a kernel of their share decides them. total: the number of records, if it was released before."""
+    people = total or measured_total(stage)
+    published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
+    return tuple(decide(stage, plan.criteria, published))
 
 
 def _published(plan: Plan, released: Evidence) -> Fractions:

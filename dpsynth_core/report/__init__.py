@@ -19,7 +19,7 @@ from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.document import ROWS_PARQUET, content_of, write_parquet
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import codebook, error_table, marginals
+from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
@@ -30,7 +30,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
 __all__ += ["goodness", "learnt", "noise", "percent", "protected", "trusted"]
-__all__ += ["comparison", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["comparison", "criteria", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -81,14 +81,20 @@ def quality_of(release: Release) -> Zoned[Quality]:
     stated = statements(release)
     table = quality.marginal_table(stated)
     headline = quality.headline(stated, table)
-    ruled = combine(lambda s, head: None if learnt(release) else verdicts.judge(s, head, release.private), stated, headline)
+    ruled = combine(lambda s, head: None if learnt(release) else _judged(release, s, head), stated, headline)
     return combine(Quality, headline, table, ruled)
+
+
+def _judged(release: Release, stated: Statements, headline: Headline) -> Verdict:
+    return verdicts.judge(stated, headline, release.private, release.criteria, release.despite)
 
 
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
     """The verdict as a pair of name and text, for lists of facts; nothing for a rule."""
     verdict = quality_of(release).value.verdict
-    return [] if verdict is None else [("Verdict", f"{ruling(verdict)} {reasons(verdict)}")]
+    if verdict is None:
+        return []
+    return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *(("Criterion", text) for text in criteria.lines(release))]
 
 
 def report_page(release: Release) -> Zoned[bytes]:

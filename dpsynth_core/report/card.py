@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
+from dpsynth_core.report.criteria import EXPLAINED
+from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
 from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
@@ -27,6 +29,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *([] if verdict is None else [f"**{_plain(ruling(verdict))}** {_plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
         _plain(f"{sentence(headline)} {sample_reading(headline)}"),
         "",
+        *(_card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []),
         *_card_list("What is protected, and how strongly", protected(release)),
         "## The guarantee",
         "",

@@ -14,8 +14,8 @@ import pandas as pd
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
+from dpsynth_core.report import criteria, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report import words
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
 from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
@@ -62,6 +62,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         tradeoff=_tradeoff(release),
         accountant=escape(release.plan.shares.accountant.name),
         statement=escape(release.statement),
+        criteria=_criteria(release),
         trusted=escape(_trusted(table)),
         noise=escape(words.noise(release)),
         charts=_charts(table, pairs),
@@ -80,6 +81,13 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
 
 def _warnings(sentences: Sequence[str]) -> str:
     return f"<h2>Warnings</h2>{_html_list('warnings', sentences)}" if sentences else ""
+
+
+def _criteria(release: Release) -> str:
+    if not release.criteria:
+        return ""
+    what = _html_list("criteria", criteria.lines(release))
+    return f"<h2>What was asked of it beforehand: {criteria.counted(release.criteria)}</h2><p>{escape(criteria.EXPLAINED)}</p>{what}"
 
 
 def _tradeoff(release: Release) -> str:

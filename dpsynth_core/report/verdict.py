@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Purpose, Simpler, Verdict
@@ -11,6 +11,7 @@ from dpsynth_core.report.facts import percent
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
+_CRITERIA_NAMED = 4
 _ENOUGH = f"(at most {LIMIT:.0%} of the people counted in a wrong cell, with 95 % confidence for each)"
 _WAYS = {
     INDEPENDENT: "columns alone (Independent)",
@@ -29,9 +30,27 @@ def ruling(verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> str:
-    """Why, in a few short sentences."""
+    """Why, in a few short sentences. Names and a curator's reason in them are hostile text."""
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
+    return f"{_criteria(verdict)} {_tables(verdict)}".strip()
+
+
+def _criteria(verdict: Verdict) -> str:
+    """Which criteria that must be met are not, or may not be."""
+    return " ".join(_about_criteria(verdict))
+
+
+def _about_criteria(verdict: Verdict) -> Iterator[str]:
+    if verdict.failed:
+        yield f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}."
+    if verdict.despite:
+        yield f"It is published all the same, and the curator says why: “{verdict.despite}”"
+    if verdict.undecided:
+        yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
+
+
+def _tables(verdict: Verdict) -> str:
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
     advice = "" if verdict.kind == PUBLISH else " Fewer tables, fewer or wider groups, or a larger budget would help."

@@ -140,7 +140,7 @@ class Sweep:
             fields["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()
         if self.table != PRIVATE:
             fields["public"] = None
-        return self.base.model_copy(update=fields)
+        return self.base.model_copy(update=fields | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
         return {

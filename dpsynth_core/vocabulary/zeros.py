@@ -193,6 +193,16 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
     return tuple(sorted({m for clique, _ in pool if name in clique for m in clique}))
 
 
+def read_values(obj: object, attributes: Iterable[Attribute], field: str) -> dict[str, Codes]:
+    """{"column": value or values, ...} as codes, with values named as in rules. InputErrors name `field`."""
+    return _Reader({a.name: a for a in attributes}, field).sides(obj)
+
+
+def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
+    """The cells with these codes, as in: “0 to 17” or “missing”."""
+    return _either(_spans(attribute, _labels(attribute, codes)))
+
+
 def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -> StructuralZeros:
     """One rule. position: its place in the list, for messages. Raises InputError."""
     field = numbered(position)

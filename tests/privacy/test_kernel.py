@@ -86,11 +86,13 @@ OPERATIONS = pytest.mark.parametrize(
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0), 1 / 72),
         (lambda kernel: kernel.measure_largest_error(zeros(), 6.0, 1), 1 / 72),
         (lambda kernel: kernel.measure_right(GUESSES, 6.0), 3 / 72),
+        (lambda kernel: kernel.measure_sum(("a",), np.array([-0.5, 0.0, 0.25, 0.25]), -0.5, 0.25, 6.0), 0.25 / 72),
     ],
     ids=[
         *("measure_marginal", "measure_total", "select", "measure_errors", "select_signed_query", "select_worst_queries"),
         *("permute_and_flip", "measure_queries", "keep_queries", "measure_largest_error", "measure_largest_error_of_thresholds"),
         "measure_right",
+        "measure_sum",
     ],
 )
 
@@ -188,6 +190,13 @@ def test_the_total_is_exact_and_free_only_when_it_is_public(relation: str, rows:
         lambda kernel: kernel.measure_right([], 1.0),
         lambda kernel: kernel.measure_right(GUESSES, 0.0),
         lambda kernel: kernel.measure_right([FOREIGNER], 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.ones(4), 0.0, 0.5, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.ones(4), 0.0, 1.5, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.ones(4), 0.5, 1.0, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.zeros(4), 0.0, 0.0, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.ones(3), 0.0, 1.0, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.full(4, np.nan), 0.0, 1.0, 1.0),
+        lambda kernel: kernel.measure_sum(("a",), np.ones(4), 0.0, 1.0, 0.0),
         lambda kernel: kernel.measure_largest_error({}, 1.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 0.0),
         lambda kernel: kernel.measure_largest_error(zeros(), 1.0, 3),

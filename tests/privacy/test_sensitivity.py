@@ -233,3 +233,26 @@ def test_some_neighbour_changes_them_by_what_is_charged_for(unit: Unit) -> None:
     furthest = max(np.linalg.norm(here - right(other, unit, alike)[0]) for other in neighbours(people, unit))
     assert isinstance(event, Gaussian)
     assert furthest == pytest.approx(event.l2, rel=1e-15)
+
+
+def summed(people: People, unit: Unit, weights: np.ndarray) -> tuple[float, Event]:
+    """The whole number that noise was added to when a sum was measured, in units of sigma, and the charge for sigma = 1."""
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.measure_sum(("a", "b"), weights, min(0.0, float(weights.min())), max(0.0, float(weights.max())), 1.0)
+    steps, width = glass.seen[0]
+    return float(steps[0]) / width, kernel.events[0]
+
+
+@UNITS
+def test_no_neighbour_moves_a_sum_by_more_than_it_is_charged_for_and_one_by_as_much(unit: Unit) -> None:
+    """Every pair of belongings: the weights are such that the smallest and the largest differ in size and sign."""
+    weights = np.array([[-0.3, 0.1, 0.7], [0.0, 1.0, -0.45]])
+    furthest = 0.0
+    for owned in belongings(unit.max_rows_per_person):
+        people = (owned, ((0, 0),))
+        here, event = summed(people, unit, weights)
+        assert isinstance(event, Gaussian)
+        distances_here = [abs(here - summed(other, unit, weights)[0]) for other in neighbours(people, unit)]
+        assert max(distances_here) <= event.l2 * (1 + 1e-15)
+        furthest = max(furthest, *distances_here)
+    assert furthest == pytest.approx(event.l2, rel=1e-5)  # weights are rounded to 2^-20

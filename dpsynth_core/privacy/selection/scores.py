@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 COUNT_STEPS = 2**14
 """Steps per person. Rounding an answer moves a score by at most 1/32768 of a person per cell."""
 WEIGHT_STEPS = 2**16
+SUM_STEPS = 2**20
+"""Steps of a record's weight in a sum: a whole sum of up to 2^42 people fits into 64 bits."""
 SCORE_LIMIT = 2**62
 """Scores are clamped to OpenDP's 64-bit integers. Clamping brings two scores closer together, never further apart."""
 _EXACT = 2.0**52

@@ -1,0 +1,94 @@
+"""Confidence bounds on an error that was measured with noise beside an uncertain number of people. Pure numerics.
+
+Each bound holds with `CONFIDENCE`, for itself. So an outcome is wrong with a probability of 5 % at most: the true error is either within
+the limit or above it, and only one of the two bounds can then lead to the wrong one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import ndtri
+
+CONFIDENCE = 0.95
+_DOUBT = 0.01
+"""Share of the failure probability for how far the number of people may be from what is taken for it."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """error: as measured. at_least: the true error is not below it; at_most: nor above it, infinite where nothing is known."""
+
+    error: float
+    at_least: float
+    at_most: float
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A number as measured, with the standard deviation of its noise; 0 for one that is known."""
+
+    value: float
+    sigma: float
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A difference that was measured as a sum over people, and the people it is divided by. scale: what one step of the sum is worth."""
+
+    difference: Noisy
+    people: Noisy
+    scale: float = 1.0
+
+    @property
+    def value(self) -> float:
+        return self.scale * self.difference.value / self.people.value
+
+    def at_most(self) -> float:
+        """The largest |difference| / people that is not refuted: the t at which |d| - t b reaches `z` times its own noise (Fieller 1954).
+
+        For the true t, d - t b is normal around 0 with the variance that this uses: exact. Infinite where the people themselves are no
+        more than noise.
+        """
+        d, b, z = abs(self.difference.value), self.people.value, float(ndtri(CONFIDENCE))
+        a = b**2 - (z * self.people.sigma) ** 2
+        if b <= 0 or a <= 0:
+            return math.inf
+        c = d**2 - (z * self.difference.sigma) ** 2
+        return self.scale * (d * b + math.sqrt(max(0.0, (d * b) ** 2 - a * c))) / a
+
+    def deviation(self, limit: float) -> float:
+        """The noise of `value` if its true size is `limit`."""
+        own = self.scale * self.difference.sigma
+        return math.hypot(own, limit * self.people.sigma) / self.people.value
+
+
+def absolute(parts: Sequence[Ratio]) -> Interval:
+    """|sum of the parts|. Of one part the upper bound is exact; of several, to first order in the noise of their people."""
+    limits = [part.at_most() for part in parts]
+    if not all(map(math.isfinite, limits)):
+        return Interval(math.nan, 0.0, math.inf)
+    error = abs(math.fsum(part.value for part in parts))
+    deviation = math.hypot(*(part.deviation(limit) for part, limit in zip(parts, limits, strict=True)))
+    both_sides = float(ndtri((1 + CONFIDENCE) / 2))  # where the true difference is near 0, noise of either sign makes it look large
+    return Interval(error, max(0.0, error - both_sides * deviation), error + float(ndtri(CONFIDENCE)) * deviation)
+
+
+def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float = 1.0) -> Interval:
+    """The largest of k errors, each half of a distance in people over their number. distances: as measured, each with noise `sigma`.
+    mass: what is published adds up to; 1 for rows.
+
+    The upper bound needs no allowance for k: the table that is worst in truth is one of them, and is measured like any other. The lower
+    one does, for the largest of k noises can be anywhere.
+    """
+    failure = 1 - CONFIDENCE
+    sure = 1 - failure * (1 - _DOUBT) if people.sigma else CONFIDENCE
+    doubt = float(ndtri(1 - failure * _DOUBT / 2)) * people.sigma
+    worst = max(distances)
+    highest = worst + float(ndtri(sure)) * sigma + doubt * mass
+    lowest = worst - float(ndtri(sure ** (1 / len(distances)))) * sigma - doubt * mass
+    floor = people.value - doubt
+    at_most = min((1 + mass) / 2, max(0.0, highest) / (2 * floor)) if floor > 0 else math.inf
+    return Interval(worst / (2 * people.value), max(0.0, lowest) / (2 * (people.value + doubt)), at_most)

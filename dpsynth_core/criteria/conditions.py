@@ -1,0 +1,57 @@
+"""Which people are meant: those whose values of some columns are in certain cells. Public; made from JSON such as {"sex": ["female"]}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary import zeros
+from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.measurement import Clique
+
+
+@dataclass(frozen=True)
+class Condition:
+    """cells: of each column, ascending, the codes of the cells that are meant; nobody is left out where it is empty."""
+
+    cells: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.cells)
+
+    def on(self, domain: Domain, clique: Clique) -> NDArray[np.bool_]:
+        """Which cells of a table that has all of its columns are meant; shaped like the table."""
+        meant = np.ones(domain.sizes(clique), dtype=np.bool_)
+        for name, codes in self.cells:
+            chosen = np.zeros(domain[name].size, dtype=np.bool_)
+            chosen[list(codes)] = True
+            meant &= chosen.reshape([-1 if name == other else 1 for other in clique])
+        return meant
+
+    def sentence(self, domain: Domain) -> str:
+        """As in: sex “female” and age “0 to 17”."""
+        return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
+
+
+EVERYBODY = Condition()
+
+
+def read_condition(obj: object, domain: Domain, field: str) -> Condition:
+    """From JSON. Raises InputError for columns and values that the domain does not have, and for what is still to be learnt."""
+    if isinstance(obj, Mapping):
+        check_known(map(str, obj), domain, field)
+    cells = zeros.read_values(obj, domain, field)
+    return Condition(tuple((name, cells[name]) for name in domain.names if name in cells))
+
+
+def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:
+    """InputError for a column whose values nobody knows before they are learnt."""
+    unknown = {attribute.name for attribute in domain.unknown}
+    named = next((name for name in columns if name in unknown), None)
+    if named is not None:
+        raise InputError(field, f"the values of {column_field(named)} are to be learnt", "list them in the domain, or name another column")

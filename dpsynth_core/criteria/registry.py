@@ -1,0 +1,57 @@
+"""Every kind of criterion, one entry each, and the list of criteria in a spec: **a new kind is one file and one entry**."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from dpsynth_core.criteria.criterion import Criterion, Decided, Published
+from dpsynth_core.criteria.statistics import Mean, Share, Statistic
+from dpsynth_core.criteria.tables import TablesWithin
+from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.vocabulary.workload import Workload
+
+MOST = 50
+"""Criteria of one release. Each has an equal part of the budget, so that with more none of them could be decided."""
+MAX_CELLS = 1_000_000
+"""Cells of the table that a statistic is counted in."""
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], Criterion]] = {
+    kind.kind: kind.read for kind in (TablesWithin, Share, Mean)
+}
+
+
+def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[Criterion, ...]:
+    """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows.
+
+    Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
+    """
+    if len(listed) > MOST:
+        raise InputError("criteria", f"there are more than {MOST}", "keep those that matter most")
+    criteria = tuple(_read(one, workload, f"criteria.{number}") for number, one in enumerate(listed))
+    for number, criterion in enumerate(criteria):
+        for clique in criterion.needs(workload) if isinstance(criterion, Statistic) else ():
+            if workload.domain.cells(clique) > MAX_CELLS:
+                problem = f"the table of its columns has more than {MAX_CELLS:,} cells"
+                raise CapacityError(f"criteria.{number}", problem, "name fewer columns, or columns with fewer cells")
+            if answered and not any(set(clique) <= set(table) for table in workload.cliques):
+                problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
+                raise InputError(f"criteria.{number}", problem, "add such a table to the workload, or choose a mechanism that makes rows")
+    return criteria
+
+
+def _read(obj: object, workload: Workload, field: str) -> Criterion:
+    if not isinstance(obj, Mapping):
+        raise InputError(field, "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
+    kind = obj.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"{field}.kind", f"{shown(kind)} is unknown", f"use one of {', '.join(KINDS)}")
+    return KINDS[kind](obj, workload, field)
+
+
+def decide(kernel: SealedKernel, criteria: Sequence[Criterion], published: Published) -> Iterable[Decided]:
+    """Measure each criterion with an equal part of what the kernel has left, in order."""
+    rho = kernel.rho_left / len(criteria)
+    for criterion in criteria:
+        yield Decided(criterion, criterion.measure(kernel.part(rho), published))

@@ -1,0 +1,100 @@
+"""Criteria from spec to bundle: sealed with the plan, published with the release, decided again by whoever gets it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from dpsynth_core import report
+from dpsynth_core.bundle import pack
+from dpsynth_core.criteria.bounds import Interval
+from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, Decided
+from dpsynth_core.evaluation.verdict import WITHHOLD
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.recovery import recover
+from dpsynth_core.release.release import UNDECIDED_CRITERIA, Release
+from dpsynth_core.release.spool import Kept
+from tests.bundle.bundles import failed, run, spec, verified
+
+CRITERIA = [
+    {"kind": "tables", "limit": 0.0001, "name": "<b>all</b>"},
+    {"kind": "share", "of": {"sex": "female"}, "tolerance": 0.2},
+    {"kind": "mean", "column": "age", "among": {"sex": "female"}, "tolerance": 20.0, "importance": "should"},
+]
+QUESTION = "Are the criteria decided rightly?"
+
+
+@cache
+def made() -> Release:
+    return run(spec(criteria=CRITERIA, mechanism={"name": "independent"}))
+
+
+def verdict_of(release: Release) -> report.verdicts.Verdict:
+    verdict = report.quality_of(release).value.verdict
+    assert verdict is not None
+    return verdict
+
+
+def test_a_release_says_what_became_of_its_criteria() -> None:
+    stated = releases.to_json(made())["criteria"]
+    assert [one["outcome"] for one in stated] == [NOT_MET, MET, MET]
+    assert [one["importance"] for one in stated] == [MUST, MUST, "should"]
+    again = releases.from_json(json.loads(releases.document(made())))
+    assert [one.interval for one in again.criteria] == [one.interval for one in made().criteria]
+    assert made().rho_spent == pytest.approx(made().rho, rel=1e-6)
+
+
+def test_a_bundle_with_criteria_is_sound_and_its_texts_are_harmless() -> None:
+    bundle = pack.pack(made())
+    assert not failed(bundle)
+    assert next(check for check in verified(bundle).checks if check.question == QUESTION).detail.startswith("1 not met, 2 met")
+    page = report.report_page(made()).value.decode()
+    assert "<b>all</b>" not in page
+    assert "Not met (must): &lt;b&gt;all&lt;/b&gt;: every table of the workload" in page
+    assert "What was asked of it beforehand" in report.parts(made())[report.CARD].value.decode()
+
+
+def test_a_must_that_is_not_met_is_a_verdict_of_its_own_unless_somebody_says_why() -> None:
+    withheld = verdict_of(made())
+    assert withheld.kind == WITHHOLD
+    assert "It does not meet what was fixed beforehand as a must: every table of the workload." in report.reasons(withheld)
+    explained = replace(made(), despite="The limit was a typing error.")
+    assert verdict_of(explained).kind != WITHHOLD
+    assert "the curator says why: “The limit was a typing error.”" in report.reasons(verdict_of(explained))
+    assert not failed(pack.pack(explained))
+
+
+def test_a_should_that_is_not_met_is_stated_and_decides_nothing() -> None:
+    wishes = tuple(Decided(replace(one.criterion, importance="should"), one.interval) for one in made().criteria)  # type: ignore[type-var]
+    assert verdict_of(replace(made(), criteria=wishes)).kind == verdict_of(replace(made(), criteria=())).kind
+
+
+@pytest.mark.parametrize("change", ["outcome", "bound", "none", "number"])
+def test_no_outcome_can_be_changed_unseen(change: str) -> None:
+    first, *others = made().criteria
+    better = Decided(first.criterion, Interval(0.00001, 0.0, 0.00002))
+    closer = Decided(others[0].criterion, replace(others[0].interval, at_most=others[0].interval.at_most / 2))
+    forged = {
+        "outcome": replace(made(), criteria=(better, *others)),
+        "bound": replace(made(), criteria=(first, closer, *others[1:])),
+        "none": replace(made(), criteria=()),
+        "number": replace(made(), criteria=made().criteria[:2]),
+    }[change]
+    assert ("Is release.json complete?" if change == "number" else QUESTION) in failed(pack.pack(forged))
+
+
+def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
+    assert "despite" not in releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))
+
+
+def test_a_run_that_ends_before_its_criteria_says_so() -> None:
+    whole = made()
+    last = len(whole.transcript) - 2
+    paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:last])]
+    cut = recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:last], paid), lambda _: None)
+    assert cut.branded(UNDECIDED_CRITERIA)
+    assert cut.criteria == ()
+    assert not failed(pack.pack(cut))
