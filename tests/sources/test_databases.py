@@ -369,6 +369,25 @@ def test_days_are_written_as_the_database_knows_them_in_a_new_process() -> None:
     assert "MAKE_DATE(2020, 1, 2)" in written.stdout
 
 
+def test_codes_that_do_not_fit_the_memory_are_made_for_each_block(tmp_path: Path) -> None:
+    domain = Domain((Attribute.integer("a", 0, 5), Attribute.integer("b", 0, 199), Attribute.integer("c", 0, 299)))
+    rng = np.random.default_rng(1)
+    records = pa.table({name: rng.integers(0, domain[name].size, 1_000_000) for name in domain.names})
+    path = str(tmp_path / "records.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.register("records", records)
+        connection.execute("CREATE TABLE people AS SELECT * FROM records")
+    cliques = [("a", "b"), ("c",), ()]
+    expected = DatabaseSource(domain, {"path": path, "table": "people"}, Notation()).counts(cliques)
+    source = DatabaseSource(domain, {"path": path, "table": "people"}, Notation())
+    source._connection._raw.execute("SET threads = 1; SET memory_limit = '8MB'")  # the codes of 1,000,000 records take more
+    counts = source.counts(cliques)
+    assert not source._kept
+    assert int(counts[()].sum()) == 1_000_000
+    for clique in cliques:
+        np.testing.assert_array_equal(counts[clique], expected[clique])
+
+
 def test_two_connections_to_one_duckdb_file_live_beside_each_other(tmp_path: Path) -> None:
     section = database_tables.section("duckdb", tmp_path, pa.table({"a": [0, 1]}))
     first, second = connect.connect(section), connect.connect(section)

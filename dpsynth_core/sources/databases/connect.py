@@ -189,7 +189,9 @@ def _failures(field: str, problem: str, remedy: str) -> Iterator[None]:
         raise
     except ImportError:
         raise InputError("data.path", "the package for this kind of database is not installed", "install Ibis with it") from None
-    except Exception:
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryException":  # DuckDB's
+            raise MemoryError from None
         raise InputError(field, problem, remedy) from None
 
 

@@ -12,9 +12,9 @@ interchangeable, as counts see codes alone. Whichever of them the database numbe
 the m smallest. It depends on no partition, no plan and no version of the database, and because all columns of the domain take part, not
 on which marginals are asked for either; so every answer of one run is about the same rows.
 
-**How it counts.** Either each block of `vocabulary.tally.plan` is one GROUP BY over the table (one scan of its columns), or, where codes
-are dear or persons are limited, codes are made once: kept in a temporary table of the connection where a read-only one may have it, else
-in a materialised common table expression with some blocks in one statement.
+**How it counts.** Codes are made once and kept in a temporary table in memory, where a read-only connection may have one: one or two bytes
+for a code. Each block of `vocabulary.tally.plan` is one GROUP BY over it. Elsewhere, and where they are more than the memory holds, codes
+that cost little are made anew for each block, others once for some blocks in one statement.
 """
 
 from __future__ import annotations
@@ -93,14 +93,18 @@ class DatabaseSource:
     def _counted(self, blocks: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64]]]:
         """Each block with the cells that are not empty and their counts, shape (cells, 2)."""
         names = {name for block in blocks for name in block}
-        if self._person_column is None and all(coding.is_quick(self._columns[name], self._domain[name]) for name in names):
-            yield from ((block, self._ask(self._cells(self._coded(block), block))) for block in blocks)
-        elif self._words.keeps:
-            self._keep()
+        quick = self._is_quick(names)
+        if self._words.keeps and self._keep(or_not=quick):
             yield from ((block, self._ask(self._cells(self._kept_codes(), block))) for block in blocks)
+        elif quick:
+            yield from ((block, self._ask(self._cells(self._coded(block), block))) for block in blocks)
         else:
             for first in range(0, len(blocks), _TOGETHER):
                 yield from self._together(blocks[first : first + _TOGETHER])
+
+    def _is_quick(self, names: Collection[str]) -> bool:
+        """Whether codes of these columns may be made again and again."""
+        return self._person_column is None and all(coding.is_quick(self._columns[name], self._domain[name]) for name in names)
 
     def _together(self, blocks: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64]]]:
         """Some blocks from codes that are made once for one statement."""
@@ -119,16 +123,22 @@ class DatabaseSource:
 
     def _cells(self, codes: Any, block: Clique) -> Any:
         """The cells of a block with their counts: one number for each combination of codes."""
+        if self._words.groups_numbers:
+            return codes.select(cell=self._cell(codes, block)).group_by("cell").agg(records=lambda rows: rows.count())
+        counted = codes.group_by([self._alias(name) for name in block]).agg(records=lambda rows: rows.count())
+        return counted.select(cell=self._cell(counted, block), records=counted.records)
+
+    def _cell(self, codes: Any, block: Clique) -> Any:
         cell = ibis.literal(0).cast("int64")
         for name in block:
             cell = cell * self._domain[name].size + codes[self._alias(name)]
-        return codes.select(cell=cell).group_by("cell").agg(records=lambda rows: rows.count())
+        return cell
 
     def _coded(self, names: Clique) -> Any:
         """Codes of columns that cost little, straight from the table."""
         if not names:
             return self._table.select(c=ibis.literal(0))
-        return self._table.select(**{self._alias(name): self._code(name, lambda made: made) for name in names})
+        return self._table.select(**{self._alias(name): self._code(name, lambda made: made).cast(self._width(name)) for name in names})
 
     def _codes(self, names: Clique) -> str:
         """The statement for the codes of columns, of the rows that count."""
@@ -137,7 +147,7 @@ class DatabaseSource:
             self._code(name, values.add)
         person = None if self._person_column is None else values.add(self._named(self._person_column))
         kept = values.kept()
-        made = {self._alias(name): self._code(name, kept.next) for name in names}
+        made = {self._alias(name): self._code(name, kept.next).cast(self._width(name)) for name in names}
         coded = kept.table.select(**made) if person is None else self._limited(kept.table.select(**made, person=kept.next(None)))
         return f"WITH {_VALUES} AS {self._words.once} (\n{self._sql(values.select())}\n)\n{self._sql(coded)}"
 
@@ -148,13 +158,27 @@ class DatabaseSource:
         number = ibis.row_number().over(ibis.window(group_by=rows.person, order_by=[rows[alias] for alias in codes]))
         return rows.mutate(place=number).filter(lambda numbered: numbered.place < self._limit).select(*codes)
 
-    def _keep(self) -> None:
-        if not self._kept:
-            self._connection.run(f"CREATE TEMPORARY TABLE {_KEPT} AS {self._codes(self._domain.names)}")
-            self._kept = True
+    def _keep(self, or_not: bool) -> bool:
+        """Whether the codes are kept from here on. or_not: False is an answer; else MemoryError where there is no room for them."""
+        if self._kept:
+            return True
+        try:
+            names = self._domain.names
+            codes = self._sql(self._coded(names)) if self._is_quick(names) else self._codes(names)
+            self._connection.run(f"CREATE TEMPORARY TABLE {_KEPT} AS {codes}")
+        except MemoryError:
+            if not or_not:
+                raise
+            return False
+        self._kept = True
+        return True
 
     def _kept_codes(self) -> Any:
-        return ibis.table({self._alias(name): "int32" for name in self._domain.names}, name=_KEPT)
+        return ibis.table({self._alias(name): self._width(name) for name in self._domain.names}, name=_KEPT)
+
+    def _width(self, name: str) -> str:
+        """The smallest type that all databases have for the codes of a column."""
+        return str(np.min_scalar_type(-self._domain[name].size))
 
     def _alias(self, name: str) -> str:
         """Names of columns may differ in capitals alone, which not every database tells apart."""

@@ -70,8 +70,8 @@ def storage(value: str) -> str:  # type: ignore[empty-body]
 class Words:
     """plain: a text that is compared by its bytes, without spaces around it. number: the float64 of a text that is a number. matches:
     whether a text has a form. has_nan: whether a number can be nan. reads_exactly: whether a number in a statement is the nearest
-    float64. keeps: whether a read-only connection can keep codes in a table of its own. once: what a common table expression needs to
-    be worked out once."""
+    float64. keeps: whether a read-only connection can keep codes in a table of its own. groups_numbers: whether it groups by one number
+    faster than by several. once: what a common table expression needs to be worked out once."""
 
     plain: Callable[[ir.StringValue], Any]
     number: Callable[[Any], Any]
@@ -79,6 +79,7 @@ class Words:
     has_nan: bool = True
     reads_exactly: bool = True
     keeps: bool = False
+    groups_numbers: bool = False
     once: str = "MATERIALIZED"
 
     def double(self, value: float) -> Any:
@@ -148,7 +149,9 @@ def _whole(digits: Any) -> Any:
 WORDS = {
     "duckdb": Words(lambda text: _trim(_decode(_encode(text)), SPACES), lambda text: text.try_cast("float64"), _matches, keeps=True),
     "postgres": Words(lambda text: _btrim(_convert_from(_convert_to(text, "UTF8"), "UTF8"), SPACES), _guarded, _matches),
-    "sqlite": Words(lambda text: _trim(text, SPACES), _python_number, _printable, has_nan=False, reads_exactly=False, keeps=True),
+    "sqlite": Words(
+        lambda text: _trim(text, SPACES), _python_number, _printable, has_nan=False, reads_exactly=False, keeps=True, groups_numbers=True
+    ),
 }
 OTHERS = Words(lambda text: _trim(text, SPACES), _guarded, _matches, once="")
 """Of databases that nobody has tried here."""
