@@ -73,3 +73,14 @@ def test_one_line_has_no_breaks_controls_or_direction_marks() -> None:
 def test_long_texts_are_shortened() -> None:
     assert len(text.one_line("x" * 500)) == 80
     assert text.names(tuple("abcdefg"), 2).endswith("and 5 more")
+
+
+@given(st.text(max_size=60))
+def test_a_file_name_has_only_letters_digits_and_hyphens(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text.file_stem(name))
+
+
+def test_a_file_name_reads_like_the_project() -> None:
+    assert text.file_stem("Hôpital: séjours 2025/26") == "hopital-sejours-2025-26"
+    assert text.file_stem("../../etc/passwd") == "etc-passwd"
+    assert text.file_stem("病院") == "release"

@@ -25,7 +25,7 @@ from dpsynth_core.web.results import rows_filter
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
-from dpsynth_core.web.shell.text import literal, one_line
+from dpsynth_core.web.shell.text import file_stem, literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
@@ -109,7 +109,7 @@ def rows(opened: OpenRun) -> None:
             keep = _filter(values, opened.release.domain[column])
     table, number = rows_filter.first(values, keep, _ROWS_SHOWN)
     st.caption(
-        f"{table.num_rows:,} of {number:,} rows shown. No row is a person; one that looks like one is chance."
+        f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance."
     )
     st.dataframe(table.to_pandas(), hide_index=True, height=420)
 
@@ -137,25 +137,34 @@ def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
 
 
 def downloads(opened: OpenRun) -> None:
-    """Everything that may leave: built from public and released values only."""
-    offers = _offers(opened)
-    for start in range(0, len(offers), 3):
-        for place, offer in zip(st.columns(3), offers[start : start + 3], strict=False):
-            with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
-                st.markdown(f"**{offer.name}**")
-                st.caption(offer.what)
-                file = f"synthetic-{opened.run.digest[:8]}{offer.ending}"
-                st.download_button(
-                    "Download",
-                    offer.make,
-                    file,
-                    offer.mime,
-                    icon=":material/download:",
-                    key=f"download_{offer.key}",
-                    on_click="ignore",
-                    width="stretch",
-                )
+    """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
+    whole, *single = _offers(opened)
+    with frame.card("Publish this"), st.container(key=f"offer_{whole.key}"):
+        st.markdown(whole.what)
+        _button(opened, whole, "Download the release bundle", primary=True)
+    with st.expander("Single files", icon=":material/folder_open:", key="single_files"):
+        for start in range(0, len(single), 3):
+            for place, offer in zip(st.columns(3), single[start : start + 3], strict=False):
+                with place.container(border=True, height="stretch", key=f"offer_{offer.key}"):
+                    st.caption(offer.what)
+                    _button(opened, offer, offer.name)
     st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
+
+
+def _button(opened: OpenRun, offer: _Offer, label: str, *, primary: bool = False) -> None:
+    """The file is named by project and date, which the release states too."""
+    release = opened.release
+    st.download_button(
+        label,
+        offer.make,
+        f"{file_stem(release.spec.name)}-{release.created}{offer.ending}",
+        offer.mime,
+        type="primary" if primary else "secondary",
+        icon=":material/download:",
+        key=f"download_{offer.key}",
+        on_click="ignore",
+        width="content" if primary else "stretch",
+    )
 
 
 @dataclass(frozen=True)
@@ -185,34 +194,34 @@ def _offers(opened: OpenRun) -> list[_Offer]:
             "spreadsheet",
             "Rows as CSV for spreadsheets",
             "Texts that a spreadsheet would run as a formula get an apostrophe.",
-            "-spreadsheet.csv",
+            "-for-spreadsheets.csv",
             "text/csv",
             lambda: releases.content_of(values, partial(releases.write_csv, for_spreadsheets=True)),
         ),
     ]
     return [
-        *(rows or []),
         _Offer(
             "bundle",
             "Release bundle",
-            "Zip of rows, spec, noisy tables, errors with their bounds, codebook, report: what to publish. Page Verify checks it.",
+            "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
             ".zip",
             "application/zip",
             lambda: pack(release),
         ),
+        *(rows or []),
         _Offer(
             "report",
             "Report",
             "One HTML page for people: guarantee, quality, how to read the rows.",
-            ".html",
+            "-report.html",
             "text/html",
             lambda: publishable(report.report_page(release), "the report"),
         ),
         _Offer(
             "spec",
-            "Spec",
-            "The sealed plan, to run again from the command line.",
-            ".json",
+            "Sealed plan",
+            "The spec of this release, to run again from the command line.",
+            "-plan.json",
             "application/json",
             lambda: publishable(report.sealed_spec(release), "the spec"),
         ),

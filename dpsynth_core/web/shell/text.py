@@ -47,3 +47,9 @@ def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
     first = ", ".join(code(item, 40) for item in items[:limit])
     more = len(items) - limit
     return f"{first} and {more} more" if more > 0 else first
+
+
+def file_stem(name: str, limit: int = 40) -> str:
+    """A name as the beginning of a file name: ASCII letters, digits and hyphens; "release" where none of it is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:limit].rstrip("-") or "release"

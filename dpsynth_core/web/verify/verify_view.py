@@ -36,7 +36,7 @@ _LOOK = {
 
 def upload() -> None:
     """Choose a bundle, and see what is reported of it."""
-    file = st.file_uploader("Release bundle (release.zip)", "zip", key="verify_file", help="It is checked in memory and not kept.")
+    file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     public = st.file_uploader("The public table, if the release used one (optional)", key="verify_public", help=_PUBLIC_HELP)
     if file is None:
         st.caption("On the command line, with `--memory` and `--seconds` for larger ones: `python -m dpsynth_core verify BUNDLE.zip`")
