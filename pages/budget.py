@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
 from dpsynth_core.web.budget import budget_view
 from dpsynth_core.web.shell import document, frame
@@ -14,7 +15,8 @@ def main() -> None:
     workload, unit = document.workload(here.draft), document.unit(here.draft)
     sharings = precision.sharings(workload)
     error = document.problem(here.draft, "budget")
-    frame.header("budget", "How much one person's presence may show. More budget means less noise; what is spent cannot be had back.")
+    sentence = "How strongly each person is protected. More budget means less noise; what is spent cannot be had back."
+    frame.header("budget", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
         budget_view.amount(here)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.data import data_view, public_view
 from dpsynth_core.web.domain import plan_view
 from dpsynth_core.web.shell import document, frame
@@ -11,7 +12,8 @@ from dpsynth_core.web.shell import document, frame
 
 def main() -> None:
     here = frame.require("data")
-    frame.header("data", "Which table is sensitive, and what counts as one person. Nothing here spends privacy budget.")
+    sentence = "Which table is sensitive, and what counts as one person. Nothing here spends privacy budget."
+    frame.header("data", sentence, Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
         data_view.source(here, plan_view.beginning)

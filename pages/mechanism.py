@@ -16,7 +16,7 @@ def main() -> None:
     here = frame.require("mechanism")
     listed = runs.list(here.owner, here.project)
     active = next((run for run in listed if run.active), None)
-    frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC, Zone.RELEASED)
+    frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
     if listed:
         watch.panel(here.owner, (active or listed[0]).id)

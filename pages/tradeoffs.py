@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import sweeps
-from dpsynth_core.web.mechanism import recommendation_view
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.tradeoffs import sweep_draft, sweep_form, sweep_view
 
@@ -31,7 +30,6 @@ def main() -> None:
     elif (other := st.expander("Try something else", icon=":material/science:", key=_OTHER, on_change="rerun")).open:
         with other:
             sweep_form.form(here)
-    recommendation_view.card(here)
 
 
 main()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.workload import proposals_view, workload_view
 
 
 def main() -> None:
     here = workload_view.prefill(frame.require("workload"))
-    frame.header(
-        "workload", "Which tables of counts must come out right. Few and small ones come out best: what is not asked for costs nothing."
-    )
+    sentence = "Which tables of counts must come out right. Few and small ones come out best: what is not asked for costs nothing."
+    frame.header("workload", sentence, Zone.PUBLIC)
     error = document.problem(here.draft, "workload")
     left, right = st.columns(2, gap="medium")
     with left:

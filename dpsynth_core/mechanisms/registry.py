@@ -34,12 +34,13 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class Purpose:
-    """What people want who take one of these mechanisms. title, sentence: for people."""
+    """What people want who take one of these mechanisms. title, sentence: for people. research: few people need them."""
 
     name: str
     title: str
     sentence: str
     mechanisms: tuple[Mechanism, ...]
+    research: bool = False
 
 
 PURPOSES: tuple[Purpose, ...] = (
@@ -60,12 +61,14 @@ PURPOSES: tuple[Purpose, ...] = (
         "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
         (Rap(), Fem(), SepFem(), DualQuery(), Dqrs()),
+        research=True,
     ),
     Purpose(
         "small",
         "Small domains",
         "So few columns that there can be a number for every possible row.",
         (Mwem(),),
+        research=True,
     ),
     Purpose(
         "answers",
@@ -78,6 +81,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "Certified learning",
         "Columns of two values: a rule, or rows for a whole class of rules, with a proof that it is the best one under its noise.",
         (OracleQuery(), Learn()),
+        research=True,
     ),
 )
 """The mechanisms by what they are wanted for, the recommended one first; each is in one place."""

@@ -77,6 +77,19 @@ def open_page(name: str, project_id: str, **parameters: str) -> AppTest:
     return app.run()
 
 
+def every_card(place: str) -> str:
+    """All text on the Mechanism page with the cards of every mechanism opened, one group after the other."""
+    app = open_page("mechanism", place).button(key="change_mechanism").click().run()
+    groups = app.button_group(key="mechanism_wanted").options
+    texts = []
+    for group in ("default", "public", "answers", "research"):
+        app = app.button_group(key="mechanism_wanted").set_value(group).run()
+        assert not app.exception
+        texts.append(words(app))
+    assert len(texts) == len(groups)
+    return "\n".join(texts)
+
+
 def words(app: AppTest) -> str:
     """All text on the page outside of tables and charts."""
     kinds = ("title", "subheader", "markdown", "caption", "success", "warning", "error", "info")

@@ -19,7 +19,7 @@ from dpsynth_core.store import jobs, ledger, looks, projects, runs, spools, work
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, hostile_project, open_page, project, words
+from tests.app.demo_project import draft, every_card, hostile_project, open_page, project, words
 from tests.mechanisms.offered import TABLES
 
 
@@ -81,34 +81,34 @@ def test_an_earlier_release_of_the_population_is_mentioned() -> None:
 
 
 def test_mechanisms_are_shown_by_what_they_are_wanted_for_the_chosen_one_among_them() -> None:
-    app = open_page("mechanism", project())
-    wanted = app.button_group(key="mechanism_wanted")
-    assert "#### Independent" in words(app)
-    assert "#### Gaussian" not in words(app)
-    app = wanted.set_value("answers").run()
-    assert "#### Gaussian" in words(app)
-    assert "#### Independent" not in words(app)
     place = project()
-    app = open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("answers").run()
+    app = open_page("mechanism", place)
+    assert "#### Independent" in words(app)
+    assert "#### AIM" not in words(app)
+    app = app.button(key="change_mechanism").click().run()
+    assert "#### AIM" in words(app)
+    assert "#### Gaussian" not in words(app)
+    app = app.button_group(key="mechanism_wanted").set_value("answers").run()
+    assert "#### Gaussian" in words(app)
+    assert "#### AIM" not in words(app)
     app.button(key="choose_gaussian").click().run()
     assert sealed(place).mechanism.name == "gaussian"
     assert "#### Gaussian" in words(open_page("mechanism", place))
 
 
 def test_a_group_of_which_nothing_fits_says_so() -> None:
-    app = open_page("mechanism", project())
+    app = open_page("mechanism", project()).button(key="change_mechanism").click().run()
     assert "None of these fits this plan" not in words(app)
-    app = app.button_group(key="mechanism_wanted").set_value("learning").run()
+    app = app.button_group(key="mechanism_wanted").set_value("research").run()
     assert "None of these fits this plan" in words(app)
 
 
-def test_every_mechanism_has_a_card_with_its_cost_and_aim_is_recommended() -> None:
-    text = words(open_page("mechanism", project()).button_group(key="mechanism_wanted").set_value("all").run())
+def test_every_mechanism_has_a_card_with_its_cost() -> None:
+    text = every_card(project())
     for mechanism in registry.MECHANISMS.values():
         assert f"#### {mechanism.card.title}" in text
-    assert text.index("#### AIM") < text.index("Recommended") < text.index("#### Independent")
     without_public = [name for name in TABLES if not isinstance(registry.get(name), UsesPublic)]
-    assert text.count("Fits this plan: about") == len(without_public)
+    assert text.count("Fits this plan: about") == len(without_public) + 4  # and the chosen one above each group
     assert text.count("it needs a public table") == len(TABLES) - len(without_public)
     assert text.count("rules are learnt over columns with two") == len(registry.MECHANISMS) - len(TABLES)
 
@@ -124,19 +124,44 @@ def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:
 
 
 def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
-    app = open_page("mechanism", project(workload={"kind": "all", "k": 2, "threshold": 1}))
-    app = app.button_group(key="mechanism_wanted").set_value("all").run()
-    assert not app.exception
+    place = project(workload={"kind": "all", "k": 2, "threshold": 1})
     refused = [name for name, mechanism in registry.MECHANISMS.items() if not mechanism.card.takes_thresholds]
-    assert words(app).count("cannot ask who matches at least 1 of the columns") == len(refused)
+    assert every_card(place).count("cannot ask who matches at least 1 of the columns") == len(refused) + 4  # as above
+    app = open_page("mechanism", place).button(key="change_mechanism").click().run()
     assert app.button(key="choose_aim").disabled
+    app = app.button_group(key="mechanism_wanted").set_value("research").run()
     assert not app.button(key="choose_mwem").disabled
 
 
 def test_choosing_a_card_is_saved_and_changes_the_plan() -> None:
     place = project()
-    button(open_page("mechanism", place), "Choose").click().run()
-    assert sealed(place).mechanism.name == "aim"
+    app = open_page("mechanism", place)
+    title = app.button(key="choose_recommended").label.removeprefix("Choose ")
+    assert f"We would choose **{title}**" in words(app)
+    app = app.button(key="choose_recommended").click().run()
+    assert registry.get(sealed(place).mechanism.name).card.title == title
+    assert "We would choose" not in words(app)
+
+
+def test_what_speaks_for_the_best_few_is_behind_change_and_judged_as_asked() -> None:
+    place = project()
+    app = open_page("mechanism", place)
+    assert "trials on simulated tables" not in words(app)
+    app = app.button(key="change_mechanism").click().run()
+    assert "trials on simulated tables" in words(app)
+    assert "of people in a wrong cell" in words(app)
+    assert "how far off the worst count is" in words(app.button_group(key="recommended_by").set_value("largest").run())
+    take = next(b for b in app.button if str(b.key).startswith("take_"))
+    name = str(take.key).removeprefix("take_")
+    take.click().run()
+    assert sealed(place).mechanism.name == name
+
+
+def test_without_a_number_of_people_the_recommendation_asks_for_it() -> None:
+    fields = draft()
+    fields["wizard"]["people"] = None
+    app = open_page("mechanism", project(**fields)).button(key="change_mechanism").click().run()
+    assert "to get a recommendation" in app.info[-1].value
 
 
 @pytest.mark.parametrize("name", [p.name for p in parameters(registry.get("aim"))])

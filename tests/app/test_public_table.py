@@ -16,7 +16,7 @@ from dpsynth_core.web.data import public_data
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import session
 from dpsynth_core.web.shell.session import Current
-from tests.app.demo_project import COLUMNS, draft, finished_run, open_page, project, words
+from tests.app.demo_project import COLUMNS, draft, every_card, finished_run, open_page, project, words
 
 CENSUS = demo.simulate(rows=2_000, seed=8)[list(COLUMNS)]
 
@@ -98,11 +98,8 @@ def test_the_domain_can_be_taken_from_the_public_table() -> None:
 
 
 def test_the_mechanisms_that_need_it_fit_once_it_is_there() -> None:
-    def shown(place: str) -> str:
-        return words(open_page("mechanism", place).button_group(key="mechanism_wanted").set_value("all").run())
-
-    assert "it needs a public table" in shown(project())
-    text = shown(with_public(project(), census()))
+    assert "it needs a public table" in every_card(project())
+    text = every_card(with_public(project(), census()))
     assert "it needs a public table" not in text
     assert "A table is used as public on your word" in text
 

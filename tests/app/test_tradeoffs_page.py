@@ -268,22 +268,6 @@ def test_a_sweep_can_be_deleted(started: list[str]) -> None:
     assert len(sweeps.list(LOCAL_OWNER, place)) == 1
 
 
-def test_a_recommendation_is_shown_and_can_be_taken() -> None:
-    place = project(**small())
-    app = open_page("tradeoffs", place)
-    assert "trials on simulated tables" in words(app)
-    take = next(b for b in app.button if b.label == "Take it")
-    name = str(take.key).removeprefix("take_")
-    take.click().run()
-    assert chosen(place)["mechanism"]["name"] == name
-
-
-def test_without_a_number_of_people_the_recommendation_asks_for_it() -> None:
-    fields = small()
-    fields["wizard"]["people"] = None
-    assert "how many people" in words(open_page("tradeoffs", project(**fields)))
-
-
 def test_a_public_table_can_be_tried_on_at_no_cost(started: list[str]) -> None:
     place = private()
     path = projects.upload(LOCAL_OWNER, place, "public.csv", io.BytesIO(b"a,b\n" + b"1,1\n0,0\n" * 30), shelf="public")

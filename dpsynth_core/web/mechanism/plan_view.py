@@ -30,7 +30,8 @@ _BOX = {
 _MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "needs a reason")}
 _NOTE = ("gray", ":material/info:", "good to know")
 _CARDS_IN_A_ROW = 3
-_ALL = "all"
+_RESEARCH = "research"
+"""Instead of a purpose: all those that few people need."""
 _WANTED, _CHOSEN = "mechanism_wanted", "_mechanism_chosen"
 
 
@@ -75,9 +76,8 @@ def _outlook(place: Any, outlook: Outlook) -> None:
 
 
 def leaks(plan_leaks: Sequence[Leak]) -> None:
-    with frame.card(
-        "What does this plan leak?", Zone.PUBLIC, "Besides what the mechanism is charged for. You may go on; the release will say so."
-    ):
+    help = "Besides what the mechanism is charged for. You may go on; the release will say so."
+    with frame.card("Gaps in the protection", Zone.PUBLIC, help):
         if not plan_leaks:
             st.success("Nothing that this program can see.", icon=":material/verified_user:")
         for leak in plan_leaks:
@@ -90,23 +90,21 @@ def leaks(plan_leaks: Sequence[Leak]) -> None:
 
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     """The mechanisms to choose from, by what they are wanted for; shown first are those around the chosen one."""
-    with st.container(key="mechanisms"):
-        st.markdown("### Choose a mechanism")
-        wanted = _wanted(chosen)
-        for purpose in registry.PURPOSES:
-            if wanted in (purpose.name, _ALL):
-                _group(purpose, forecasts, chosen, titled=wanted == _ALL)
+    wanted = _wanted(chosen)
+    purposes = [one for one in registry.PURPOSES if one.name == wanted or (one.research and wanted == _RESEARCH)]
+    for purpose in purposes:
+        _group(purpose, forecasts, chosen, titled=len(purposes) > 1)
 
 
 def _wanted(chosen: str) -> str:
-    """What the curator is looking for: a group, or all of them. It follows the mechanism when another one is chosen elsewhere."""
+    """What the curator is looking for. It follows the mechanism when another one is chosen elsewhere."""
+    purpose = registry.purpose(chosen)
+    group = _RESEARCH if purpose.research else purpose.name
     if st.session_state.get(_CHOSEN) != chosen:
-        st.session_state[_CHOSEN] = chosen
-        if st.session_state.get(_WANTED) != _ALL:
-            st.session_state[_WANTED] = registry.purpose(chosen).name
-    names = {purpose.name: purpose.title for purpose in registry.PURPOSES} | {_ALL: f"All {len(registry.MECHANISMS)}"}
-    st.session_state.setdefault(_WANTED, registry.purpose(chosen).name)
-    return str(st.pills("What do you need?", list(names), format_func=names.get, key=_WANTED, required=True))
+        st.session_state[_CHOSEN], st.session_state[_WANTED] = chosen, group
+    names = {purpose.name: purpose.title for purpose in registry.PURPOSES if not purpose.research} | {_RESEARCH: "Research methods"}
+    st.session_state.setdefault(_WANTED, group)
+    return str(st.pills("All mechanisms, by what you need", list(names), format_func=names.get, key=_WANTED, required=True))
 
 
 def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], chosen: str, *, titled: bool) -> None:
@@ -115,9 +113,7 @@ def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], cho
     names = [mechanism.card.name for mechanism in purpose.mechanisms]
     fitting = sum(isinstance(forecast := forecasts[name], Forecast) and forecast.fits for name in names)
     st.caption(purpose.sentence + ("" if fitting else " None of these fits this plan; the reason is on each card."))
-    if purpose.name == guide.LEARNING:
-        with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
-            st.markdown(guide.text(guide.LEARNING))
+    explained(names[0])
     for first in range(0, len(names), _CARDS_IN_A_ROW):
         row = names[first : first + _CARDS_IN_A_ROW]
         for place, name in zip(st.columns(_CARDS_IN_A_ROW)[: len(row)], row, strict=True):
@@ -125,30 +121,40 @@ def _group(purpose: Purpose, forecasts: Mapping[str, Forecast | InputError], cho
                 _card(registry.get(name), forecasts[name], name == chosen)
 
 
+def explained(name: str) -> None:
+    """What a proof is for, where the mechanism is one that learns rules."""
+    if registry.purpose(name).name == guide.LEARNING:
+        with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
+            st.markdown(guide.text(guide.LEARNING))
+
+
 def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {mechanism.card.title}", width="content")
-        if mechanism.card.name == registry.RECOMMENDED:
-            st.badge("Recommended", icon=":material/star:", color="blue")
         if not mechanism.card.makes_rows:
             st.badge("No rows", icon=":material/table_rows:", color="gray")
-    st.markdown(mechanism.card.summary)
-    st.caption(mechanism.card.paper, help="\n\n".join(mechanism.card.differences) or None)
-    fits = isinstance(forecast, Forecast) and forecast.fits
+    st.markdown(mechanism.card.summary, help="\n\n".join(mechanism.card.differences) or None)
+    fitting(forecast)
+    name = mechanism.card.name
+    if chosen:
+        st.button("Chosen", icon=":material/check:", disabled=True, key=f"chosen_{name}", width="stretch")
+    else:
+        fits = isinstance(forecast, Forecast) and forecast.fits
+        st.button("Choose", key=f"choose_{name}", disabled=not fits, on_click=choose, args=(name,), width="stretch")
+
+
+def fitting(forecast: Forecast | InputError) -> None:
+    """What a run needs, or why it cannot be."""
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = in_words(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory} of memory.")
     else:
         reason = forecast.reason if isinstance(forecast, Forecast) else f"{forecast.problem}; {forecast.remedy}"
         st.markdown(f":red[:material/block:] Does not fit: {literal(reason)}.")
-    if chosen:
-        st.button("Chosen", icon=":material/check:", disabled=True, key=f"chosen_{mechanism.card.name}", width="stretch")
-    else:
-        name = mechanism.card.name
-        st.button("Choose", key=f"choose_{name}", disabled=not fits, on_click=_choose, args=(name,), width="stretch")
 
 
-def _choose(name: str) -> None:
+def choose(name: str) -> None:
+    """Take a mechanism into the plan, with its defaults."""
     fields.store("mechanism", {"name": name, "settings": {}})
 
 

@@ -1,4 +1,4 @@
-"""Which mechanisms to consider for the draft's plan, with what speaks for each: a card of two pages. Public facts only."""
+"""Which mechanisms to consider for the draft's plan, with what speaks for each. Public facts only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
@@ -19,43 +18,57 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release import synthesis
 from dpsynth_core.report import percent
 from dpsynth_core.tradeoffs import curves
+from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import document, fields, frame
+from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
 
 _ORDER = ("First choice", "Second", "Third")
 _BY = "recommended_by"
+Forecasts = Mapping[str, Forecast | InputError]
 _MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
 
 
-def card(here: Current) -> None:
-    """The short list. The draft's domain, workload and budget are complete."""
+def basis_help() -> str:
+    """What expected errors come from."""
     based = recommendation.basis()
-    help = (
+    return (
         f"Expected errors come from a small model fitted on {based.trials:,} of our own trials on {based.scenarios} simulated tables"
         f" ({based.made}). It knows the shape of your plan and nothing of your table. What learns rules (OracleQuery, certified learning)"
         " answers another question than tables of counts, and is not judged here."
     )
-    with frame.card("What would we take?", Zone.PUBLIC, help):
-        people = document.people(here.draft)
-        if not people:
-            st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
-            frame.link("data", "Say how many")
-            return
-        workload, unit = document.workload(here.draft), document.unit(here.draft)
-        budget = document.budget(here.draft)
-        rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
-        fitting = {name: f for name, f in forecasts(here.draft).items() if isinstance(f, Forecast)}
-        measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
-        names = {name: measure.title for name, measure in _MEASURES.items()}
-        by = st.segmented_control("Judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help)
-        recommendations = recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
-        if not recommendations:
-            st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
-        for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
-            with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
-                _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
-        st.caption(f"A rough guide from {based.trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
+
+
+def listed(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
+    """The best few for the draft's plan; none without a number of people. The draft's domain, workload and budget are complete."""
+    people, budget = document.people(here.draft), document.budget(here.draft)
+    if not people:
+        return ()
+    workload, unit = document.workload(here.draft), document.unit(here.draft)
+    rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
+    fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
+    return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
+
+
+def shortlist(here: Current, forecasts: Forecasts) -> None:
+    """The best few, with what speaks for each."""
+    if not document.people(here.draft):
+        st.info("Say about how many people the table holds, as far as that is public, to get a recommendation.", icon=":material/help:")
+        frame.link("data", "Say how many")
+        return
+    measure_help = " ".join(f"**{measure.title}**: {measure.help}" for measure in _MEASURES.values())
+    names = {name: measure.title for name, measure in _MEASURES.items()}
+    by = st.segmented_control(
+        "Our recommendation, judged by", list(names), format_func=names.get, key=_BY, default=MEAN, required=True, help=measure_help
+    )
+    recommendations = listed(here, forecasts, by)
+    if not recommendations:
+        st.info("None of the mechanisms that were tried fits this plan.", icon=":material/block:")
+    for place, (rank, one) in zip(st.columns(max(1, len(recommendations))), zip(_ORDER, recommendations, strict=False), strict=False):
+        with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
+            _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
+    trials = recommendation.basis().trials
+    st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
 
 
 def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
@@ -68,11 +81,7 @@ def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
     )
     st.caption(_sentence("; ".join(one.reasons)))
     if not chosen:
-        st.button("Take it", key=f"take_{one.name}", on_click=_choose, args=(one.name,), width="stretch")
-
-
-def _choose(name: str) -> None:
-    fields.store("mechanism", {"name": name, "settings": {}})
+        st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
 
 
 def _sentence(text: str) -> str:

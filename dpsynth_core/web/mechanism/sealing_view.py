@@ -20,7 +20,7 @@ from dpsynth_core.sources.locations import located
 from dpsynth_core.store import fingerprints, ledger, looks, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web.data import check_view
-from dpsynth_core.web.mechanism import plan_view, recommendation_view
+from dpsynth_core.web.mechanism import choice_view, plan_view, recommendation_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import document, frame, refusals
 from dpsynth_core.web.shell.numbers import short
@@ -45,10 +45,9 @@ def planning(here: Current) -> None:
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
-    recommendation_view.card(here)
-    frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     forecasts = recommendation_view.forecasts(here.draft)
-    plan_view.cards(forecasts, mechanism.card.name)
+    choice_view.card(here, forecasts)
+    frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_view.card(here)

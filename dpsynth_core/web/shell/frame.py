@@ -46,7 +46,7 @@ _ZONE_LOOK = {
         "Exact private values. On this screen only: never in a download, a report or a log. Do not photograph or share.",
     ),
 }
-_PAGES = "_pages"
+_PAGES, _ZONE = "_pages", "_page_zone"
 _ROOT = "start"
 """Streamlit serves the first page at the root alone, whatever its path is called, and lets no other page have that path."""
 
@@ -122,8 +122,10 @@ def require(name: str) -> Current:
 
 
 def header(name: str, sentence: str, *zones: Zone) -> None:
-    """Page title with the zones that appear on the page, and one sentence on what is decided here."""
+    """Page title with the zones that appear on the page, and one sentence on what is decided here. With one zone, cards say theirs only
+    where it is another."""
     step = _step(name)
+    st.session_state[_ZONE] = zones[0] if len(zones) == 1 else None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(step.title, anchor=False, width="content")
         for zone in zones:
@@ -137,7 +139,7 @@ def card(title: str, zone: Zone | None = None, help: str | None = None) -> Itera
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.subheader(title, anchor=False, help=help, width="content")
-            if zone is not None:
+            if zone is not None and zone is not st.session_state.get(_ZONE):
                 zone_badge(zone)
         yield
 
