@@ -222,13 +222,19 @@ def measured_total(kernel: Kernel) -> Total:
     return Total(max(1.0, kernel.measure_total(sigma)), math.sqrt(sigma**2 + ROUNDING))
 
 
-def _bound(error: float, sigma: float, mass: float, total: Total, count: int) -> float:
-    """The fraction that a true error stays below with confidence 95 % if it was measured as `error` records with noise sigma.
+def table_bound(certificate: Certificate, one: Certified, confidence: float) -> float:
+    """What the share of people in a wrong cell of one of its tables is not above, with this confidence; of rows only."""
+    distance = one.error / IN_WRONG_CELL * certificate.total.value
+    return min(1.0, IN_WRONG_CELL * _bound(distance, certificate.sigma, 1.0, certificate.total, 1, confidence))
+
+
+def _bound(error: float, sigma: float, mass: float, total: Total, count: int, confidence: float = CONFIDENCE) -> float:
+    """The fraction that a true error stays below with this confidence if it was measured as `error` records with noise sigma.
 
     In records: N e <= error + noise + |T - N| mass. In fractions: divided by a lower bound of N. It is 1 + mass at most, whatever it is.
     """
-    failure = 1 - CONFIDENCE
+    failure = 1 - confidence
     share = _FLOOR_SHARE * failure if total.sigma else 0.0
     floor = total.at_least(1 - share)
-    records = error + margin(sigma, mass * total.sigma, count, CONFIDENCE + share)
+    records = error + margin(sigma, mass * total.sigma, count, confidence + share)
     return min(1 + mass, max(0.0, records) / floor) if floor > 0 else 1 + mass

@@ -10,7 +10,8 @@ Released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +22,17 @@ from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
 
 
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The best estimate of a marginal. values: unbiased, shaped like it. variances: of the noise in any direction of the part that depends
+    on exactly these columns; `bounded` where they are upper bounds, and the noise of parts may be correlated."""
+
+    clique: Clique
+    values: NDArray[np.float64]
+    variances: Mapping[Clique, float]
+    bounded: bool = False
+
+
 def least_squares(domain: Domain, measurements: Collection[Measurement], clique: Clique) -> Measurement | None:
     """The best estimate of the marginal, unbiased; None where no measurement contains all of it.
 
@@ -29,6 +41,23 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
     whole = final(measurements, clique)
     if whole is not None:
         return whole
+    best = combined_parts(domain, measurements, clique)
+    if best is None:
+        return None
+    cells = domain.cells(clique)
+    variance = 0.0
+    for part, of_part in best.variances.items():
+        variance += math.prod(domain[name].size - 1 for name in part) * of_part / cells
+    return Measurement(clique, best.values, math.sqrt(variance), math.sqrt(max(best.variances.values())))
+
+
+def combined_parts(
+    domain: Domain, measurements: Collection[Measurement], clique: Clique, total: float | None = None
+) -> Combined | None:
+    """The same with the precision of each part. total: the number of records where it is public, which the estimate then adds up to."""
+    whole = final(measurements, clique)
+    if whole is not None:
+        return Combined(clique, whole.values, dict.fromkeys(_subsets(clique), whole.widest**2), bounded=True)
     sizes, cells = domain.sizes(clique), domain.cells(clique)
     lifted: dict[Clique, NDArray[np.float64]] = {}
     precision: dict[Clique, float] = {}
@@ -39,15 +68,17 @@ def least_squares(domain: Domain, measurements: Collection[Measurement], clique:
         precision[shared] = precision.get(shared, 0.0) + weight
     if clique not in precision:
         return None
-    values, variance, widest = np.zeros(sizes), 0.0, 0.0
+    values, variances = np.zeros(sizes), dict[Clique, float]()
     for part in _subsets(clique):
+        if not part and total is not None:
+            values, variances[part] = values + total / cells, 0.0
+            continue
         seen = [shared for shared in lifted if set(part) <= set(shared)]
         weight = math.fsum(precision[shared] for shared in seen)
         mean = np.asarray(sum(lifted[shared] for shared in seen) / weight)
         values = values + _depending(mean, [name in part for name in clique])
-        variance += math.prod(domain[name].size - 1 for name in part) / (weight * cells)
-        widest = max(widest, 1 / weight)
-    return Measurement(clique, values, math.sqrt(variance), math.sqrt(widest))
+        variances[part] = 1 / weight
+    return Combined(clique, values, variances)
 
 
 def _subsets(clique: Clique) -> Iterator[Clique]:

@@ -1,0 +1,353 @@
+"""The answer to a question: what the rows say, the interval that the evidence gives, and which evidence it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.questions.evidence import (
+    Estimated,
+    Interval,
+    Noisy,
+    Product,
+    agreeing,
+    difference,
+    moved,
+    within,
+)
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit
+from dpsynth_core.evaluation.questions.question import (
+    COUNT,
+    DIFFERENCE,
+    MEDIAN,
+    SHARE,
+    TABLE,
+    Cells,
+    Question,
+    Vector,
+    cell_values,
+    ordered_cells,
+    weights,
+)
+from dpsynth_core.vocabulary.measurement import Clique
+
+COUNTED, LIMITED, GUESSED = "noisy counts", "limit of a table", "guess"
+"""What an interval comes from. A guess has none."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """value: None where nobody is in the group. low, high: of the true number, with 95 % confidence; None for a guess. Of a median, cells
+    by number."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """evidence: of COUNTED and LIMITED those that the interval comes from; none for a guess. support: of the limit, see `known.Limit`.
+    table: the one with the limit. rows: synthetic rows in the group, None where there are no rows. cells: of a cross table, each cell's
+    share of the group, in the order of the flattened table, columns as asked; `stated` is then what the group is a share of everybody."""
+
+    stated: Stated
+    evidence: tuple[str, ...]
+    support: str
+    table: Clique
+    rows: int | None
+    cells: tuple[Stated, ...] = ()
+
+
+def answer(known: Known, question: Question) -> Answer:
+    """Raises InputError for a question that cannot be asked of such rows."""
+    asked = _Asked(known, question.checked(known.domain))
+    if question.statistic == TABLE:
+        cells = asked.table()
+        whole = _Asked(known, Question(SHARE, cells=question.among)).share() if question.among else Stated(1.0, 1.0, 1.0)
+        return asked.answered(whole, cells)
+    ways: dict[str, Callable[[], Stated]] = {COUNT: asked.count, SHARE: asked.share, MEDIAN: asked.median, DIFFERENCE: asked.difference}
+    return asked.answered(ways.get(question.statistic, asked.mean)())
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    known: Known
+    question: Question
+
+    @property
+    def clique(self) -> Clique:
+        return self.question.clique(self.known.domain)
+
+    @property
+    def noisy(self) -> Noisy | None:
+        estimate = self.known.estimate(self.clique)
+        return None if estimate is None else Noisy(self.known.domain, estimate)
+
+    @property
+    def cover(self) -> Clique | None:
+        table = self.known.cover(self.clique)
+        return None if table is None or (self.noisy is not None and self.known.limits[table].beside >= 1) else table
+
+    @property
+    def limit(self) -> float | None:
+        """The share of people who may be in a wrong cell, with the confidence that it has to have."""
+        if (table := self.cover) is None:
+            return None
+        limit: Limit = self.known.limits[table]
+        return limit.alone if self.noisy is None else limit.beside
+
+    @property
+    def z(self) -> float:
+        """For noisy counts, two-sided."""
+        return normal(1 - (ALPHA if self.cover is None else ALPHA - LIMIT_ALPHA) / 2)
+
+    def answered(self, stated: Stated, cells: tuple[Stated, ...] = ()) -> Answer:
+        known, table = self.known, self.cover
+        evidence = tuple(name for name, there in ((COUNTED, self.noisy), (LIMITED, table)) if there is not None)
+        rows = None if known.codes is None else int(known.rows_in(weights(known.domain, self.question.among), ()))
+        support = "" if table is None else known.limits[table].support
+        if stated.low is None and not cells:
+            evidence = ()
+        return Answer(stated, evidence, support, table or (), rows, cells)
+
+    def _stated(self, rows: float | None, counted: Interval | None, limited: Interval | None, estimate: float | None) -> Stated:
+        value = rows if self.known.codes is not None else estimate
+        if counted is None and limited is None:
+            return Stated(value, None, None)
+        low, high = agreeing(counted, limited) if counted and limited else counted or limited or (0.0, 0.0)
+        return Stated(value, low, high)
+
+    def count(self) -> Stated:
+        """How many people are in the group."""
+        total = self.known.total
+        group, noisy = weights(self.known.domain, self.question.among), self.noisy
+        share = self._rows_share(group)
+        rows = None if share is None or total is None else share * total.value
+        counted, limited, estimate = None, None, None
+        if noisy is not None:
+            estimate, margin = max(0.0, noisy.sum(group)), self.z * math.sqrt(max(0.0, noisy.covariance(group, group)))
+            most = math.inf if total is None or total.sigma else total.value
+            counted = within((noisy.sum(group) - margin, noisy.sum(group) + margin), 0.0, most)
+        if self.limit is not None and share is not None and total is not None:
+            low, high = max(0.0, share - self.limit), min(1.0, share + self.limit)
+            limited = max(0.0, total.value - self.known.doubt) * low, (total.value + self.known.doubt) * high
+        return self._stated(rows, counted, limited, estimate)
+
+    def share(self) -> Stated:
+        """How many of the group are in the cells."""
+        return self._share(self.question.cells, self.question.among)
+
+    def _share(self, cells: Cells, among: Cells) -> Stated:
+        return self._mean_over(*self._share_products(cells, among), self._share_rows(cells, among), (0.0, 1.0))
+
+    def mean(self) -> Stated:
+        """Of the numbers that stand for the column's cells."""
+        return self._mean(self.question.among)
+
+    def _mean(self, among: Cells) -> Stated:
+        return self._mean_over(*self._mean_products(among), self._mean_rows(among), self._range(among))
+
+    def _share_products(self, cells: Cells, among: Cells) -> tuple[Product, Product]:
+        group = weights(self.known.domain, among)
+        return _times(group, weights(self.known.domain, cells)), group
+
+    def _mean_products(self, among: Cells) -> tuple[Product, Product]:
+        column, values = self.question.column, self._values()
+        group = _times(weights(self.known.domain, among), {column: np.isfinite(values).astype(np.float64)})
+        return _times(group, {column: np.nan_to_num(values)}), group
+
+    def _values(self) -> Vector:
+        values = cell_values(self.known.domain[self.question.column])
+        assert values is not None, "the question was checked"
+        return values
+
+    def _range(self, among: Cells) -> Interval:
+        """The least and the largest number that stands for a cell of the group."""
+        values = self._values()
+        chosen = values[list(among.get(self.question.column, range(values.size)))]
+        finite = chosen[np.isfinite(chosen)]
+        return (float(finite.min()), float(finite.max())) if finite.size else (math.nan, math.nan)
+
+    def _share_rows(self, cells: Cells, among: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Values 0 and 1, and the rows' shares of everybody that have them."""
+        group = weights(self.known.domain, among)
+        inside, whole = self._rows_share(_times(group, weights(self.known.domain, cells))), self._rows_share(group)
+        return None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
+
+    def _mean_rows(self, among: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        known, values = self.known, self._values()
+        if known.codes is None:
+            return None
+        counts = known.rows_in(weights(known.domain, among), (self.question.column,))
+        usable = np.isfinite(values) & (self._inside(among) > 0)
+        return values[usable], counts[usable] / max(1, len(known.codes))
+
+    def _inside(self, among: Cells) -> Vector:
+        column = self.question.column
+        return weights(self.known.domain, among).get(column, np.ones(self.known.domain[column].size))
+
+    def _rows_share(self, group: Product) -> float | None:
+        known = self.known
+        return None if known.codes is None else float(known.rows_in(group, ())) / max(1, len(known.codes))
+
+    def _mean_over(
+        self, v: Product, g: Product, rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None, possible: Interval
+    ) -> Stated:
+        """A mean over a group: from the rows, from noisy counts, from the limit."""
+        value = None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
+        if math.isnan(possible[0]):
+            return Stated(None, None, None)
+        estimated = None if self.noisy is None else self.noisy.mean(v, g)
+        counted = None if estimated is None else within(estimated.interval(self.z), *possible)
+        limited = None if self.limit is None or rows is None else _limited(rows, self.limit)
+        estimate = None if estimated is None or math.isnan(estimated.value) else min(max(estimated.value, possible[0]), possible[1])
+        return self._stated(value, counted, limited, estimate)
+
+    def difference(self) -> Stated:
+        """Of the means or shares of two groups."""
+        groups = self.question.among, self.question.versus
+        if self.question.column:
+            products = [self._mean_products(group) for group in groups]
+            stated = [self._mean(group) for group in groups]
+            rows = [self._mean_rows(group) for group in groups]
+            (low1, high1), (low2, high2) = (self._range(group) for group in groups)
+        else:
+            products = [self._share_products(self.question.cells, group) for group in groups]
+            stated = [self._share(self.question.cells, group) for group in groups]
+            rows = [self._share_rows(self.question.cells, group) for group in groups]
+            low1, high1, low2, high2 = 0.0, 1.0, 0.0, 1.0
+        first, second = (one.value for one in stated)
+        value = None if first is None or second is None else first - second
+        counted = limited = None
+        if self.noisy is not None and not math.isnan(low1 + low2):
+            counted = within(self._counted_difference(products), low1 - high2, high1 - low2)
+        if self.limit is not None and rows[0] is not None and rows[1] is not None and not math.isnan(low1 + low2):
+            one, other = _limited(rows[0], self.limit), _limited(rows[1], self.limit)
+            limited = one[0] - other[1], one[1] - other[0]
+        return self._stated(value, counted, limited, value)
+
+    def _counted_difference(self, products: list[tuple[Product, Product]]) -> Interval:
+        noisy = self.noisy
+        assert noisy is not None
+        (v1, g1), (v2, g2) = products
+        first, second = noisy.mean(v1, g1), noisy.mean(v2, g2)
+        return difference(first, second, None if noisy.table.bounded else _covariance(noisy, first, second, products), self.z)
+
+    def median(self) -> Stated:
+        """The first cell with which half of the group is reached, of those that have an order."""
+        known, column, z = self.known, self.question.column, self.z
+        number = ordered_cells(known.domain[column])
+        group = weights(known.domain, self.question.among)
+        counts = None if known.codes is None else known.rows_in(group, (column,))[:number]
+        ordered = np.arange(known.domain[column].size) < number
+        inside = self._inside(self.question.among) * ordered
+        possible = np.flatnonzero(inside)
+        if not possible.size:
+            return Stated(None, None, None)
+        value = None if counts is None or not counts.sum() else float(np.searchsorted(2 * np.cumsum(counts), counts.sum()))
+        counted = limited = estimate = None
+        if self.noisy is not None:
+            counted, estimate = self._counted_median(group, possible, z)
+        if self.limit is not None and counts is not None and known.codes is not None:
+            shares = counts / max(1, len(known.codes))
+            at_most = np.cumsum(shares)
+            below, half = at_most - shares, at_most[-1] / 2
+            likely = possible[(at_most[possible] + self.limit >= half) & (below[possible] - self.limit <= half)]
+            limited = float(likely[0]), float(likely[-1])
+        return self._stated(value, counted, limited, estimate)
+
+    def _counted_median(self, group: Product, possible: NDArray[np.intp], z: float) -> tuple[Interval, float]:
+        """The cells that noisy counts do not refute, and the first with which half of the group is reached."""
+        assert self.noisy is not None
+        counts, varying, even = self.noisy.along(group, self.question.column)
+        inside = self._inside(self.question.among)[: possible[-1] + 1]
+        size, number = counts.size, inside.sum()
+        counts = counts[: possible[-1] + 1] * inside
+        up_to, before = np.cumsum(counts), np.cumsum(inside)
+
+        def over_half(sums: NDArray[np.float64], cells: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
+            """By how much at most (sign 1) or at least (-1) these cells hold more than half of the group."""
+            level = (cells - number / 2) ** 2 / size
+            deviation = np.sqrt(np.maximum(0.0, varying * (number / 4 - level) + even * level))
+            return np.asarray(sums - counts.sum() / 2 + sign * z * deviation)
+
+        refuted = (over_half(up_to, before, 1.0) < 0) | (over_half(up_to - counts, before - inside, -1.0) > 0)
+        likely = possible[~refuted[possible]]
+        reached = possible[up_to[possible] >= counts.sum() / 2]
+        ends = (likely[0], likely[-1]) if likely.size else (possible[0], possible[-1])
+        return (float(ends[0]), float(ends[1])), float(reached[0] if reached.size else possible[-1])
+
+    def table(self) -> tuple[Stated, ...]:
+        """Each cell's share of the group. From noisy counts all of them have the same variances: those of one cell."""
+        known, columns = self.known, self.question.columns
+        group = weights(known.domain, self.question.among)
+        counts = None if known.codes is None else known.rows_in(group, columns).ravel()
+        estimates = None if self.noisy is None else _cell_estimates(self.noisy, group, columns)
+        number = known.domain.cells(columns)
+        stated = []
+        for cell, codes in enumerate(np.ndindex(*known.domain.sizes(columns))):
+            open_to = all(codes[i] in self.question.among.get(name, (codes[i],)) for i, name in enumerate(columns))
+            if not open_to:
+                stated.append(Stated(0.0, 0.0, 0.0))
+                continue
+            rows = None
+            if counts is not None and known.codes is not None:
+                of_all = np.array([counts.sum() - counts[cell], counts[cell]]) / max(1, len(known.codes))
+                rows = np.array([0.0, 1.0]), of_all
+            estimated = None if estimates is None else estimates[cell]
+            stated.append(self._cell(rows, estimated, number))
+        return tuple(stated)
+
+    def _cell(self, rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None, estimated: Estimated | None, _number: int) -> Stated:
+        value = None if rows is None or not rows[1].sum() > 0 else float(rows[1][1] / rows[1].sum())
+        counted = None if estimated is None else within(estimated.interval(self.z), 0.0, 1.0)
+        limited = None if self.limit is None or rows is None else _limited(rows, self.limit)
+        estimate = None if estimated is None or math.isnan(estimated.value) else min(max(estimated.value, 0.0), 1.0)
+        return self._stated(value, counted, limited, estimate)
+
+
+def _limited(rows: tuple[NDArray[np.float64], NDArray[np.float64]], limit: float) -> Interval:
+    return moved(*rows, limit)
+
+
+def _covariance(noisy: Noisy, first: Estimated, second: Estimated, products: list[tuple[Product, Product]]) -> float:
+    """Of the noise of  v1 - theta1 g1  and  v2 - theta2 g2."""
+    if math.isnan(first.value) or math.isnan(second.value):
+        return 0.0
+    (v1, g1), (v2, g2) = products
+    covariance = noisy.covariance
+    return (
+        covariance(v1, v2)
+        - second.value * covariance(v1, g2)
+        - first.value * covariance(g1, v2)
+        + first.value * second.value * covariance(g1, g2)
+    )
+
+
+def _cell_estimates(noisy: Noisy, group: Product, columns: tuple[str, ...]) -> list[Estimated]:
+    """Of each cell of `columns` within the group; meaningless for cells outside of it."""
+    table, clique = noisy.table.values, noisy.table.clique
+    for axis, name in reversed(list(enumerate(clique))):
+        if name in columns:
+            shape = [-1 if i == axis else 1 for i in range(table.ndim)]
+            table = table * noisy.vector(group, name).reshape(shape)
+        else:
+            table = np.tensordot(table, noisy.vector(group, name), (axis, 0))
+    kept = [name for name in clique if name in columns]
+    table = np.asarray(table).transpose([kept.index(name) for name in columns])
+    inside = {name: group[name] if name in group else np.ones(noisy.domain[name].size) for name in columns}
+    one = _times(group, {name: (np.arange(v.size) == int(np.flatnonzero(v)[0])).astype(float) for name, v in inside.items()})
+    moments = noisy.covariance(one, one), noisy.covariance(one, group), noisy.covariance(group, group)
+    below = noisy.sum(group)
+    return [Estimated(float(above), below, *moments) for above in table.ravel()]
+
+
+def _times(f: Product, g: Product) -> dict[str, Vector]:
+    """Column by column."""
+    return {name: f[name] * g[name] if name in f and name in g else (f[name] if name in f else g[name]) for name in (*f, *g)}

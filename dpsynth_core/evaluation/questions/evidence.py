@@ -1,0 +1,194 @@
+r"""Which intervals follow from what a release knows: of a number that is a mean over a group, as every statistic here is.
+
+A **mean over a group** is theta = sum v(c) p(c) / sum g(c) p(c), over the cells c of the question's columns C, with p the shares of the
+people in them, g = 1 in the cells of the group and v its values there (0 elsewhere). A share of everybody has g = 1 and v = 1 in its
+cells; a share within a group has v = 1 in some of the group's cells; a mean has the number that stands for each cell.
+v and g are products of one vector for each column, f = f_1 x f_2 x ..., for filters are conjunctions.
+
+**Noisy counts.** Where a measured table contains C, least squares over all measurements gives an unbiased table Y over C, a sum of
+orthogonal parts, one for each q in C, whose noise has variance s_q^2 in every direction and is independent of other parts
+(`combination`). So for every fixed f
+
+    <f, Y> = <f, M> + normal noise,   Cov(<f, Y>, <g, Y>) = sum over q of s_q^2 <P_q f, P_q g>,
+
+with P_q the projection on part q: of products of vectors  <P_q f, P_q g> = prod over i in q of (f_i.g_i - F_i G_i / n_i)  times  prod over
+the other i of F_i G_i / n_i,  F_i the sum of f_i. Where the number of people is public the empty part has no noise. As
+<v - theta g, M> = 0, the set of all theta with  <v - theta g, Y>^2 <= z^2 Var(<v - theta g, Y>)  contains the true one with the confidence
+of z (Fieller, 1954): a quadratic inequality, an interval wherever the group's size is known to be above 0; otherwise it says nothing,
+and all that can be is returned. This holds for questions that are asked without looking at the noise, and as far as which tables are
+measured does not depend on it (see `bounds`).
+
+**A table's limit.** At most b of the people are in a wrong cell of a table that contains C: then p is the rows' table with mass b moved
+at most, which is a statement about all questions at once, whenever they are asked. theta is largest if the mass comes from the group's
+smallest values and goes to the largest value: people outside of the group are worth more there than nobody, but less than those of the
+group whose value is below theta, who run out only when theta is the largest value (`moved`). So a share of everybody changes by b at
+most, a share within a group by b over the group's share.
+
+**Medians.** k is a median of the group where at most half of it is below k and at least half at most k. Both are signs of a fixed sum for
+the true median: the set of all k for which neither is refuted, each at half the failure probability, contains it.
+
+**Differences.** Of two means with intervals (l1, u1), (l2, u2) from a table's limit: (l1 - u2, u1 - l2), for the limit holds for both at
+once. From noisy counts the margins are added as those of correlated normal numbers are (MOVER: Zou, Donner, 2008); exact where the
+groups' sizes are known, an approximation elsewhere, whose coverage is tested.
+
+**Both.** Where both are known the interval is where they agree: the limit then holds with `LIMIT_ALPHA`, the noisy counts with the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.combination import Combined
+from dpsynth_core.evaluation.questions.question import Vector
+from dpsynth_core.vocabulary.domain import Domain
+
+Interval = tuple[float, float]
+Product = Mapping[str, Vector]
+"""A product of vectors, by column; of columns that are not named, ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Sums over the best noisy table of a question's columns."""
+
+    domain: Domain
+    table: Combined
+
+    def vector(self, f: Product, name: str) -> Vector:
+        """Of one column."""
+        return f[name] if name in f else np.ones(self.domain[name].size)
+
+    def sum(self, f: Product) -> float:
+        """<f, Y>."""
+        values = self.table.values
+        for name in reversed(self.table.clique):
+            values = values @ self.vector(f, name)
+        return float(values)
+
+    def covariance(self, f: Product, g: Product) -> float:
+        """Of <f, Y> and <g, Y>."""
+        even, deviating = dict[str, float](), dict[str, float]()
+        for name in self.table.clique:
+            a, b = self.vector(f, name), self.vector(g, name)
+            even[name] = float(a.sum()) * float(b.sum()) / a.size
+            deviating[name] = float(a @ b) - even[name]
+        return math.fsum(
+            variance * math.prod(deviating[name] if name in part else even[name] for name in self.table.clique)
+            for part, variance in self.table.variances.items()
+        )
+
+    def along(self, group: Product, column: str) -> tuple[NDArray[np.float64], float, float]:
+        """The group's noisy count in each cell of a column, and what variances of sums over its cells are made of.
+
+        Of weights f for the cells, the variance is  a (f.f - F^2 / n) + b F^2 / n,  F the sum of f: returned are counts, a, b.
+        """
+        values, varying, even = self.table.values, 0.0, 0.0
+        for name in reversed(self.table.clique):
+            if name != column:
+                values = np.tensordot(values, self.vector(group, name), (self.table.clique.index(name), 0))
+        others = {name: self.vector(group, name) for name in self.table.clique if name != column}
+        level = {name: float(f.sum()) ** 2 / f.size for name, f in others.items()}
+        for part, variance in self.table.variances.items():
+            of_part = variance * math.prod(float(f @ f) - level[name] if name in part else level[name] for name, f in others.items())
+            varying, even = (varying + of_part, even) if column in part else (varying, even + of_part)
+        return np.asarray(values), varying, even
+
+    def mean(self, v: Product, g: Product) -> Estimated:
+        """v over g, with its second moments."""
+        return Estimated(self.sum(v), self.sum(g), self.covariance(v, v), self.covariance(v, g), self.covariance(g, g))
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A mean over a group from noisy counts: two sums, above and below the line, and the covariances of their noise."""
+
+    above: float
+    below: float
+    above_above: float
+    above_below: float
+    below_below: float
+
+    @property
+    def value(self) -> float:
+        return self.above / self.below if self.below > 0 else math.nan
+
+    def interval(self, z: float) -> Interval:
+        """Fieller's; infinite where the group may be empty for all that is known."""
+        a = self.below**2 - z**2 * self.below_below
+        if self.below <= 0 or a <= 0:
+            return -math.inf, math.inf
+        b = self.above * self.below - z**2 * self.above_below
+        c = self.above**2 - z**2 * self.above_above
+        root = math.sqrt(max(0.0, b * b - a * c))
+        return (b - root) / a, (b + root) / a
+
+
+def within(interval: Interval, least: float, most: float) -> Interval:
+    """The part of it that can be. One that lies outside keeps half of its width, at the nearest end: noise took it there, and a width of
+    nothing would claim certainty."""
+    low, high = interval
+    half = (high - low) / 2
+    if high <= least:
+        low, high = least, least + half
+    elif low >= most:
+        low, high = most - half, most
+    return max(least, low), min(most, high)
+
+
+def agreeing(first: Interval, second: Interval) -> Interval:
+    """Where two intervals agree; where they nowhere do, all between their outermost ends."""
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (low, high) if low <= high else (min(first[0], second[0]), max(first[1], second[1]))
+
+
+def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float) -> Interval:
+    """The least and the most that a mean over a group can be if mass `limit` of `shares` is elsewhere.
+
+    values, shares: of the group's cells, (cells,), shares of everybody.
+    """
+    group = float(shares.sum())
+    order = np.argsort(values, kind="stable")
+    least, most = float(values[order[0]]), float(values[order[-1]])
+    if limit >= group:
+        return least, most
+    mean = float(values @ shares) / group
+    up = _transported(values[order], shares[order], limit, most)
+    down = _transported(values[order[::-1]], shares[order[::-1]], limit, least)
+    return max(least, mean + down / group), min(most, mean + up / group)
+
+
+def _transported(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float, target: float) -> float:
+    """What the sum of values changes by if mass goes to the target, from the first cells first."""
+    before = np.concatenate([[0.0], np.cumsum(shares)[:-1]])
+    taken = np.clip(limit - before, 0.0, shares)
+    return float((target - values) @ taken)
+
+
+def difference(first: Estimated, second: Estimated, covariance: float | None, z: float) -> Interval:
+    """Of two means from the same noisy table. covariance: of the noise of their numerators less value times denominator; None where it is
+    not known, which counts as the worst."""
+    (low1, high1), (low2, high2) = first.interval(z), second.interval(z)
+    if math.isinf(low1) or math.isinf(low2):
+        return -math.inf, math.inf
+    one, other = first.value, second.value
+    correlation = -1.0 if covariance is None else _correlation(first, second, covariance)
+    return (
+        one - other - _added(one - low1, high2 - other, correlation),
+        one - other + _added(high1 - one, other - low2, correlation),
+    )
+
+
+def _correlation(first: Estimated, second: Estimated, covariance: float) -> float:
+    variances = [e.above_above - 2 * e.value * e.above_below + e.value**2 * e.below_below for e in (first, second)]
+    scale = math.sqrt(max(0.0, variances[0]) * max(0.0, variances[1]))
+    return max(-1.0, min(1.0, covariance / scale)) if scale > 0 else 0.0
+
+
+def _added(first: float, second: float, correlation: float) -> float:
+    """The margin of a difference of two numbers with these margins."""
+    return math.sqrt(max(0.0, first**2 + second**2 - 2 * correlation * first * second))

@@ -1,0 +1,105 @@
+"""What a release knows that answers can be made from: rows, noisy tables, limits of tables, the number of people. Released values only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
+from dpsynth_core.evaluation.certificate import ROWS, Certificate, table_bound
+from dpsynth_core.evaluation.combination import Combined, combined_parts
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.questions.question import Vector
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+
+ALPHA = 0.05
+"""How often an interval may fail."""
+LIMIT_ALPHA = 0.01
+"""Of that, what a table's limit has where noisy counts have the rest."""
+TOTAL_ALPHA = 0.0004
+"""Of either, what the number of people has where it is an estimate."""
+CERTIFIED, INFERRED = "certified", "inferred"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At most this share of people is in a wrong cell of a table. alone: with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where
+    nothing says it so surely. support: CERTIFIED, or INFERRED from what the mechanism selected."""
+
+    support: str
+    alone: float
+    beside: float
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many."""
+
+    domain: Domain
+    codes: NDArray[np.int32] | None
+    measurements: Sequence[Measurement]
+    total: Total | None
+    limits: Mapping[Clique, Limit]
+    _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
+
+    def estimate(self, clique: Clique) -> Combined | None:
+        """The table from all noisy ones; None where none contains it."""
+        if clique not in self._estimates:
+            public = self.total.value if self.total is not None and self.total.sigma == 0 else None
+            self._estimates[clique] = combined_parts(self.domain, self.measurements, clique, public)
+        return self._estimates[clique]
+
+    def cover(self, clique: Clique) -> Clique | None:
+        """The smallest table with a limit that contains these columns: chosen by its size, so that noise has no part in the choice."""
+        containing = [table for table in self.limits if set(clique) <= set(table)]
+        return min(containing, key=lambda table: (self.domain.cells(table), table), default=None)
+
+    def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[np.int64]:
+        """How many rows are in each cell of `columns`, of those that `among` counts (0 or 1 for each cell of a column).
+
+        Shape: the columns' cells."""
+        assert self.codes is not None
+        chosen = np.ones(len(self.codes), dtype=bool)
+        for column, vector in among.items():
+            chosen &= vector.astype(bool)[self.codes[:, self.domain.position(column)]]
+        sizes = self.domain.sizes(columns)
+        if not columns:
+            return np.asarray(int(chosen.sum()))
+        cells = np.ravel_multi_index(tuple(self.codes[chosen, self.domain.position(column)] for column in columns), sizes)
+        return np.bincount(cells, minlength=math.prod(sizes)).reshape(sizes)
+
+    @property
+    def doubt(self) -> float:
+        """How far the number of people may be from `total`, except with probability TOTAL_ALPHA."""
+        return 0.0 if self.total is None or self.total.sigma == 0 else normal(1 - TOTAL_ALPHA / 2) * self.total.sigma
+
+
+def known(
+    domain: Domain,
+    codes: NDArray[np.int32] | None,
+    measurements: Sequence[Measurement],
+    total: Total | None,
+    bounds: Mapping[Clique, Bound],
+    certificate: Certificate | None,
+) -> Known:
+    """From the parts of a release."""
+    total = certificate.total if total is None and certificate is not None else total
+    return Known(domain, codes, measurements, total, {} if codes is None else _limits(bounds, certificate))
+
+
+def _limits(bounds: Mapping[Clique, Bound], certificate: Certificate | None) -> dict[Clique, Limit]:
+    """The certificate's where there is one, else what the mechanism's choices say of tables that no noisy table contains. Bounds of
+    measured tables say nothing here that their noisy counts do not say better."""
+    if certificate is not None and certificate.of == ROWS:
+        kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
+        return {
+            one.attributes: Limit(CERTIFIED, *(table_bound(certificate, one, 1 - (alpha - kept)) for alpha in (ALPHA, LIMIT_ALPHA)))
+            for one in certificate.marginals
+        }
+    return {clique: Limit(INFERRED, bound.tight, 1.0) for clique, bound in bounds.items() if bound.support == UNSUPPORTED}

@@ -1,0 +1,123 @@
+"""What can be asked: a statistic of the people in some cells. Public; knows no release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+COUNT, SHARE, MEAN, MEDIAN, DIFFERENCE, TABLE = STATISTICS = ("count", "share", "mean", "median", "difference", "table")
+MOST_COLUMNS = 4
+"""Of a cross table."""
+MOST_CELLS = 2000
+"""That a cross table may show."""
+
+Cells = Mapping[str, tuple[int, ...]]
+"""People who are in one of these cells of each of these columns; no column: everybody."""
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """statistic: one of STATISTICS. among: the group that is asked about.
+
+    SHARE: how many of the group are in `cells`. MEAN, MEDIAN: of `column`. TABLE: how the group divides over `columns`.
+    DIFFERENCE: of the mean of `column`, or without one of the share in `cells`, of the group minus that of the group `versus`.
+    """
+
+    statistic: str
+    among: Cells = field(default_factory=dict)
+    cells: Cells = field(default_factory=dict)
+    versus: Cells = field(default_factory=dict)
+    column: str = ""
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("among", "cells", "versus"):
+            stated = {column: tuple(sorted(set(codes))) for column, codes in getattr(self, name).items()}
+            object.__setattr__(self, name, MappingProxyType(stated))
+
+    def checked(self, domain: Domain) -> Question:
+        """The same question. Raises InputError for what cannot be asked of such rows."""
+        if self.statistic not in STATISTICS:
+            raise InputError("statistic", "it is not known", f"use one of {', '.join(STATISTICS)}")
+        for cells in (self.among, self.cells, self.versus):
+            for column, codes in cells.items():
+                if not codes or codes[0] < 0 or codes[-1] >= domain[column].size:
+                    raise InputError(f"column {column!r}", "no such cells", f"choose at least one of its {domain[column].size:,} cells")
+        self._check_column(domain)
+        if self.statistic == SHARE and not self.cells:
+            raise InputError("share", "nothing says of what", "choose cells of a column")
+        if self.statistic == DIFFERENCE and not (self.among and self.versus):
+            raise InputError("difference", "it needs two groups", "choose cells for both")
+        if self.statistic == DIFFERENCE and bool(self.column) == bool(self.cells):
+            raise InputError("difference", "nothing says of what, or two things do", "choose a column for means, or cells for shares")
+        if self.statistic == TABLE:
+            if not 1 <= len(self.columns) <= MOST_COLUMNS:
+                raise InputError("cross table", f"it has no columns, or more than {MOST_COLUMNS}", "choose fewer")
+            if domain.cells(domain.clique(self.columns)) > MOST_CELLS:
+                raise InputError("cross table", f"it has more than {MOST_CELLS:,} cells", "choose columns with fewer cells")
+        return self
+
+    def _check_column(self, domain: Domain) -> None:
+        if self.statistic in (MEAN, MEDIAN) or (self.statistic == DIFFERENCE and self.column):
+            usable = ordered_cells(domain[self.column]) if self.statistic == MEDIAN else cell_values(domain[self.column]) is not None
+            if not usable:
+                what = "an order" if self.statistic == MEDIAN else "numbers"
+                raise InputError(f"column {self.column!r}", f"its cells have no {what}", f"choose a column whose cells have {what}")
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The columns that it depends on."""
+        return frozenset((*self.among, *self.cells, *self.versus, *self.columns, *([self.column] if self.column else [])))
+
+    def clique(self, domain: Domain) -> Clique:
+        """The same in the order of the domain."""
+        return domain.clique(self.asked)
+
+
+def ordered_cells(attribute: Attribute) -> int:
+    """How many of its cells, from the first on, are in an order: all but those for missing values and others; 0 without an order."""
+    return attribute.values if attribute.about.ordered else 0
+
+
+def cell_values(attribute: Attribute) -> Vector | None:
+    """The number that stands for each cell, its middle; NaN for missing and other. None for columns that are no numbers.
+
+    float64, (cells,)."""
+    if attribute.is_number and attribute.dtype in ("int64", "float64"):
+        edges = np.array(attribute.edges, dtype=np.float64)
+        middles = (edges[:-1] + edges[1:] - attribute.scale.whole) / 2
+    elif attribute.is_listed and attribute.dtype in ("int64", "float64"):
+        middles = np.array([float(category) for category in attribute.categories])
+    else:
+        return None
+    return np.concatenate([middles, np.full(attribute.size - attribute.values, np.nan)])
+
+
+def half_width(attribute: Attribute) -> float:
+    """How far a value may be from the middle of its cell; 0 where cells are single values."""
+    if not attribute.is_number:
+        return 0.0
+    return float(max(np.diff(np.array(attribute.edges, dtype=np.float64)) - attribute.scale.whole)) / 2
+
+
+def indicator(attribute: Attribute, codes: Iterable[int]) -> Vector:
+    """1 for these cells, 0 for the others."""
+    vector = np.zeros(attribute.size)
+    vector[list(codes)] = 1.0
+    return vector
+
+
+def weights(domain: Domain, cells: Cells) -> dict[str, Vector]:
+    """The people in `cells` as one vector for each column that it names: a person counts as the product of the entries of their cells."""
+    return {column: indicator(domain[column], codes) for column, codes in cells.items()}

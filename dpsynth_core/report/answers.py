@@ -1,0 +1,154 @@
+"""Answers to questions as sentences. The page explore.html says them with the same words, which it gets from `PHRASES`.
+
+Names of columns and cells are hostile text: whoever shows a sentence escapes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
+from dpsynth_core.evaluation.questions.known import INFERRED
+from dpsynth_core.evaluation.questions.question import (
+    COUNT,
+    DIFFERENCE,
+    MEAN,
+    MEDIAN,
+    SHARE,
+    TABLE,
+    Cells,
+    Question,
+    cell_values,
+    half_width,
+)
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+
+CELLS_NAMED = 6
+
+PHRASES: Mapping[str, str] = {
+    "everybody": "everybody",
+    "people": "people with {cells}",
+    COUNT: "{value} people: {group}.",
+    SHARE: "{value} of {group} have {cells}.",
+    MEAN: "The mean of {column} is {value} for {group}.",
+    MEDIAN: "The median of {column} is {value} for {group}.",
+    "difference of means": "The mean of {column} differs by {value}: {group}, less {versus}.",
+    "difference of shares": "The share with {cells} differs by {value}: {group}, less {versus}.",
+    TABLE: "How {group} divide over {columns}. The group is {value} of all people.",
+    "nobody": "No synthetic row is in this group, so that the rows have no answer.",
+    "interval": "The true number is between {low} and {high}, with 95 % confidence.",
+    "intervals": "Each cell's interval holds with 95 % confidence for that cell.",
+    "open": "What was released does not say how large it is: the true number may be anything between {low} and {high}.",
+    "outside": "The synthetic rows say {value}, which the released evidence contradicts. Go by the interval.",
+    COUNTED: "Known from noisy counts of these columns.",
+    LIMITED: "Known from the measured error of the table {table}.",
+    INFERRED: "Known from what the mechanism preferred to the table {table}.",
+    "both": "Known from noisy counts of these columns and from the measured error of the table {table}.",
+    "guess": "This is the model's guess, not measured: nothing that was released says how far off it is.",
+    "middles": "Every value counts as the middle of its cell, which is at most {half} away from it. Without a number: not counted.",
+    "numbers": "People without a number in this column are not counted.",
+    "absent": "This page does not hold these columns together. Ask synthetic.csv.",
+    "few": "Only {rows} synthetic rows are in this group.",
+}
+FEW = 30
+"""Groups with fewer rows are said to be small."""
+
+
+def group_phrase(domain: Domain, cells: Cells) -> str:
+    """Who is in a group."""
+    return PHRASES["people"].format(cells=cells_phrase(domain, cells)) if cells else PHRASES["everybody"]
+
+
+def cells_phrase(domain: Domain, cells: Cells) -> str:
+    """Columns with the cells that count."""
+    return " and ".join(f"{name} {_listed(domain[name], cells[name])}" for name in domain.clique(cells))
+
+
+def _listed(attribute: Attribute, codes: tuple[int, ...]) -> str:
+    labels = attribute.cell_labels()
+    named, more = [labels[code] for code in codes[:CELLS_NAMED]], len(codes) - CELLS_NAMED
+    return " or ".join(f"“{label}”" for label in named) + (f" or {more} more" if more > 0 else "")
+
+
+def decimals(attribute: Attribute) -> int:
+    """Digits after the point that a mean of its cells is told with: three that count, of the largest."""
+    values = cell_values(attribute)
+    if values is None:
+        return 0
+    largest = max((abs(float(v)) for v in values if math.isfinite(v)), default=0.0)
+    return 2 if largest == 0 else max(0, min(9, 2 - math.floor(math.log10(largest))))
+
+
+def rounded(value: float, digits: int) -> str:
+    """Rounded half up, with a comma for each thousand: as the page does it."""
+    scaled = math.floor(abs(value) * 10**digits + 0.5)
+    whole, rest = divmod(scaled, 10**digits)
+    return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{digits}d}" if digits else "")
+
+
+def number(domain: Domain, question: Question, value: float) -> str:
+    """A number of an answer as people read it."""
+    if question.statistic == COUNT:
+        return rounded(value, 0)
+    if question.statistic == MEDIAN:
+        return domain[question.column].cell_labels()[int(value)]
+    if question.column:
+        return rounded(value, decimals(domain[question.column]))
+    unit = "points" if question.statistic == DIFFERENCE else "%"
+    return f"{rounded(100 * value, 1)} {unit}"
+
+
+def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
+    """What the answer is, its interval, where it comes from, and what to mind."""
+    stated = answer.stated
+    said = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
+    if question.statistic == TABLE:
+        said += [PHRASES["intervals"]] if answer.evidence else []
+    elif stated.low is not None and stated.high is not None:
+        low, high = (number(domain, question, end) for end in (stated.low, stated.high))
+        said.append(PHRASES["open" if _says_nothing(question, stated.low, stated.high) else "interval"].format(low=low, high=high))
+        if stated.value is not None and not stated.low <= stated.value <= stated.high:
+            said.append(PHRASES["outside"].format(value=number(domain, question, stated.value)))
+    return [*said, evidence_sentence(answer), *_cautions(domain, question, answer)]
+
+
+def _first(domain: Domain, question: Question, value: str) -> str:
+    kind = question.statistic
+    if kind == DIFFERENCE:
+        kind = "difference of means" if question.column else "difference of shares"
+    return PHRASES[kind].format(
+        value=value,
+        group=group_phrase(domain, question.among),
+        versus=group_phrase(domain, question.versus),
+        cells=cells_phrase(domain, question.cells),
+        column=question.column,
+        columns=" × ".join(question.columns),
+    )
+
+
+def _says_nothing(question: Question, low: float, high: float) -> bool:
+    """Whether an interval of shares is all that shares can be."""
+    shares = question.statistic == SHARE or (question.statistic == DIFFERENCE and not question.column)
+    return shares and high >= 1 and low <= (0 if question.statistic == SHARE else -1)
+
+
+def evidence_sentence(answer: Answer) -> str:
+    """What an answer's interval comes from."""
+    if not answer.evidence:
+        return PHRASES["guess"]
+    key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
+    key = INFERRED if key == LIMITED and answer.support == INFERRED else key
+    return PHRASES[key].format(table=" × ".join(answer.table) or "of all people")
+
+
+def _cautions(domain: Domain, question: Question, answer: Answer) -> list[str]:
+    cautions = []
+    if question.column and question.statistic != MEDIAN:
+        half = half_width(domain[question.column])
+        digits = decimals(domain[question.column])
+        cautions.append(PHRASES["middles"].format(half=rounded(half, digits)) if half else PHRASES["numbers"])
+    if answer.rows is not None and 0 < answer.rows < FEW:
+        cautions.append(PHRASES["few"].format(rows=answer.rows))
+    return cautions
