@@ -53,6 +53,7 @@ from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRI
 from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, criteria_brands, interrupted_brand, statement
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import RecordedAnswer, check_paid, replaying
+from dpsynth_core.report.explore import EXPLORE, is_framed
 from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
@@ -638,12 +639,17 @@ def _ledger(opened: _Opened) -> str:
 
 
 def _passive(opened: _Opened) -> str:
-    """Whatever version wrote them: pages of ours never run or load anything."""
+    """Whatever version wrote them: pages of ours never load anything, and one alone runs something, a script that is ours."""
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:
-        problem = active_part(opened.bundle.files[name])
-        _expect(not problem, f"{name[:60]} holds {problem}: do not open it")
-    return f"{len(pages):,} pages run nothing and load nothing"
+        content = opened.bundle.files[name]
+        if name == EXPLORE:
+            _expect(is_framed(content), f"{name} runs another script than this program writes: do not open it")
+        else:
+            problem = active_part(content)
+            _expect(not problem, f"{name[:60]} holds {problem}: do not open it")
+    asking = f"; {EXPLORE} runs the script of this program alone" if EXPLORE in pages else ""
+    return f"{len(pages):,} pages load nothing from elsewhere{asking}"
 
 
 def _copies(opened: _Opened) -> str:
@@ -678,7 +684,7 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     "Is the guarantee stated as planned?": _statement,
     "Are all warnings there?": _brands,
     "Does the ledger's entry fit the plan?": _ledger,
-    "Can its pages only be read?": _passive,
+    "Are its pages safe to open?": _passive,
     "Do report, cards and tables agree?": _copies,
 }
 

@@ -21,6 +21,7 @@ from dpsynth_core.release.document import ROWS_PARQUET, content_of, write_parque
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
+from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
@@ -28,8 +29,8 @@ from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, un
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
-__all__ = ["CARD", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence", "statements"]
-__all__ += ["goodness", "learnt", "noise", "percent", "protected", "trusted"]
+__all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
+__all__ += ["goodness", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["comparison", "criteria", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
@@ -119,6 +120,8 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         DOMAIN: released(codebook.domain_json(release)),
         CODEBOOK: released(codebook.codebook_csv(release)),
     }
+    if can_answer(release):
+        files[EXPLORE] = explore_page(release)
     files |= {name: released(content) for name, content in marginals.csv_files(release).items()}
     if release.values is not None:
         files[ROWS_PARQUET] = released(content_of(release.values, write_parquet))

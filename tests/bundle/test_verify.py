@@ -191,10 +191,13 @@ def test_a_forged_number_is_found_though_the_manifest_was_made_anew(change: Call
     assert "Are the files unchanged?" not in wrong
 
 
-@pytest.mark.parametrize("name", ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"])
+WRITTEN = ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"]
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, "explore.html"])
 def test_another_word_in_any_file_is_found(name: str) -> None:
     def change(held: dict[str, bytes]) -> None:
-        held[name] = held[name].replace(b"2", b"3", 1)
+        held[name] = held[name].replace(b"2", b"3", 1) if name != "explore.html" else held[name].replace(b'"rows":400', b'"rows":399')
 
     assert "Do report, cards and tables agree?" in failed(repacked(change))
     assert "Are the files unchanged?" in failed(repacked(change, manifest=False))
@@ -229,7 +232,7 @@ def other_file(name: str) -> Callable[[dict[str, bytes], dict[str, Any]], object
     return lambda held, _: held.update({name: held[name].replace(b"2", b"3", 1)})
 
 
-@pytest.mark.parametrize("name", ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"])
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_forged_file_is_never_sound_whatever_versions_it_names(name: str) -> None:
     report = in_other_versions(other_file(name))
     assert report.verdict == PARTLY
@@ -291,7 +294,25 @@ def test_a_report_that_does_something_is_found_whatever_versions_it_names(part: 
         held["report.html"] = held["report.html"].replace(b"</body>", part + b"</body>")
 
     report = in_other_versions(change)
-    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Can its pages only be read?"]
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (b'"use strict";', b'"use strict";alert(1);'),
+        (b"script-src 'sha256-", b"script-src 'unsafe-inline' 'sha256-"),
+        (b'"title":"', b'"title":"</script><script>alert(1)</script>'),
+        (b"</main>", b"<img src=//a.example></main>"),
+    ],
+)
+def test_another_script_in_the_page_of_questions_is_found_whatever_versions_it_names(ours: bytes, theirs: bytes) -> None:
+    def change(held: dict[str, bytes], _: object) -> None:
+        assert ours in held["explore.html"]
+        held["explore.html"] = held["explore.html"].replace(ours, theirs, 1)
+
+    report = in_other_versions(change)
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
 
 
 def free_selections(document: dict[str, Any]) -> None:

@@ -1,0 +1,193 @@
+"""The page explore.html: questions to a release, answered in a browser without network, from released values alone.
+
+The page is a frame, the same for every release (`frame`), around one block of JSON with what the release knows. The frame's policy lets a
+browser run its own script and nothing else, by its hash. The JSON has no “<”, so that no name in it can end the block, whatever it says.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
+from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width, ordered_cells
+from dpsynth_core.evaluation.totals import known_total
+from dpsynth_core.foundation.zones import Zoned, released
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
+from dpsynth_core.report.rule import learnt
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
+
+EXPLORE = "explore.html"
+CODE_BYTES = 6 * 2**20
+"""Of the rows' cells: tables of more rows are left out, and their tables of counts are there instead."""
+TABLE_CELLS = 500_000
+"""Of all tables of one kind, the smallest ones first."""
+
+EARLIER_FRAMES: tuple[str, ...] = ()
+"""SHA-256 of the frames that published versions of this program wrote, so that their pages are known to be ours."""
+
+_FOLDER = Path(__file__).parent
+_NARROW, _WIDE = 2**8, 2**16
+_BEGIN = '<script type="application/json" id="data">'
+
+
+def knowledge(release: Release) -> Known:
+    """What can be answered from a release."""
+    total = known_total(release.measurements, release.total if release.plan.unit.total_is_public else None)
+    return known(release.domain, release.codes, release.measurements, total, release.bounds, release.certificate)
+
+
+def can_answer(release: Release) -> bool:
+    """Whether there is anything to ask: rows or noisy tables, and no rule in their place."""
+    return not learnt(release) and (release.codes is not None or bool(release.measurements))
+
+
+def explore_page(release: Release) -> Zoned[bytes]:
+    """The page of a release, byte for byte the same whenever it is made."""
+    before, after = frame()
+    return released((before + _inert(_data(release, knowledge(release))) + after).encode())
+
+
+def frame() -> tuple[str, str]:
+    """What stands before and after the JSON, whatever the release."""
+    style = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    script = (_FOLDER / "answers.js").read_text(encoding="utf-8") + (_FOLDER / "form.js").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    whole = Template((_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(policy=policy, style=style, script=script, data="")
+    cut = whole.index(_BEGIN) + len(_BEGIN)
+    return whole[:cut], whole[cut:]
+
+
+def is_framed(page: bytes) -> bool:
+    """Whether this is our frame, of this version or an earlier one, around JSON that cannot leave its block: then only our own script
+    can run, whatever the JSON says."""
+    begin = page.find(_BEGIN.encode()) + len(_BEGIN)
+    end = page.find(b"<", begin)
+    ours = sha256("".join(frame()).encode()).hexdigest()
+    return begin >= len(_BEGIN) and end > 0 and sha256(page[:begin] + page[end:]).hexdigest() in {ours, *EARLIER_FRAMES}
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _inert(value: Any) -> str:
+    """JSON in ASCII without a character that means anything in HTML."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(release: Release, known: Known) -> dict[str, Any]:
+    domain = release.domain
+    codes = None if known.codes is None or known.codes.shape[0] * _row_bytes(domain) > CODE_BYTES else _codes(domain, known.codes)
+    limits = sorted(known.limits, key=lambda table: (domain.cells(table), table))
+    wanted = dict.fromkeys((*limits, *(m.clique for m in known.measurements if known.codes is not None)))
+    tables = [] if known.codes is None or codes is not None else _smallest((domain.cells(table), table) for table in wanted)
+    measurements = [known.measurements[i] for i in sorted(_smallest((m.values.size, i) for i, m in enumerate(known.measurements)))]
+    total = known.total
+    return {
+        "title": release.spec.name,
+        "private": release.private,
+        "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
+        "columns": [_column(attribute) for attribute in domain],
+        "rows": None if known.codes is None else len(known.codes),
+        "codes": codes,
+        "tables": [] if known.codes is None else _tables(known, known.codes, tables),
+        "measurements": [_measurement(known, m) for m in measurements],
+        "total": None if total is None else {"value": total.value, "sigma": _short(total.sigma), "doubt": _short(known.doubt)},
+        "limits": [_limit(known, table) for table in limits],
+        "z": {"alone": _short(normal(1 - ALPHA / 2)), "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2))},
+        "phrases": dict(PHRASES),
+        "named": CELLS_NAMED,
+        "few": FEW,
+        "most_cells": MOST_CELLS,
+    }
+
+
+def _smallest(sized: Iterable[tuple[int, Any]]) -> list[Any]:
+    """The smallest ones, as many as have TABLE_CELLS cells together."""
+    held, cells = [], 0
+    for size, item in sorted(sized):
+        cells += size
+        if cells > TABLE_CELLS:
+            break
+        held.append(item)
+    return held
+
+
+def _held(release: Release, rows: bool, tables: int, left_out: int) -> str:
+    """What the page was made from, and what it lacks."""
+    if release.codes is None:
+        what = "This page holds the noisy tables of the release; there are no synthetic rows."
+    elif rows:
+        what = f"This page holds the cells of all {release.rows:,} synthetic rows."
+    else:
+        what = (
+            f"There are too many synthetic rows ({release.rows:,}) for this page: it holds {tables:,} tables of counts of them. Ask "
+            "synthetic.csv about other columns together."
+        )
+    lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
+    return what + lacking
+
+
+def _column(attribute: Attribute) -> dict[str, Any]:
+    values = cell_values(attribute)
+    return {
+        "name": attribute.name,
+        "label": attribute.label,
+        "cells": list(attribute.cell_labels()),
+        "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
+        "half": half_width(attribute) if values is not None else 0.0,
+        "decimals": decimals(attribute),
+        "ordered": ordered_cells(attribute),
+    }
+
+
+def _bytes_of(cells: int) -> int:
+    """Of one code of a column with so many cells."""
+    return 1 if cells <= _NARROW else 2 if cells <= _WIDE else 4
+
+
+def _row_bytes(domain: Iterable[Attribute]) -> int:
+    return sum(_bytes_of(attribute.size) for attribute in domain)
+
+
+def _codes(domain: Iterable[Attribute], codes: NDArray[np.int32]) -> list[str]:
+    """Each column's codes, little-endian numbers of as many bytes as it needs, as base64."""
+    return [b64encode(codes[:, i].astype(f"<u{_bytes_of(a.size)}").tobytes()).decode() for i, a in enumerate(domain)]
+
+
+def _positions(known: Known, clique: Clique) -> list[int]:
+    return [known.domain.position(name) for name in clique]
+
+
+def _tables(known: Known, codes: NDArray[np.int32], cliques: list[Clique]) -> list[dict[str, Any]]:
+    counted = row_marginals(known.domain, codes, cliques)
+    return [{"columns": _positions(known, clique), "counts": counted[clique].ravel().tolist()} for clique in cliques]
+
+
+def _limit(known: Known, clique: Clique) -> dict[str, Any]:
+    limit = known.limits[clique]
+    return {"columns": _positions(known, clique), "support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
+
+
+def _short(number: float) -> float:
+    """Without the last digits, which another processor may compute otherwise: the page is compared byte for byte."""
+    return float(f"{number:.12g}")
+
+
+def _measurement(known: Known, m: Measurement) -> dict[str, Any]:
+    values = [int(value) if value.is_integer() else value for value in m.values.ravel().tolist()]
+    return {"columns": _positions(known, m.clique), "variance": _short(m.deviation**2), "spread": m.spread, "values": values}

@@ -1,0 +1,466 @@
+"use strict";
+// Answers to questions, as dpsynth_core/evaluation/questions computes them; a test compares the two. Names of columns and cells are
+// hostile text: nothing in this file makes HTML of a text.
+const data = JSON.parse(document.getElementById("data").textContent);
+const columns = data.columns, place = new Map(columns.map((column, i) => [column.name, i]));
+
+function bytesOf(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+const codes = data.codes === null ? null : data.codes.map((base64, i) => {
+  const bytes = bytesOf(base64), width = columns[i].cells.length > 65536 ? 4 : columns[i].cells.length > 256 ? 2 : 1;
+  if (width === 1) return bytes;
+  const view = new DataView(bytes.buffer), numbers = new Uint32Array(bytes.length / width);
+  for (let row = 0; row < numbers.length; row++) numbers[row] = width === 2 ? view.getUint16(2 * row, true) : view.getUint32(4 * row, true);
+  return numbers;
+});
+const hasRows = data.rows !== null;
+
+// Vectors and products of vectors: a product is an object from the number of a column to its vector; of others it has ones.
+const sum = (vector) => vector.reduce((a, b) => a + b, 0);
+const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
+const size = (column) => columns[column].cells.length;
+const ones = (column) => new Array(size(column)).fill(1);
+const vectorOf = (product, column) => product[column] ?? ones(column);
+function indicator(column, chosen) {
+  const vector = new Array(size(column)).fill(0);
+  for (const code of chosen) vector[code] = 1;
+  return vector;
+}
+function weights(cells) {
+  return Object.fromEntries(Object.entries(cells).map(([name, chosen]) => [place.get(name), indicator(place.get(name), chosen)]));
+}
+function times(f, g) {
+  const product = { ...f };
+  for (const column of Object.keys(g)) product[column] = f[column] ? f[column].map((x, i) => x * g[column][i]) : g[column];
+  return product;
+}
+
+// Tables: flat arrays with the numbers of their columns.
+const cellsOf = (clique) => clique.reduce((product, column) => product * size(column), 1);
+function project(values, clique, onto) {
+  const strides = new Array(clique.length).fill(0);
+  for (let axis = onto.length - 1, stride = 1; axis >= 0; axis--) {
+    strides[clique.indexOf(onto[axis])] = stride;
+    stride *= size(onto[axis]);
+  }
+  const result = new Array(cellsOf(onto)).fill(0), index = new Array(clique.length).fill(0);
+  for (let cell = 0, target = 0; cell < values.length; cell++) {
+    result[target] += values[cell];
+    for (let axis = clique.length - 1; axis >= 0; axis--) {
+      target += strides[axis];
+      if (++index[axis] < size(clique[axis])) break;
+      target -= strides[axis] * size(clique[axis]);
+      index[axis] = 0;
+    }
+  }
+  return result;
+}
+function spread(values, from, over) { // each cell of `over` gets the entry of its cell of `from`
+  const strides = new Array(over.length).fill(0);
+  for (let axis = from.length - 1, stride = 1; axis >= 0; axis--) {
+    strides[over.indexOf(from[axis])] = stride;
+    stride *= size(from[axis]);
+  }
+  const result = new Array(cellsOf(over)), index = new Array(over.length).fill(0);
+  for (let cell = 0, source = 0; cell < result.length; cell++) {
+    result[cell] = values[source];
+    for (let axis = over.length - 1; axis >= 0; axis--) {
+      source += strides[axis];
+      if (++index[axis] < size(over[axis])) break;
+      source -= strides[axis] * size(over[axis]);
+      index[axis] = 0;
+    }
+  }
+  return result;
+}
+function contract(values, clique, product, kept) { // sums over all columns but `kept`, weighed
+  let table = values, left = clique.slice();
+  for (let axis = clique.length - 1; axis >= 0; axis--) {
+    if (kept.includes(clique[axis])) continue;
+    const vector = vectorOf(product, clique[axis]), after = cellsOf(left.slice(axis + 1)), before = table.length / (vector.length * after);
+    const result = new Array(before * after).fill(0);
+    for (let i = 0; i < before; i++)
+      for (let k = 0; k < vector.length; k++)
+        if (vector[k] !== 0) for (let j = 0; j < after; j++) result[i * after + j] += vector[k] * table[(i * vector.length + k) * after + j];
+    table = result;
+    left.splice(axis, 1);
+  }
+  return project(table, left, kept);
+}
+
+// Rows
+function smallestTable(needed) {
+  return data.tables.find((table) => needed.every((column) => table.columns.includes(column)));
+}
+function canCount(needed) {
+  return hasRows && (codes !== null || smallestTable(needed) !== undefined);
+}
+function rowsIn(among, kept) {
+  if (codes === null) {
+    const needed = [...new Set([...Object.keys(among).map(Number), ...kept])], table = smallestTable(needed);
+    const counts = contract(table.counts, table.columns, among, kept), inside = kept.map((column) => vectorOf(among, column));
+    return kept.reduce((left, column, i) => left.map((x, cell) =>
+      x * inside[i][Math.floor(cell / cellsOf(kept.slice(i + 1))) % size(column)]), counts);
+  }
+  const result = new Array(cellsOf(kept)).fill(0), filters = Object.entries(among).map(([column, vector]) => [codes[column], vector]);
+  const targets = kept.map((column) => [codes[column], size(column)]);
+  rows: for (let row = 0; row < data.rows; row++) {
+    for (const [column, vector] of filters) if (!vector[column[row]]) continue rows;
+    let cell = 0;
+    for (const [column, cells] of targets) cell = cell * cells + column[row];
+    result[cell]++;
+  }
+  return result;
+}
+
+// Noisy counts: one table from all measurements, a sum of orthogonal parts
+const subsets = (list) => list.reduce((all, item) => all.concat(all.map((some) => [...some, item])), [[]]);
+const estimates = new Map();
+function estimateOf(clique) {
+  const key = clique.join();
+  if (!estimates.has(key)) estimates.set(key, leastSquares(clique));
+  return estimates.get(key);
+}
+function leastSquares(clique) {
+  const key = clique.join(), parts = subsets(clique), cells = cellsOf(clique);
+  const whole = data.measurements.find((m) => m.spread !== null && m.columns.join() === key);
+  if (whole) return { clique, values: whole.values, parts: parts.map((part) => [part, whole.spread ** 2]), bounded: true };
+  const lifted = new Map();
+  for (const m of data.measurements) {
+    const shared = clique.filter((column) => m.columns.includes(column)), name = shared.join();
+    const weight = cells / (m.values.length * m.variance), scale = weight * cellsOf(shared) / cells;
+    const entry = lifted.get(name) ?? { shared, precision: 0, sums: new Array(cellsOf(shared)).fill(0) };
+    project(m.values, m.columns, shared).forEach((x, i) => { entry.sums[i] += scale * x; });
+    entry.precision += weight;
+    lifted.set(name, entry);
+  }
+  if (!lifted.has(key)) return null;
+  const values = new Array(cells).fill(0), variances = [];
+  for (const part of parts) {
+    if (!part.length && data.total !== null && data.total.sigma === 0) {
+      variances.push([part, 0]);
+      for (let i = 0; i < cells; i++) values[i] += data.total.value / cells;
+      continue;
+    }
+    const seen = [...lifted.values()].filter((entry) => part.every((column) => entry.shared.includes(column)));
+    const precision = sum(seen.map((entry) => entry.precision)), mean = new Array(cellsOf(part)).fill(0);
+    for (const entry of seen)
+      project(entry.sums, entry.shared, part).forEach((x, i) => { mean[i] += x * cellsOf(part) / (cellsOf(entry.shared) * precision); });
+    spread(depending(mean, part), part, clique).forEach((x, i) => { values[i] += x; });
+    variances.push([part, 1 / precision]);
+  }
+  return { clique, values, parts: variances, bounded: false };
+}
+function depending(table, clique) { // the part that averages to zero along each column
+  let result = table;
+  for (const column of clique) {
+    const others = clique.filter((other) => other !== column);
+    const means = spread(project(result, clique, others).map((x) => x / size(column)), others, clique);
+    result = result.map((x, i) => x - means[i]);
+  }
+  return result;
+}
+const noisySum = (noisy, f) => contract(noisy.values, noisy.clique, f, [])[0];
+function covariance(noisy, f, g) {
+  const even = {}, deviating = {};
+  for (const column of noisy.clique) {
+    const a = vectorOf(f, column), b = vectorOf(g, column);
+    even[column] = sum(a) * sum(b) / a.length;
+    deviating[column] = dot(a, b) - even[column];
+  }
+  return sum(noisy.parts.map(([part, variance]) =>
+    noisy.clique.reduce((product, column) => product * (part.includes(column) ? deviating : even)[column], variance)));
+}
+function along(noisy, group, column) {
+  let varying = 0, even = 0;
+  const others = noisy.clique.filter((other) => other !== column).map((other) => {
+    const f = vectorOf(group, other), level = sum(f) ** 2 / f.length;
+    return [other, dot(f, f) - level, level];
+  });
+  for (const [part, variance] of noisy.parts) {
+    const ofPart = others.reduce((product, [other, deviating, level]) => product * (part.includes(other) ? deviating : level), variance);
+    if (part.includes(column)) varying += ofPart; else even += ofPart;
+  }
+  const outside = Object.fromEntries(Object.entries(group).filter(([name]) => Number(name) !== column));
+  return [contract(noisy.values, noisy.clique, outside, [column]), varying, even];
+}
+
+// Intervals
+const ratio = (above, below, aa, ab, bb) => ({ above, below, aa, ab, bb, value: below > 0 ? above / below : NaN });
+const estimated = (noisy, v, g) =>
+  ratio(noisySum(noisy, v), noisySum(noisy, g), covariance(noisy, v, v), covariance(noisy, v, g), covariance(noisy, g, g));
+function fieller(e, z) {
+  const a = e.below ** 2 - z ** 2 * e.bb;
+  if (e.below <= 0 || a <= 0) return [-Infinity, Infinity];
+  const b = e.above * e.below - z ** 2 * e.ab, c = e.above ** 2 - z ** 2 * e.aa, root = Math.sqrt(Math.max(0, b * b - a * c));
+  return [(b - root) / a, (b + root) / a];
+}
+function within([low, high], least, most) {
+  const half = (high - low) / 2;
+  if (high <= least) [low, high] = [least, least + half];
+  else if (low >= most) [low, high] = [most - half, most];
+  return [Math.max(least, low), Math.min(most, high)];
+}
+function agreeing(first, second) {
+  const low = Math.max(first[0], second[0]), high = Math.min(first[1], second[1]);
+  return low <= high ? [low, high] : [Math.min(first[0], second[0]), Math.max(first[1], second[1])];
+}
+function moved([values, shares], limit) {
+  const group = sum(shares), order = values.map((_, i) => i).sort((i, j) => values[i] - values[j] || i - j);
+  const least = values[order[0]], most = values[order[order.length - 1]];
+  if (limit >= group) return [least, most];
+  const mean = dot(values, shares) / group;
+  const transported = (cells, target) => {
+    let before = 0, change = 0;
+    for (const cell of cells) {
+      change += (target - values[cell]) * Math.min(Math.max(limit - before, 0), shares[cell]);
+      before += shares[cell];
+    }
+    return change;
+  };
+  return [Math.max(least, mean + transported([...order].reverse(), least) / group), Math.min(most, mean + transported(order, most) / group)];
+}
+function differing(first, second, shared, z) {
+  const [low1, high1] = fieller(first, z), [low2, high2] = fieller(second, z);
+  if (low1 === -Infinity || low2 === -Infinity) return [-Infinity, Infinity];
+  const variances = [first, second].map((e) => Math.max(0, e.aa - 2 * e.value * e.ab + e.value ** 2 * e.bb));
+  const scale = Math.sqrt(variances[0] * variances[1]);
+  const correlation = shared === null ? -1 : scale > 0 ? Math.max(-1, Math.min(1, shared / scale)) : 0;
+  const added = (a, b) => Math.sqrt(Math.max(0, a ** 2 + b ** 2 - 2 * correlation * a * b)), gap = first.value - second.value;
+  return [gap - added(first.value - low1, high2 - second.value), gap + added(high1 - first.value, second.value - low2)];
+}
+
+// Answers
+const nothing = () => ({ value: null, low: null, high: null });
+function answer(question) { // {statistic, among, cells, versus, column, columns}
+  const asked = prepared(question), { statistic } = question;
+  if (!asked.countable) return null;
+  if (statistic === "table") {
+    const everybody = Object.keys(question.among).length === 0;
+    const whole = everybody ? { value: 1, low: 1, high: 1 }
+      : shareOf(prepared({ statistic: "share", among: {}, cells: question.among, versus: {}, column: "", columns: [] }), question.among, {});
+    return answered(asked, whole, tableOf(asked));
+  }
+  const ways = { count: countOf, share: (a) => shareOf(a, question.cells, question.among), median: medianOf, difference: differenceOf };
+  return answered(asked, (ways[statistic] ?? ((a) => meanOf(a, question.among)))(asked), []);
+}
+function prepared(question) {
+  const names = [...Object.keys(question.among), ...Object.keys(question.cells), ...Object.keys(question.versus), ...question.columns];
+  if (question.column) names.push(question.column);
+  const clique = [...new Set(names.map((name) => place.get(name)))].sort((a, b) => a - b), noisy = estimateOf(clique);
+  let cover = data.limits.find((limit) => clique.every((column) => limit.columns.includes(column))) ?? null; // smallest first
+  if (noisy !== null && cover !== null && cover.beside >= 1) cover = null;
+  const limit = cover === null ? null : noisy === null ? cover.alone : cover.beside, z = cover === null ? data.z.alone : data.z.beside;
+  return { question, clique, noisy, cover, limit, z, countable: hasRows ? canCount(clique) : true };
+}
+function answered(asked, stated, cells) {
+  const { noisy, cover, question } = asked, evidence = [];
+  if (stated.low !== null || cells.length) {
+    if (noisy !== null) evidence.push("noisy counts");
+    if (cover !== null) evidence.push("limit of a table");
+  }
+  return {
+    stated, evidence, support: cover === null ? "" : cover.support, table: cover === null ? [] : cover.columns.map((c) => columns[c].name),
+    rows: hasRows ? sum(rowsIn(weights(question.among), [])) : null, cells,
+  };
+}
+function stating(rows, counted, limited, estimate) {
+  const value = hasRows ? rows : estimate;
+  if (counted === null && limited === null) return { value, low: null, high: null };
+  const [low, high] = counted !== null && limited !== null ? agreeing(counted, limited) : counted ?? limited;
+  return { value, low, high };
+}
+const rowsShare = (group) => (hasRows ? rowsIn(group, [])[0] / Math.max(1, data.rows) : null);
+const clamped = (x, low, high) => (Number.isNaN(x) ? null : Math.min(Math.max(x, low), high));
+function countOf({ question, noisy, limit, z }) {
+  const group = weights(question.among), share = rowsShare(group), total = data.total;
+  const rows = share === null || total === null ? null : share * total.value;
+  let counted = null, limited = null, estimate = null;
+  if (noisy !== null) {
+    const counts = noisySum(noisy, group), margin = z * Math.sqrt(Math.max(0, covariance(noisy, group, group)));
+    estimate = Math.max(0, counts);
+    counted = within([counts - margin, counts + margin], 0, total === null || total.sigma ? Infinity : total.value);
+  }
+  if (limit !== null && share !== null && total !== null)
+    limited = [Math.max(0, total.value - total.doubt) * Math.max(0, share - limit), (total.value + total.doubt) * Math.min(1, share + limit)];
+  return stating(rows, counted, limited, estimate);
+}
+function shareProducts(cells, among) {
+  const group = weights(among);
+  return [times(group, weights(cells)), group];
+}
+function shareRows(cells, among) {
+  if (!hasRows) return null;
+  const [v, g] = shareProducts(cells, among), inside = rowsShare(v), whole = rowsShare(g);
+  return [[0, 1], [whole - inside, inside]];
+}
+const shareOf = (asked, cells, among) => meanOver(asked, shareProducts(cells, among), shareRows(cells, among), [0, 1]);
+const valuesOf = (question) => columns[place.get(question.column)].values;
+function meanProducts(question, among) {
+  const column = place.get(question.column), values = valuesOf(question);
+  const group = times(weights(among), { [column]: values.map((x) => (x === null ? 0 : 1)) });
+  return [times(group, { [column]: values.map((x) => x ?? 0) }), group];
+}
+function insideOf(question, among) {
+  return vectorOf(weights(among), place.get(question.column));
+}
+function rangeOf(question, among) {
+  const inside = insideOf(question, among), finite = valuesOf(question).filter((x, i) => x !== null && inside[i]);
+  return finite.length ? [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))] : [NaN, NaN];
+}
+function meanRows(question, among) {
+  if (!hasRows) return null;
+  const values = valuesOf(question), inside = insideOf(question, among), counts = rowsIn(weights(among), [place.get(question.column)]);
+  const usable = values.map((x, i) => i).filter((i) => values[i] !== null && inside[i]);
+  return [usable.map((i) => values[i]), usable.map((i) => counts[i] / Math.max(1, data.rows))];
+}
+const meanOf = (asked, among) =>
+  meanOver(asked, meanProducts(asked.question, among), meanRows(asked.question, among), rangeOf(asked.question, among));
+function meanOver({ noisy, limit, z }, [v, g], rows, possible) {
+  if (Number.isNaN(possible[0])) return nothing();
+  const value = rows === null || !(sum(rows[1]) > 0) ? null : dot(rows[0], rows[1]) / sum(rows[1]);
+  const e = noisy === null ? null : estimated(noisy, v, g);
+  const counted = e === null ? null : within(fieller(e, z), ...possible);
+  const limited = limit === null || rows === null ? null : moved(rows, limit);
+  return stating(value, counted, limited, e === null ? null : clamped(e.value, ...possible));
+}
+function differenceOf(asked) {
+  const { question, noisy, limit, z } = asked, groups = [question.among, question.versus], means = Boolean(question.column);
+  const products = groups.map((group) => (means ? meanProducts(question, group) : shareProducts(question.cells, group)));
+  const stated = groups.map((group) => (means ? meanOf(asked, group) : shareOf(asked, question.cells, group)));
+  const rows = groups.map((group) => (means ? meanRows(question, group) : shareRows(question.cells, group)));
+  const ranges = groups.map((group) => (means ? rangeOf(question, group) : [0, 1]));
+  const value = stated[0].value === null || stated[1].value === null ? null : stated[0].value - stated[1].value;
+  if (ranges.some(([low]) => Number.isNaN(low))) return stating(value, null, null, value);
+  let counted = null, limited = null;
+  if (noisy !== null) {
+    const [first, second] = products.map(([v, g]) => estimated(noisy, v, g)), [[v1, g1], [v2, g2]] = products;
+    const shared = noisy.bounded ? null : Number.isNaN(first.value) || Number.isNaN(second.value) ? 0
+      : covariance(noisy, v1, v2) - second.value * covariance(noisy, v1, g2) - first.value * covariance(noisy, g1, v2)
+        + first.value * second.value * covariance(noisy, g1, g2);
+    counted = within(differing(first, second, shared, z), ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0]);
+  }
+  if (limit !== null && rows[0] !== null) {
+    const one = moved(rows[0], limit), other = moved(rows[1], limit);
+    limited = [one[0] - other[1], one[1] - other[0]];
+  }
+  return stating(value, counted, limited, value);
+}
+function medianOf({ question, noisy, limit, z }) {
+  const column = place.get(question.column), { ordered } = columns[column], group = weights(question.among);
+  const inside = insideOf(question, question.among).map((x, i) => (i < ordered ? x : 0));
+  const possible = inside.map((_, i) => i).filter((i) => inside[i] > 0);
+  if (!possible.length) return nothing();
+  let value = null, counted = null, limited = null, estimate = null;
+  const counts = hasRows ? rowsIn(group, [column]).slice(0, ordered) : null;
+  if (counts !== null && sum(counts)) {
+    let reached = 0;
+    value = counts.findIndex((count) => 2 * (reached += count) >= sum(counts));
+  }
+  if (noisy !== null) [counted, estimate] = countedMedian(noisy, group, column, inside, possible, z);
+  if (limit !== null && counts !== null) {
+    const shares = counts.map((count) => count / Math.max(1, data.rows));
+    let reached = 0;
+    const upTo = shares.map((share) => (reached += share)), half = reached / 2;
+    const likely = possible.filter((k) => upTo[k] + limit >= half && upTo[k] - shares[k] - limit <= half);
+    limited = [likely[0], likely[likely.length - 1]];
+  }
+  return stating(value, counted, limited, estimate);
+}
+function countedMedian(noisy, group, column, inside, possible, z) {
+  const [whole, varying, even] = along(noisy, group, column), number = sum(inside), counts = whole.map((x, i) => x * inside[i]);
+  const half = sum(counts) / 2, overHalf = (total, cells, sign) => {
+    const level = (cells - number / 2) ** 2 / whole.length;
+    return total - half + sign * z * Math.sqrt(Math.max(0, varying * (number / 4 - level) + even * level));
+  };
+  let upTo = 0, before = 0, reached = null;
+  const likely = [];
+  for (let k = 0; k <= possible[possible.length - 1]; k++) {
+    upTo += counts[k];
+    before += inside[k];
+    if (!inside[k]) continue;
+    if (reached === null && upTo >= half) reached = k;
+    if (overHalf(upTo, before, 1) >= 0 && overHalf(upTo - counts[k], before - inside[k], -1) <= 0) likely.push(k);
+  }
+  const last = possible[possible.length - 1];
+  return [likely.length ? [likely[0], likely[likely.length - 1]] : [possible[0], last], reached ?? last];
+}
+function tableOf({ question, noisy, limit, z }) {
+  const kept = question.columns.map((name) => place.get(name)), group = weights(question.among);
+  const counts = hasRows ? rowsIn(group, kept) : null, total = counts === null ? 0 : sum(counts);
+  const counted = noisy === null ? null : cellEstimates(noisy, group, kept), index = new Array(kept.length).fill(0), stated = [];
+  for (let cell = 0; cell < cellsOf(kept); cell++) {
+    if (!kept.every((column, axis) => vectorOf(group, column)[index[axis]])) stated.push({ value: 0, low: 0, high: 0 });
+    else {
+      const rows = counts === null ? null : [[0, 1], [(total - counts[cell]) / Math.max(1, data.rows), counts[cell] / Math.max(1, data.rows)]];
+      const value = rows === null || !(sum(rows[1]) > 0) ? null : rows[1][1] / sum(rows[1]), e = counted === null ? null : counted[cell];
+      const interval = e === null ? null : within(fieller(e, z), 0, 1), limited = limit === null || rows === null ? null : moved(rows, limit);
+      stated.push(stating(value, interval, limited, e === null ? null : clamped(e.value, 0, 1)));
+    }
+    for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === size(kept[axis]); axis--) index[axis] = 0;
+  }
+  return stated;
+}
+function cellEstimates(noisy, group, kept) {
+  const outside = Object.fromEntries(Object.entries(group).filter(([column]) => !kept.includes(Number(column))));
+  const above = contract(noisy.values, noisy.clique, outside, kept), one = { ...group };
+  for (const column of kept) one[column] = indicator(column, [vectorOf(group, column).findIndex((x) => x > 0)]);
+  const moments = [covariance(noisy, one, one), covariance(noisy, one, group), covariance(noisy, group, group)], below = noisySum(noisy, group);
+  return above.map((x) => ratio(x, below, ...moments));
+}
+
+// Sentences
+const phrase = (key, values) => data.phrases[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+function rounded(value, digits) {
+  const scaled = BigInt(Math.floor(Math.abs(value) * 10 ** digits + 0.5)), unit = 10n ** BigInt(digits);
+  const whole = (scaled / unit).toString().replace(/\B(?=(\d{3})+$)/g, ","), rest = (scaled % unit).toString().padStart(digits, "0");
+  return (value < 0 && scaled ? "-" : "") + whole + (digits ? "." + rest : "");
+}
+function cellsPhrase(cells) {
+  const named = Object.keys(cells).sort((a, b) => place.get(a) - place.get(b));
+  return named.map((name) => `${name} ${listed(columns[place.get(name)].cells, cells[name])}`).join(" and ");
+}
+function listed(labels, chosen) {
+  const sorted = [...new Set(chosen)].sort((a, b) => a - b), more = sorted.length - data.named;
+  return sorted.slice(0, data.named).map((code) => `“${labels[code]}”`).join(" or ") + (more > 0 ? ` or ${more} more` : "");
+}
+const groupPhrase = (cells) => (Object.keys(cells).length ? phrase("people", { cells: cellsPhrase(cells) }) : data.phrases.everybody);
+function numberText(question, value) {
+  if (question.statistic === "count") return rounded(value, 0);
+  const column = question.column ? columns[place.get(question.column)] : null;
+  if (question.statistic === "median") return column.cells[value];
+  if (column !== null) return rounded(value, column.decimals);
+  return `${rounded(100 * value, 1)} ${question.statistic === "difference" ? "points" : "%"}`;
+}
+function sentences(question, { stated, evidence, support, table, rows }) {
+  const { statistic } = question, shown = (value) => numberText(question, value), said = [];
+  const kind = statistic === "difference" ? (question.column ? "difference of means" : "difference of shares") : statistic;
+  if (stated.value === null) said.push(data.phrases.nobody);
+  else said.push(phrase(kind, {
+    value: shown(stated.value), group: groupPhrase(question.among), versus: groupPhrase(question.versus), cells: cellsPhrase(question.cells),
+    column: question.column, columns: question.columns.join(" × "),
+  }));
+  if (statistic === "table") { if (evidence.length) said.push(data.phrases.intervals); }
+  else if (stated.low !== null) {
+    const shares = statistic === "share" || (statistic === "difference" && !question.column);
+    const open = shares && stated.high >= 1 && stated.low <= (statistic === "share" ? 0 : -1);
+    said.push(phrase(open ? "open" : "interval", { low: shown(stated.low), high: shown(stated.high) }));
+    if (stated.value !== null && !(stated.low <= stated.value && stated.value <= stated.high))
+      said.push(phrase("outside", { value: shown(stated.value) }));
+  }
+  said.push(evidenceSentence(evidence, support, table));
+  if (question.column && statistic !== "median") {
+    const column = columns[place.get(question.column)];
+    said.push(column.half ? phrase("middles", { half: rounded(column.half, column.decimals) }) : data.phrases.numbers);
+  }
+  if (rows !== null && rows > 0 && rows < data.few) said.push(phrase("few", { rows }));
+  return said;
+}
+function evidenceSentence(evidence, support, table) {
+  if (!evidence.length) return data.phrases.guess;
+  const key = evidence.length === 2 ? "both" : evidence[0] === "limit of a table" && support === "inferred" ? "inferred" : evidence[0];
+  return phrase(key, { table: table.join(" × ") || "of all people" });
+}

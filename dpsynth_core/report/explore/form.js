@@ -1,0 +1,203 @@
+// The form: what is asked, and the answer, at each change. Everything on screen is made with textContent.
+const make = (tag, properties = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value; else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+};
+const at = (id) => document.getElementById(id), MOST_LISTED = 200;
+const option = (value, text) => make("option", { value, textContent: text });
+const named = (name) => make("bdi", { textContent: name });
+const labelOf = (column) => (column.label ? `${column.name} (${column.label})` : column.name);
+const columnOptions = (usable) => columns.map((column, i) => [column, i]).filter(([column]) => usable(column)).map(([column, i]) =>
+  option(i, labelOf(column)));
+
+const STATISTICS = [
+  ["count", "How many people?"], ["share", "What share of a group?"], ["mean", "The mean of a column"], ["median", "The median of a column"],
+  ["difference", "The difference between two groups"], ["table", "A table of columns"],
+];
+const hasMeans = columns.some((column) => column.values !== null), hasMedians = columns.some((column) => column.ordered > 0);
+
+// Conditions: each is a column and the cells of it that count
+let counter = 0;
+class Conditions {
+  constructor(id) {
+    this.list = at(id).querySelector(".conditions");
+    at(id).querySelector("button").addEventListener("click", () => this.add(true));
+  }
+  add(focus) {
+    const number = ++counter, picker = make("select", { id: `column${number}` }, option("", "Choose a column"), ...columnOptions(() => true));
+    const cells = make("div", { className: "cells" }), remove = make("button", { type: "button", className: "quiet", textContent: "Remove" });
+    const head = make("div", { className: "row" }, make("label", { htmlFor: picker.id, textContent: "Column" }), picker, remove);
+    const box = make("div", { className: "condition" }, head, cells);
+    picker.addEventListener("change", () => { this.list_cells(cells, picker); refresh(); });
+    remove.setAttribute("aria-label", "Remove this condition");
+    remove.addEventListener("click", () => { box.remove(); refresh(); this.list.parentElement.querySelector("button.add").focus(); });
+    this.list.append(box);
+    if (focus) picker.focus();
+  }
+  list_cells(cells, picker) {
+    cells.replaceChildren();
+    if (picker.value === "") return;
+    const column = columns[Number(picker.value)], boxes = make("div", { className: "boxes" });
+    const legend = make("legend", {}, "Values of ", named(column.name));
+    if (column.ordered > 2) cells.append(this.range(column, boxes));
+    const long = column.cells.length > MOST_LISTED;
+    const search = make("input", { type: "search", placeholder: "Find a value", id: `find${++counter}` });
+    if (long) cells.append(make("label", { htmlFor: search.id, textContent: "Find a value" }), search);
+    const chosen = new Set();
+    boxes.chosen = chosen;
+    boxes.show = () => {
+      const wanted = search.value.toLowerCase();
+      const listed = column.cells.map((text, code) => [text, code]).filter(([text]) => text.toLowerCase().includes(wanted));
+      boxes.replaceChildren(...listed.slice(0, MOST_LISTED).map(([text, code]) => {
+        const tick = make("input", { type: "checkbox", checked: chosen.has(code), value: code });
+        tick.addEventListener("change", () => { if (tick.checked) chosen.add(code); else chosen.delete(code); refresh(); });
+        return make("label", {}, tick, " ", named(text));
+      }));
+      if (listed.length > MOST_LISTED) boxes.append(make("p", { className: "quiet", textContent: `${listed.length - MOST_LISTED} more: type to find them.` }));
+    };
+    search.addEventListener("input", boxes.show);
+    boxes.show();
+    cells.append(make("fieldset", {}, legend, boxes));
+  }
+  range(column, boxes) { // a range of an ordered column ticks all cells in it
+    const ends = ["From", "To"].map((word) => {
+      const end = make("select", { id: `end${++counter}` }, option("", "…"), ...column.cells.slice(0, column.ordered).map((text, code) => option(code, text)));
+      end.addEventListener("change", () => {
+        const [from, to] = ends.map(([, select]) => select.value);
+        if (from === "" || to === "") return;
+        boxes.chosen.clear();
+        for (let code = Math.min(from, to); code <= Math.max(from, to); code++) boxes.chosen.add(code);
+        boxes.show();
+        refresh();
+      });
+      return [make("label", { htmlFor: end.id, textContent: word }), end];
+    });
+    return make("div", { className: "row" }, ...ends.flat());
+  }
+  get value() { // conditions on the same column must all hold
+    const stated = new Map();
+    for (const box of this.list.children) {
+      const column = box.querySelector("select").value, chosen = box.querySelector(".boxes")?.chosen;
+      if (column === "" || !chosen?.size) continue;
+      const { name } = columns[Number(column)], earlier = stated.get(name);
+      stated.set(name, earlier ? earlier.filter((code) => chosen.has(code)) : [...chosen].sort((a, b) => a - b));
+    }
+    return Object.fromEntries(stated);
+  }
+  clear() { this.list.replaceChildren(); }
+}
+const groups = { among: new Conditions("among"), cells: new Conditions("cells"), versus: new Conditions("versus") };
+
+function asked() {
+  const statistic = at("statistic").value, of = at("of").value;
+  const mean = statistic === "mean" || statistic === "median" || (statistic === "difference" && of === "mean");
+  const tables = [...at("columns").querySelectorAll("select")].map((select) => select.value).filter((value) => value !== "");
+  return {
+    statistic,
+    among: groups.among.value,
+    cells: statistic === "share" || (statistic === "difference" && !mean) ? groups.cells.value : {},
+    versus: statistic === "difference" ? groups.versus.value : {},
+    column: mean && at("column").value !== "" ? columns[Number(at("column").value)].name : "",
+    columns: statistic === "table" ? [...new Set(tables)].map((value) => columns[Number(value)].name) : [],
+  };
+}
+function missing(question) {
+  const { statistic } = question, empty = (cells) => Object.keys(cells).length === 0;
+  if ([question.among, question.cells, question.versus].some((cells) => Object.values(cells).some((chosen) => !chosen.length)))
+    return "Two conditions on one column exclude each other.";
+  if (statistic === "difference" && (empty(question.among) || empty(question.versus))) return "Choose values for both groups.";
+  if ((statistic === "share" || (statistic === "difference" && at("of").value === "share")) && empty(question.cells))
+    return "Choose the values whose share you want to know.";
+  if ((statistic === "mean" || statistic === "median" || (statistic === "difference" && at("of").value === "mean")) && !question.column)
+    return "Choose a column.";
+  if (statistic === "table" && !question.columns.length) return "Choose one to four columns.";
+  if (statistic === "table" && cellsOf(question.columns.map((name) => place.get(name))) > data.most_cells)
+    return `This table has more than ${data.most_cells} cells. Choose columns with fewer values.`;
+  return "";
+}
+function layout() {
+  const statistic = at("statistic").value, difference = statistic === "difference", mean = difference && at("of").value === "mean";
+  at("of-part").hidden = !difference;
+  at("column-part").hidden = !(statistic === "mean" || statistic === "median" || mean);
+  at("columns-part").hidden = statistic !== "table";
+  at("cells").hidden = !(statistic === "share" || (difference && !mean));
+  at("versus").hidden = !difference;
+  const usable = statistic === "median" ? (column) => column.ordered > 0 : (column) => column.values !== null, before = at("column").value;
+  at("column").replaceChildren(option("", "Choose a column"), ...columnOptions(usable));
+  at("column").value = [...at("column").options].some(({ value }) => value === before) ? before : "";
+  for (const group of ["cells", "versus"]) if (!at(group).hidden && !groups[group].list.children.length) groups[group].add(false);
+  if (difference && !groups.among.list.children.length) groups.among.add(false);
+}
+function refresh() {
+  const question = asked(), lack = missing(question), place_of_table = at("table");
+  place_of_table.replaceChildren();
+  at("bar").replaceChildren();
+  if (lack) { at("answer").replaceChildren(make("p", { className: "quiet", textContent: lack })); return; }
+  const result = answer(question);
+  if (result === null) {
+    at("answer").replaceChildren(make("p", { textContent: data.phrases.absent }));
+    return;
+  }
+  const [first, ...rest] = sentences(question, result);
+  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }), ...rest.map((text) => make("p", { textContent: text })));
+  if (result.cells.length) place_of_table.append(drawnTable(question, result.cells));
+  else if (question.statistic === "share" && result.stated.low !== null) at("bar").append(drawnBar(result.stated));
+}
+function drawnBar({ value, low, high }) {
+  const space = "http://www.w3.org/2000/svg", part = (tag, attributes) => {
+    const element = document.createElementNS(space, tag);
+    for (const [name, text] of Object.entries(attributes)) element.setAttribute(name, text);
+    return element;
+  };
+  const svg = part("svg", { viewBox: "0 0 400 34", width: "400", height: "34", "aria-hidden": "true" }), x = (share) => String(10 + 380 * share);
+  svg.append(part("line", { class: "grid", x1: x(0), x2: x(1), y1: "12", y2: "12" }));
+  svg.append(part("line", { class: "range", x1: x(low), x2: x(high), y1: "12", y2: "12" }));
+  if (value !== null) svg.append(part("circle", { class: "mark", cx: x(value), cy: "12", r: "5" }));
+  for (const share of [0, 0.5, 1]) {
+    const text = part("text", { x: x(share), y: "32", "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle" });
+    text.textContent = `${100 * share} %`;
+    svg.append(text);
+  }
+  return svg;
+}
+function drawnTable(question, cells) {
+  const kept = question.columns.map((name) => columns[place.get(name)]), index = kept.map(() => 0);
+  const head = make("tr", {}, ...kept.map((column) => make("th", { scope: "col" }, named(column.name))),
+    ...["Share of the group", "At least", "At most"].map((text) => make("th", { scope: "col", className: "n", textContent: text })));
+  const share = (value) => (value === null ? "–" : `${rounded(100 * value, 1)} %`);
+  const body = make("tbody");
+  for (const stated of cells) {
+    body.append(make("tr", {}, ...kept.map((column, i) => make("th", { scope: "row" }, named(column.cells[index[i]]))),
+      ...[stated.value, stated.low, stated.high].map((value) => make("td", { className: "n", textContent: share(value) }))));
+    for (let axis = kept.length - 1; axis >= 0 && ++index[axis] === kept[axis].cells.length; axis--) index[axis] = 0;
+  }
+  const caption = make("caption", { textContent: "Shares of the group in each cell, with 95 % intervals" });
+  return make("table", { className: "wide" }, caption, make("thead", {}, head), body);
+}
+
+function start() {
+  document.title = `Ask a question: ${data.title}`;
+  at("title").append("Ask a question: ", named(data.title));
+  at("alarm").hidden = data.private;
+  at("held").textContent = data.held;
+  const usable = { mean: hasMeans, median: hasMedians };
+  at("statistic").append(...STATISTICS.filter(([name]) => usable[name] ?? true).map(([name, text]) => option(name, text)));
+  at("of").append(...(hasMeans ? [option("mean", "the mean of a column")] : []), option("share", "a share"));
+  for (const word of ["First", "Second", "Third", "Fourth"]) {
+    const select = make("select", { id: `table${word}` }, option("", "none"), ...columnOptions(() => true));
+    at("columns").append(make("label", { htmlFor: select.id, textContent: `${word} column` }), select);
+  }
+  for (const id of ["statistic", "of"]) at(id).addEventListener("change", () => { layout(); refresh(); });
+  at("question").addEventListener("change", (event) => { if (event.target.matches("#column, #columns select")) refresh(); });
+  at("question").addEventListener("submit", (event) => event.preventDefault());
+  at("again").addEventListener("click", () => { for (const group of Object.values(groups)) group.clear(); at("question").reset(); layout(); refresh(); at("statistic").focus(); });
+  at("question").hidden = false;
+  at("without").hidden = true;
+  layout();
+  refresh();
+}
+start();

@@ -1,0 +1,127 @@
+"""explore.html, opened from a file: it answers as the core does, reaches no network, and takes hostile names for text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.release.release import Release
+from dpsynth_core.report import explore
+from dpsynth_core.report.answers import sentences
+from tests.browser.test_accessibility import AXE
+from tests.golden import goldens
+from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
+
+pytestmark = pytest.mark.browser
+
+RELEASES: dict[str, Callable[[], Release]] = {
+    **{name: partial(goldens.kept, name) for name in ("aim", "gaussian", "mwem", "oraclequery")},
+    "hostile": hostile,
+}
+
+
+def shown(page: Page, made: Release, folder: Path) -> Page:
+    """The page in the browser, as from a USB stick. Fails for anything that it asks of a network, and for errors of its script."""
+    place = folder / explore.EXPLORE
+    place.write_bytes(explore.explore_page(made).value)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("request", lambda request: wrong.append(request.url) if request.url != place.as_uri() else None)
+    page.goto(place.as_uri())
+    expect(page.get_by_label("What do you want to know?")).to_be_visible()
+    assert not wrong
+    return page
+
+
+def assert_alike(theirs: Any, ours: Any, where: str) -> None:
+    if isinstance(ours, float) and isinstance(theirs, int | float):
+        assert math.isclose(theirs, ours, rel_tol=1e-7, abs_tol=1e-9), f"{where}: {theirs} on the page, {ours} by the core"
+    elif isinstance(ours, dict):
+        for key, value in ours.items():
+            assert_alike(theirs[key], value, f"{where}.{key}")
+    elif isinstance(ours, list | tuple):
+        assert len(theirs) == len(ours), where
+        for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
+            assert_alike(a, b, f"{where}[{number}]")
+    else:
+        assert theirs == ours, where
+
+
+def compare(page: Page, made: Release, number: int) -> int:
+    """Ask both the same questions; returns how many the page could answer."""
+    known, answered = explore.knowledge(made), 0
+    for question in questions(made.domain, number, seed=20261122):
+        said = page.evaluate(
+            "text => { const question = JSON.parse(text), got = answer(question); return got && [got, sentences(question, got)]; }",
+            json.dumps(as_json(question)),
+        )
+        if said is None:
+            continue
+        expected = answer(known, question)
+        answered += 1
+        assert_alike(said[0], asdict(expected), json.dumps(as_json(question)))
+        assert said[1] == sentences(made.domain, question, expected)
+    return answered
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_page_answers_as_the_core_does(name: str, page: Page, tmp_path: Path) -> None:
+    made = RELEASES[name]()
+    window = shown(page, made, tmp_path)
+    assert compare(window, made, 90) >= 50
+
+
+def test_of_many_rows_the_page_has_tables(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It answers the same about columns of a table that it holds, and says of others that it does not."""
+    made = goldens.kept("aim")
+    monkeypatch.setattr(explore, "CODE_BYTES", 1)
+    window = shown(page, made, tmp_path)
+    expect(window.get_by_text("There are too many synthetic rows (294) for this page")).to_be_visible()
+    assert 30 <= compare(window, made, 60) < 60
+
+
+def test_a_reader_asks_with_the_keyboard_and_gets_a_sentence(page: Page, tmp_path: Path) -> None:
+    """From a bundle alone to an answer with an interval on one screen, with nothing stored and no network."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.get_by_label("What do you want to know?").focus()
+    window.keyboard.type("What share")
+    window.keyboard.press("Tab")
+    window.keyboard.type("age")
+    for _ in range(4):  # the button to remove it, and both ends of a range
+        window.keyboard.press("Tab")
+    window.keyboard.press("Space")
+    answered = window.locator("#answer")
+    expect(answered).to_contain_text("of everybody have age “0 to 24”.")
+    expect(answered).to_contain_text("with 95 % confidence")
+    assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone has to scroll sideways"
+
+
+def test_names_that_mean_harm_are_text(page: Page, tmp_path: Path) -> None:
+    window = shown(page, hostile(), tmp_path)
+    assert PRINTABLE in window.title()
+    assert window.evaluate("document.querySelectorAll('img, iframe, object').length + document.scripts.length") == 2
+    window.get_by_label("What do you want to know?").select_option("table")
+    window.get_by_label("First column").select_option(label=HOSTILE)
+    expect(window.locator("#table th").first).to_have_text(HOSTILE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible(scheme: Literal["light", "dark"], page: Page, tmp_path: Path) -> None:
+    page.emulate_media(color_scheme=scheme)
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.get_by_label("What do you want to know?").select_option("difference")
+    window.locator("#versus").get_by_label("Column").select_option(label="age")
+    window.evaluate(AXE)
+    findings = window.evaluate("axe.run()")["violations"]
+    assert not findings, [finding["id"] for finding in findings]

@@ -1,0 +1,63 @@
+"""Releases and questions that the answers of the core and of the page are compared on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpsynth_core.evaluation.questions import question as asking
+from dpsynth_core.evaluation.questions.question import STATISTICS, Question
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import Release
+from dpsynth_core.vocabulary.domain import Domain
+from tests.golden import goldens
+
+HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028\u202e{value}$&"
+PRINTABLE = HOSTILE.replace("\u2028", "").replace("\u202e", "")
+PROTO = "__proto__"
+
+
+def hostile() -> Release:
+    """The release of the golden of AIM, whose names mean harm."""
+    text = (goldens.FOLDER / "aim" / "release.json").read_text()
+    for name, harm in (("sex", HOSTILE), ("work", PROTO), ("part", HOSTILE), ("full", "constructor"), ("golden aim", PRINTABLE)):
+        text = text.replace(json.dumps(name), json.dumps(harm))
+    kept = goldens.kept("aim")
+    return releases.from_json(json.loads(text), kept.codes, kept.values)
+
+
+def questions(domain: Domain, number: int, seed: int) -> Iterator[Question]:
+    """Questions of every kind, with filters that may be empty, in columns and cells drawn evenly."""
+    rng = np.random.default_rng(seed)
+    numeric = [a.name for a in domain if asking.cell_values(a) is not None]
+    ordered = [a.name for a in domain if asking.ordered_cells(a)]
+
+    def cells(least: int) -> dict[str, list[int]]:
+        chosen = rng.permutation(domain.names)[: max(least, int(rng.integers(0, 3)))]
+        return {str(name): sorted(rng.permutation(domain[str(name)].size)[: int(rng.integers(1, 3))].tolist()) for name in chosen}
+
+    for i in range(number):
+        statistic = STATISTICS[i % len(STATISTICS)]
+        fields: dict[str, Any] = {"among": cells(0)}
+        if statistic == asking.SHARE:
+            fields["cells"] = cells(1)
+        elif statistic in (asking.MEAN, asking.MEDIAN):
+            of = numeric if statistic == asking.MEAN else ordered
+            if not of:
+                continue
+            fields["column"] = str(rng.choice(of))
+        elif statistic == asking.DIFFERENCE:
+            fields |= {"among": cells(1), "versus": cells(1)}
+            fields |= {"column": str(rng.choice(numeric))} if numeric and i % 4 else {"cells": cells(1)}
+        elif statistic == asking.TABLE:
+            fields["columns"] = [str(name) for name in rng.permutation(domain.names)[: int(rng.integers(1, 3))]]
+        yield Question(statistic, **fields).checked(domain)
+
+
+def as_json(question: Question) -> Mapping[str, Any]:
+    """As the page is asked."""
+    filters = {name: {column: list(codes) for column, codes in getattr(question, name).items()} for name in ("among", "cells", "versus")}
+    return {"statistic": question.statistic, "column": question.column, "columns": list(question.columns), **filters}
