@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 CONFIDENCE = 0.95
-_DOUBT = 0.01
-"""Share of the failure probability for how far the number of people may be from what is taken for it."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +75,32 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
 
 
 def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float = 1.0) -> Interval:
-    """The largest of k errors, each half of a distance in people over their number. distances: as measured, each with noise `sigma`.
-    mass: what is published adds up to; 1 for rows.
+    """The largest of k errors, each half of a distance over the number of people. distances: as measured, each with noise `sigma`.
+    people: what published shares were multiplied by. mass: what these add up to; 1 for rows.
+
+    Let E be the largest distance as a share of the N people, T what is taken for N, g = T - N. Then L, the distance of what was published
+    for T people, is within |g| mass of N E = T E - g E. So T E - L is normal noise and one of (E + mass) g and (E - mass) g: with half of
+    the failure probability for either, it exceeds z times the deviation at E + mass only so often, and E is not above the larger root of
+    (T E - L)^2 = z^2 (sigma^2 + (E + mass)^2 people.sigma^2). In the same way it is not below the smaller one.
 
     The upper bound needs no allowance for k: the table that is worst in truth is one of them, and is measured like any other. The lower
-    one does, for the largest of k noises can be anywhere.
+    one does, for the largest of k noises can be anywhere; they are independent beside g, so that k of them stay below z at least as often
+    as independent ones would (Slepian 1962).
     """
-    failure = 1 - CONFIDENCE
-    sure = 1 - failure * (1 - _DOUBT) if people.sigma else CONFIDENCE
-    doubt = float(ndtri(1 - failure * _DOUBT / 2)) * people.sigma
+    failure = (1 - CONFIDENCE) / (2 if people.sigma else 1)
     worst = max(distances)
-    highest = worst + float(ndtri(sure)) * sigma + doubt * mass
-    lowest = worst - float(ndtri(sure ** (1 / len(distances)))) * sigma - doubt * mass
-    floor = people.value - doubt
-    at_most = min((1 + mass) / 2, max(0.0, highest) / (2 * floor)) if floor > 0 else math.inf
-    return Interval(worst / (2 * people.value), max(0.0, lowest) / (2 * (people.value + doubt)), at_most)
+    at_most = _root(worst, sigma, people, mass, float(ndtri(1 - failure)), 1)
+    at_least = _root(worst, sigma, people, mass, float(ndtri((1 - failure) ** (1 / len(distances)))), -1)
+    if not math.isfinite(at_most):
+        return Interval(math.nan, 0.0, math.inf)
+    return Interval(worst / (2 * people.value), max(0.0, at_least) / 2, min(1 + mass, at_most) / 2)
+
+
+def _root(distance: float, sigma: float, people: Noisy, mass: float, z: float, which: int) -> float:
+    """The larger (which = 1) or smaller (-1) root; infinite where the people are no more than noise."""
+    doubt = (z * people.sigma) ** 2
+    a = people.value**2 - doubt
+    if people.value <= 0 or a <= 0:
+        return which * math.inf
+    b, c = distance * people.value + doubt * mass, distance**2 - (z * sigma) ** 2 - doubt * mass**2
+    return (b + which * math.sqrt(b**2 - a * c)) / a

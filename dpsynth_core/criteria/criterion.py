@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.criteria.bounds import Interval, Noisy
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.scale import is_number
@@ -73,7 +73,7 @@ class Criterion(Protocol):
     def answers(self, workload: Workload) -> int:
         """How many answers of the kernel decide it."""
 
-    def measure(self, kernel: Kernel, published: Published) -> Interval:
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         """Spend all that `kernel` has left on the error of what is published."""
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:

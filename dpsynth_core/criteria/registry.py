@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dpsynth_core.criteria.criterion import Criterion, Decided, Published
-from dpsynth_core.criteria.statistics import Mean, Share, Statistic
+from dpsynth_core.criteria.statistics import Mean, Share
+from dpsynth_core.criteria.subgroup import SubgroupWithin
 from dpsynth_core.criteria.tables import TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.mechanisms.kernel import SealedKernel
@@ -14,11 +15,11 @@ from dpsynth_core.vocabulary.workload import Workload
 
 MOST = 50
 """Criteria of one release. Each has an equal part of the budget, so that with more none of them could be decided."""
-MAX_CELLS = 1_000_000
-"""Cells of the table that a statistic is counted in."""
+MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
+"""Cells of a table that is counted for a criterion alone, and of all such tables of a criterion."""
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], Criterion]] = {
-    kind.kind: kind.read for kind in (TablesWithin, Share, Mean)
+    kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean)
 }
 
 
@@ -31,14 +32,20 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) 
         raise InputError("criteria", f"there are more than {MOST}", "keep those that matter most")
     criteria = tuple(_read(one, workload, f"criteria.{number}") for number, one in enumerate(listed))
     for number, criterion in enumerate(criteria):
-        for clique in criterion.needs(workload) if isinstance(criterion, Statistic) else ():
-            if workload.domain.cells(clique) > MAX_CELLS:
-                problem = f"the table of its columns has more than {MAX_CELLS:,} cells"
-                raise CapacityError(f"criteria.{number}", problem, "name fewer columns, or columns with fewer cells")
-            if answered and not any(set(clique) <= set(table) for table in workload.cliques):
-                problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
-                raise InputError(f"criteria.{number}", problem, "add such a table to the workload, or choose a mechanism that makes rows")
+        _check_tables(criterion, workload, answered, f"criteria.{number}")
     return criteria
+
+
+def _check_tables(criterion: Criterion, workload: Workload, answered: bool, field: str) -> None:
+    """That tables which nobody asked for otherwise can be counted and are answered."""
+    asked = set(workload.cliques)
+    tables = [clique for clique in criterion.needs(workload) if clique not in asked]
+    if any(workload.domain.cells(clique) > MAX_CELLS for clique in tables) or sum(map(workload.domain.cells, tables)) > MAX_TOGETHER:
+        problem = f"it needs a table of more than {MAX_CELLS:,} cells, or tables of more than {MAX_TOGETHER:,} together"
+        raise CapacityError(field, problem, "name fewer columns, or columns with fewer cells")
+    if answered and not all(any(set(clique) <= set(table) for table in asked) for clique in tables):
+        problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
+        raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
 
 
 def _read(obj: object, workload: Workload, field: str) -> Criterion:

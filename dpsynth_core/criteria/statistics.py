@@ -22,7 +22,7 @@ from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, Ratio, abs
 from dpsynth_core.criteria.conditions import EVERYBODY, Condition, check_known, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
@@ -67,7 +67,7 @@ class Statistic:
     def answers(self, workload: Workload) -> int:
         return sum(2 if self._partial(workload.domain, group) else 1 for group in self.groups)
 
-    def measure(self, kernel: Kernel, published: Published) -> Interval:
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
         counts_as, shares = self._counts_as(kernel.domain, clique), published.table(clique)
         known, parts = shares is not None, list[Ratio]()
@@ -179,7 +179,7 @@ def _stated(shares: Floats | None, members: NDArray[np.bool_], counts_as: Floats
 
 
 def _measured(
-    kernel: Kernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.bool_], stated: float, partial: bool
+    kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.bool_], stated: float, partial: bool
 ) -> Ratio:
     """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked."""
     weights = np.where(members, counts_as - stated, 0.0)

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, largest
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -56,10 +56,10 @@ class TablesWithin:
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
         return 1
 
-    def measure(self, kernel: Kernel, published: Published) -> Interval:
+    def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques = self.needs(published.workload)
         tables = published.tables(cliques)
-        sigma = _sigma(kernel.unit, kernel.rho_left, len(cliques))
+        sigma = distance_sigma(kernel.unit, kernel.rho_left, len(cliques))
         noisy = kernel.measure_errors({r: tables.get(r, np.zeros(kernel.domain.sizes(r))) * published.people.value for r in cliques}, sigma)
         if len(tables) < len(cliques):
             return UNKNOWN
@@ -67,10 +67,12 @@ class TablesWithin:
         return largest([noisy[r] for r in cliques], sigma, published.people, round(masses, 12))
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        return float(ndtri(CONFIDENCE)) * _sigma(unit, rho, len(self.needs(workload))) / (2 * people)
+        sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
+        return float(ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
 
 
-def _sigma(unit: Unit, rho: float, tables: int) -> float:
+def distance_sigma(unit: Unit, rho: float, tables: int) -> float:
+    """Noise of each of so many L1 distances that cost rho together."""
     return unit.marginal_l1 * math.sqrt(tables / (2 * rho))
 
 

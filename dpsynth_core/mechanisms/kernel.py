@@ -189,6 +189,9 @@ class SealedKernel(Kernel, Protocol):
     def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> SealedKernel:
         """A kernel over the same table in the cells of another public domain, with the same budget. known: what is released of it."""
 
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> SealedKernel:
+        """A kernel over those records alone that are in these public cells of columns, with the same budget."""
+
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
         """Count these columns in these public cells in one pass, for `measure_cells`. Answers nothing and so costs nothing."""
 

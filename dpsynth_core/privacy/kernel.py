@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -32,6 +33,7 @@ from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy import best_mixture, events, residuals, thresholds
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection, Thresholded
+from dpsynth_core.privacy.group import Group
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
@@ -138,6 +140,15 @@ class PrivacyKernel:
         other = copy(self)
         other.__source, other.__domain = self.__value_source().over(domain), domain
         other.__counts, other.__tallies, other.__known = {}, {}, tuple(known)
+        return other
+
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> PrivacyKernel:
+        """A kernel over those records alone that are in these public cells of columns, with the same budget: `privacy.group`. Nothing is
+        read or charged by making it."""
+        other = copy(self)
+        other.__source = Group(self.__domain, self.__read, cells)
+        other.__counts, other.__tallies, other.__cells = {}, {}, {}
+        other.__unit = replace(self.__unit, rows_may_not_count=True)
         return other
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:

@@ -124,5 +124,5 @@ PRICES: Mapping[str, Callable[..., Event | None]] = {
     "learn_rule_robustly": _approximate,
     "best_mixture_error": _mixture,
 }
-"""By the name of the operation, from the call and its arguments. All but `prepare`, `prepare_cells`, `part` and `over`, which answer
-nothing."""
+"""By the name of the operation, from the call and its arguments. All but `prepare`, `prepare_cells`, `part`, `over` and `among`, which
+answer nothing. What is asked of a group costs what it costs of everybody."""

@@ -29,7 +29,7 @@ from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Resid
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
-_NOT_ANSWERS = frozenset({"part", "over", "prepare", "prepare_cells"})
+_NOT_ANSWERS = frozenset({"part", "over", "among", "prepare", "prepare_cells"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,9 @@ class _Recorder:
     def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Recorder:
         return _Recorder(self.__kernel.over(domain, known), self.__keep)
 
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
+        return _Recorder(self.__kernel.among(cells), self.__keep)
+
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
         return self.__recorded(name, attribute) if callable(attribute) and name not in _NOT_ANSWERS else attribute
@@ -122,6 +125,10 @@ class _Replay:
         other = copy(self)
         other.domain, other.known = domain, tuple(known)
         return other
+
+    def among(self, cells: Any) -> _Replay:  # noqa: ARG002
+        """The same answers and charges."""
+        return self
 
     def prepare(self, cliques: Any) -> None:
         """Nothing to read."""

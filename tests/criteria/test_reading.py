@@ -46,6 +46,7 @@ def test_criteria_in_words() -> None:
             {"kind": "tables", "limit": 0.05},
             {"kind": "tables", "tables": [["age", "sex"]], "limit": 0.1, "importance": "should", "name": "For the ministry"},
             SHARE | {"among": {"age": ["0..39"]}},
+            {"kind": "subgroup", "where": {"sex": "male", "age": ["missing", "80..99"]}, "limit": 0.1},
             MEAN | {"among": {"sex": ["female"]}, "against": {"sex": ["male"]}},
         )
     )
@@ -53,9 +54,11 @@ def test_criteria_in_words() -> None:
         "Every table of the workload, within 5.0% of the people in a wrong cell",
         "For the ministry: the table sex × age, within 10.0% of the people in a wrong cell",
         "The share of people with sex “female” among those with age “0 to 39”, within 2.0% of the people",
+        "Every table of the workload among people with sex “male” and age “80 to 99” or “missing”, within 10.0% of these people in a wrong "
+        "cell",
         "The difference of the mean of age between those with sex “female” and those with sex “male”, within 0.5 in units of “age”",
     ]
-    assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST]
+    assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST]
     assert set(KINDS) >= {one.kind for one in plan.criteria}
 
 
@@ -98,6 +101,9 @@ def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() ->
         (SHARE | {"of": {"town": "Paris"}}, "criteria.0.of"),
         (SHARE | {"against": {"sex": "male"}}, "criteria.0.against"),
         (SHARE | {"tolerance": float("1e400")}, "criteria.0"),
+        ({"kind": "subgroup", "where": {}, "limit": 0.1}, "criteria.0.where"),
+        ({"kind": "subgroup", "where": {"age": "-5..3"}, "limit": 0.1}, "criteria.0.where"),
+        ({"kind": "subgroup", "where": {"sex": "male"}}, "criteria.0.limit"),
         (MEAN | {"column": "sex"}, "criteria.0.column"),
         (MEAN | {"column": "born"}, "criteria.0.column"),
         (MEAN | {"column": "town"}, "criteria.0.column"),

@@ -256,3 +256,29 @@ def test_no_neighbour_moves_a_sum_by_more_than_it_is_charged_for_and_one_by_as_m
         assert max(distances_here) <= event.l2 * (1 + 1e-15)
         furthest = max(furthest, *distances_here)
     assert furthest == pytest.approx(event.l2, rel=1e-5)  # weights are rounded to 2^-20
+
+
+def error_steps_of_a_group(people: People, unit: Unit) -> tuple[np.ndarray, float, Event]:
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.among({"b": (0, 2)}).measure_errors({("a",): np.array([9.0, -9.0]), ("a", "b"): np.full((2, 3), 0.5)}, 1.0)
+    return *glass.seen[0], kernel.events[0]
+
+
+@UNITS
+def test_no_neighbour_changes_errors_of_a_group_by_more_than_those_of_everybody_are_charged_for(unit: Unit) -> None:
+    for owned in belongings(unit.max_rows_per_person):
+        people = (owned, ((0, 0), (1, 2))[: unit.max_rows_per_person])
+        here, width, event = error_steps_of_a_group(people, unit)
+        assert isinstance(event, Gaussian)
+        for other in neighbours(people, unit):
+            assert np.linalg.norm(here - error_steps_of_a_group(other, unit)[0]) / width <= event.l2 * (1 + 1e-15)
+
+
+def test_a_group_is_counted_as_its_records_are_and_its_size_is_secret() -> None:
+    people = (((0, 0),), ((0, 1),), ((1, 2),), ((1, 2),))
+    kernel, glass = kernel_and_glass(people, Unit("replace"))
+    group = kernel.among({"b": (0, 2)})
+    assert group.measure_marginal(("a",), 1.0).values.tolist() == [1.0, 2.0]
+    group.measure_total(1.0)
+    assert len(kernel.events) == 2
+    assert [value.tolist() for value, _ in glass.seen] == [[1, 2], [3]]
