@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -77,6 +78,24 @@ def test_a_release_of_rows_that_open_like_the_original() -> None:
     assert made.dtypes.to_dict() == original.dtypes.to_dict()
     assert set(made["sex"]) <= {"f", "m"}
     assert sorted(p.name for p in Path("out").iterdir()) == ["release.json", "release.zip", "synthetic.csv", "times.json"]
+
+
+def test_models_are_measured_and_their_precision_is_told_before(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsynth_core.evaluation.models.training._ROUNDS", 10)
+    assert synthesize("--model", "sex", "--model", "age=20", "--models-share", "0.3", "--mechanism", "independent") == 0
+    told, stored = capsys.readouterr().err, release()
+    assert re.search(r"0\.3 of the budget measures how often models of 'sex', 'age' are right: to ± [\d,]+ people", told)
+    assert [(one["column"], one["model"], one.get("tolerance")) for one in stored["usefulness"]] == [
+        ("sex", "gradient boosting", None),
+        ("sex", "logistic regression", None),
+        ("age", "gradient boosting", 20),
+        ("age", "linear regression", 20),
+    ]
+    assert all(one["low95"] <= one["accuracy"] <= one["high95"] for one in stored["usefulness"])
+    assert len([line for line in told.splitlines() if line.startswith("models: ")]) == 2
+    assert stored["spec"]["budget"]["models"] == 0.3
 
 
 def test_a_domain_that_does_not_say_gets_cells_of_its_own_and_one_note(capsys: pytest.CaptureFixture[str]) -> None:
@@ -340,6 +359,9 @@ MISTAKES: dict[str, Callable[[], int]] = {
     "missing option": lambda: cli.main(["synthesize", "people.csv"]),
     "certificate of all": lambda: synthesize("--certificate", "1"),
     "certificate in words": lambda: synthesize("--certificate", "none"),
+    "model of nothing": lambda: synthesize("--model", "income"),
+    "model without a number": lambda: synthesize("--model", "age=near"),
+    "models for all of it": lambda: synthesize("--model", "sex", "--models-share", "1"),
     "unknown option": lambda: synthesize("--colour", "red"),
     "abbreviated option": lambda: synthesize("--work", "all-1way"),
     "missing file": lambda: synthesize(data="nowhere.csv"),

@@ -46,7 +46,8 @@ class Configuration:
         """What a spec describes, over a small part of its domain. No file is opened: a mechanism that would use a public table gets an
         invented one. Raises InputError as a plan does, CapacityError where the mechanism cannot run."""
         domain, workload, left_out = _small(Plan.of(spec))
-        plan = Plan.of(spec.model_copy(update={"domain": domain.to_json(), "workload": workload.to_json(), "criteria": ()}))
+        less = {"domain": domain.to_json(), "workload": workload.to_json(), "criteria": (), "models": ()}
+        plan = Plan.of(spec.model_copy(update=less))
         if isinstance(plan.mechanism, UsesPublic) and spec.public is not None:
             plan = plan.with_public(invented_public_table(domain))
             left_out += ("An invented public table stands in for the spec's.",)
@@ -56,6 +57,8 @@ class Configuration:
             left_out += ("The certificate's part of the budget is not looked at.",)
         if spec.criteria:
             left_out += ("The criteria are not looked at; their part of the budget goes to the mechanism.",)
+        if spec.models:
+            left_out += ("The models are not looked at; their part of the budget goes to the mechanism.",)
         return cls(plan, left_out)
 
     @property

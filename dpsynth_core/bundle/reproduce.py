@@ -80,7 +80,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
     """What a release was made with and is another one here: versions of this program, of Python and of libraries, or the processor."""
-    ours = synthesis.versions()
+    ours = synthesis.versions([name for name in synthesis.TRAINING if name in stated])
     return sorted(name for name in ours if ours[name] != stated.get(name))
 
 

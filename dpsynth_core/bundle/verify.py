@@ -38,6 +38,8 @@ from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Larg
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
+from dpsynth_core.evaluation.models import training, usefulness
+from dpsynth_core.evaluation.models.usefulness import Trained
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.errors import InputError
@@ -48,9 +50,18 @@ from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.document import usefulness_json
 from dpsynth_core.release.journal import Journal
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, Release
-from dpsynth_core.release.statement import NOT_PRIVATE, brands, certificate_brands, criteria_brands, interrupted_brand, statement
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, UNTESTED, Release
+from dpsynth_core.release.statement import (
+    NOT_PRIVATE,
+    brands,
+    certificate_brands,
+    criteria_brands,
+    interrupted_brand,
+    models_brands,
+    statement,
+)
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import RecordedAnswer, check_paid, replaying
 from dpsynth_core.report.explore import EXPLORE, is_framed
@@ -58,7 +69,7 @@ from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, t
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.keys import PUBLIC
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
 from dpsynth_core.vocabulary.tally import row_marginals
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
@@ -171,7 +182,8 @@ def _settled(check: Check, again: Check) -> Check:
 
 def _summary(release: Release) -> Summary | None:
     try:
-        facts = tuple((name, text[:_LONGEST]) for name, text in (*report.verdict_facts(release), *report.facts(release)))
+        stated = (*report.verdict_facts(release), *report.model_facts(release), *report.facts(release))
+        facts = tuple((name, text[:_LONGEST]) for name, text in stated)
         return Summary(tuple(brand.sentence[:_LONGEST] for brand in release.brands), release.statement[:_LONGEST], facts)
     except _DAMAGE:
         return None
@@ -511,6 +523,47 @@ def _certificate(opened: _Opened) -> str:
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
 
+def _usefulness(opened: _Opened) -> str:
+    """How often models are right: from the noisy counts. That these very models follow from the rows is seen when all of it runs again."""
+    release, targets = opened.release, opened.plan.targets
+    if not release.usefulness:
+        ended = release.branded(INTERRUPTED) or release.branded(UNTESTED)
+        _expect(not targets or ended, "the plan asks for models, and nothing is said of any")
+        raise _Nothing("no models were asked for" if not targets else "the run was interrupted before it was measured")
+    answers = [answer for answer in release.transcript if answer.operation == "measure_right"]
+    _expect(len(answers) == 1, "nothing was measured that it could follow from")
+    if opened.codes is None:
+        raise _Wrong("there are no rows that models could be trained on")
+    total = _people(opened)
+    digests = {(one.column, one.model): one.sha256 for one in release.usefulness}
+    trained = [
+        Trained(
+            target,
+            {name: digests[target.column, name] for name in training.names(target)},
+            training.majority(release.domain, opened.codes, target).guess,
+        )
+        for target in targets
+    ]
+    recomputed = [usefulness_json(one) for one in usefulness.state(trained, answers[0].value, float(answers[0].arguments[0]), total)]
+    stated = [usefulness_json(one) for one in release.usefulness]
+    pairs = zip(recomputed, stated, strict=True)
+    different = [one["column"] for one, other in pairs if one.keys() != other.keys() or not _alike(one, other)]
+    _expect(not different, f"what is said of {_some(different)} does not follow from what was measured")
+    return f"{len(stated):,} models' shares and intervals follow from what was measured; that these are the models, from running all again"
+
+
+def _people(opened: _Opened) -> Total:
+    """The number of records that shares are of: as it is known, or as it was measured for them alone."""
+    if opened.release.certificate is not None:
+        return opened.release.certificate.total
+    if opened.total is not None:
+        return opened.total
+    answers = opened.release.transcript
+    before = answers[[answer.operation for answer in answers].index("measure_right") - 1]
+    _expect(before.operation == "measure_total", "nothing says how many records there are")
+    return Total(max(1.0, float(before.value)), math.sqrt(float(before.arguments[0]) ** 2 + ROUNDING))
+
+
 def _largest(opened: _Opened, certificate: Certificate) -> Largest:
     """The largest error as it was measured."""
     paid = any(type(e) is Gaussian and _near(e.sigma, certificate.max_sigma) for e in opened.release.charges)
@@ -593,6 +646,7 @@ def _brands(opened: _Opened) -> str:
         planned.append(interrupted_brand(len(release.measurements)))
     else:
         planned.extend(certificate_brands(opened.plan, release.certificate))
+        planned.extend(models_brands(opened.plan, release.usefulness))
         planned.extend(criteria_brands(opened.plan, release.criteria))
     if stated == planned:
         return f"{len(stated):,} warnings follow from the plan and the answers"
@@ -680,6 +734,7 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     _BOUNDS: _bounds,
     _CERTIFICATE: _certificate,
     "Are the criteria decided rightly?": _criteria,
+    "Does it follow how often models are right?": _usefulness,
     "Are the rows near the noisy tables?": _distances,
     "Is the guarantee stated as planned?": _statement,
     "Are all warnings there?": _brands,

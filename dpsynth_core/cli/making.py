@@ -31,7 +31,7 @@ def release(
     assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
     values.
     """
-    from dpsynth_core.planning import proposals
+    from dpsynth_core.planning import precision, proposals
     from dpsynth_core.planning.discovery import sentences
     from dpsynth_core.release import spool, synthesis
 
@@ -46,7 +46,7 @@ def release(
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
     lines += [f"note: {_unstated(unstated)}"] if unstated else []
     lines += [f"warning, for your eyes only: {finding}" for finding in findings]
-    for sentence in sentences(plan):
+    for sentence in (*sentences(plan), *precision.models_sentences(plan)):
         print_message(sentence)
     if len(plan.workload.cliques) >= proposals.MANY_TABLES:
         print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")
@@ -149,7 +149,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
     from dpsynth_core.release import times
-    from dpsynth_core.report import criteria
+    from dpsynth_core.report import criteria, models
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -174,6 +174,8 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         print_message(f"criterion: {line}")
     if made.needs_reason:
         print_message("warning: a criterion that must be met is not met; the report says: do not publish this as it is")
+    for line in models.sentences(made):
+        print_message(f"models: {line}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
     if taken is not None:
         took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"

@@ -49,6 +49,11 @@ def add(commands: Commands) -> None:
     make.add_argument("--criteria", metavar="FILE.json", type=Path, help=criteria)
     deciding = "share of the budget that decides the criteria, if there are any (default: %(default)s)"
     make.add_argument("--criteria-share", metavar="SHARE", default="0.05", help=deciding)
+    predicted = "column for models trained on the synthetic rows, whose accuracy on the people is measured; may be repeated"
+    near = "of a number, COLUMN=TOLERANCE says how near is right (default: a tenth of its range)"
+    make.add_argument("--model", metavar="COLUMN", action="append", default=[], help=f"{predicted}; {near}")
+    tested = "share of the budget that measures how often models are right, where --model names some (default: %(default)s)"
+    make.add_argument("--models-share", metavar="SHARE", default="0.02", help=tested)
     discovery = 'share of the budget that learns the values of columns for which the domain says "discover" (default: %(default)s)'
     make.add_argument("--discovery", metavar="SHARE", default="0.1", help=discovery)
     make.add_argument("--relation", default="add-remove", help="add-remove | replace (default: %(default)s)")
@@ -119,9 +124,11 @@ def _synthesize(options: argparse.Namespace) -> None:
         "budget": {
             **{name: number(getattr(options, name)) for name in ("epsilon", "delta", "certificate", "discovery")},
             "criteria": number(options.criteria_share),
+            "models": number(options.models_share),
             "reason": options.epsilon_reason,
         },
         "criteria": [] if options.criteria is None else read_json(options.criteria, "--criteria"),
+        "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "seed": number(options.seed)},
     }
@@ -158,6 +165,14 @@ def _looks(stated: list[str] | None) -> list[str] | None:
     if stated is not None and NOTHING in stated and len(stated) > 1:
         raise InputError("--looked", f"{NOTHING} and something else cannot both be", "state what you saw, or that it was nothing")
     return stated if stated is None else [look for look in stated if look != NOTHING]
+
+
+def _model(text: str, domain: Domain) -> dict[str, Any]:
+    """COLUMN or COLUMN=TOLERANCE; a column may have "=" in its name. Raises InputError."""
+    column, equals, tolerance = text.rpartition("=")
+    if text in domain or not equals:
+        return {"column": text}
+    return {"column": column, "tolerance": number(tolerance)}
 
 
 def parse_workload(text: str, domain: Domain) -> Workload:

@@ -41,7 +41,7 @@ CONFIDENCE = 0.95
 ROWS, ANSWERS = "rows", "answers"
 
 _TOTAL_BUDGET = 0.1
-"""Share of the certificate's budget that measures the number of records where nothing else does."""
+"""Share of a budget that measures the number of records where nothing else does."""
 _FLOOR_SHARE = 0.01
 """Share of the failure probability for the lower bound of the number of records, by which errors are divided."""
 

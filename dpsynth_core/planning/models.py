@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning.spec import ModelSpec
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -17,6 +18,8 @@ from dpsynth_core.vocabulary.names import column_field
 MOST_CLASSES = 50
 """Values that a model tells apart at most: each takes trees and coefficients of its own."""
 _TENTH = 0.1
+PER_COLUMN = 3
+"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,17 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
     last = edges[1:] - 1.0 if attribute.scale.whole else edges[1:].copy()
     last[-1] = float(attribute.scale.number(attribute.upper))
     return edges[:-1], last
+
+
+def check(models: Sequence[ModelSpec], mechanism: Mechanism, counts_alone: bool) -> None:
+    """That there will be rows to train on, and records to ask. counts_alone: whether counts are all that comes out of the table, as of a
+    database. Raises InputError before anything is charged."""
+    if models and not mechanism.card.makes_rows:
+        problem = f"{mechanism.card.title} makes no rows that models could be trained on"
+        raise InputError("models", problem, "leave them out, or choose a mechanism that makes rows")
+    if models and counts_alone:
+        problem = "a database counts cells, and cannot be asked whether a model is right about a record"
+        raise InputError("models", problem, "leave them out, or export the table to a file")
 
 
 def targets(domain: Domain, models: Sequence[ModelSpec]) -> tuple[Target, ...]:

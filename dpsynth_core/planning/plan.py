@@ -20,7 +20,8 @@ from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
-from dpsynth_core.planning import origins, weakness
+from dpsynth_core.planning import models, origins, weakness
+from dpsynth_core.planning.models import Target
 from dpsynth_core.planning.spec import STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
@@ -35,14 +36,15 @@ from dpsynth_core.vocabulary.workload import Workload
 MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
 MIN_DISCOVERY, MAX_DISCOVERY = 0.001, 0.4
 MIN_CRITERIA, MAX_CRITERIA = 0.001, 0.4
+MIN_MODELS, MAX_MODELS = 0.001, 0.4
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How a budget is divided, in the rho of its accountant: `rho` is all of it, the parts are `mechanism`, `certificate`, `discovery` and
-    `criteria`.
+    """How a budget is divided, in the rho of its accountant: `rho` is all of it, the parts are `mechanism`, `certificate`, `discovery`,
+    `criteria` and `models`.
 
     delta: the part of the spec's that is set aside for steps that keep their promise except with a small probability (`privacy.meter`):
     half for mechanisms that need it, a tenth for texts that are learnt; 0 for most. rho is what epsilon and the rest of delta allow.
@@ -55,6 +57,7 @@ class Shares:
     accountant: Accountant
     discovery: float = 0.0
     criteria: float = 0.0
+    models: float = 0.0
 
     @property
     def slack(self) -> float:
@@ -62,9 +65,15 @@ class Shares:
         return 2 * self.delta
 
 
-def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribute] = (), criteria: Sequence[object] = ()) -> Shares:
-    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, and
-    to deciding the criteria; nothing to what there is none of.
+def budgeted(
+    mechanism: Mechanism,
+    budget: BudgetSpec,
+    unknown: Sequence[Attribute] = (),
+    criteria: Sequence[object] = (),
+    models: Sequence[object] = (),
+) -> Shares:
+    """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, to
+    deciding the criteria, and to measuring how often models are right; nothing to what there is none of.
 
     A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, and for a
     share out of range.
@@ -78,18 +87,25 @@ def budgeted(mechanism: Mechanism, budget: BudgetSpec, unknown: Sequence[Attribu
         delta += DISCOVERY_DELTA * budget.delta
     discovery = discovery_share(budget) if unknown else 0.0
     deciding = criteria_share(budget) if criteria else 0.0
+    testing = models_share(budget) if models else 0.0
     accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
-    return divided(accountant, budget, certificate, delta, discovery, deciding)
+    return divided(accountant, budget, certificate, delta, discovery, deciding, testing)
 
 
 def divided(
-    accountant: Accountant, budget: BudgetSpec, certificate: float, delta: float = 0.0, discovery: float = 0.0, criteria: float = 0.0
+    accountant: Accountant,
+    budget: BudgetSpec,
+    certificate: float,
+    delta: float = 0.0,
+    discovery: float = 0.0,
+    criteria: float = 0.0,
+    models: float = 0.0,
 ) -> Shares:
-    """The budget in the rho of `accountant`, in its parts. certificate, discovery, criteria: their shares. delta: for steps that need
-    their own."""
+    """The budget in the rho of `accountant`, in its parts. certificate, discovery, criteria, models: their shares. delta: for steps that
+    need their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-    certified, learnt, decided = certificate * rho, discovery * rho, criteria * rho
-    return Shares(rho, rho - certified - learnt - decided, certified, delta, accountant, learnt, decided)
+    certified, learnt, decided, tested = certificate * rho, discovery * rho, criteria * rho, models * rho
+    return Shares(rho, rho - certified - learnt - decided - tested, certified, delta, accountant, learnt, decided, tested)
 
 
 def criteria_share(budget: BudgetSpec) -> float:
@@ -98,6 +114,14 @@ def criteria_share(budget: BudgetSpec) -> float:
         limits = f"use a share from {MIN_CRITERIA:g} to {MAX_CRITERIA:g}, or state no criteria"
         raise InputError("budget.criteria", f"{budget.criteria:g} is out of range", limits)
     return budget.criteria
+
+
+def models_share(budget: BudgetSpec) -> float:
+    """The share of a budget that measures how often models are right. Raises InputError where it is out of range."""
+    if not MIN_MODELS <= budget.models <= MAX_MODELS:
+        limits = f"use a share from {MIN_MODELS:g} to {MAX_MODELS:g}, or ask for no models"
+        raise InputError("budget.models", f"{budget.models:g} is out of range", limits)
+    return budget.models
 
 
 def discovery_share(budget: BudgetSpec) -> float:
@@ -153,7 +177,9 @@ class Plan:
         domain = Domain.from_json(spec.domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria)
+        models.check(spec.models, mechanism, spec.data.counts_alone)
+        models.targets(domain, spec.models)
+        shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria, spec.models)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
@@ -172,6 +198,11 @@ class Plan:
         """What each column whose values are to be learnt, or were, is learnt with."""
         return portions(Domain.from_json(self.spec.domain).unknown, self.unit, self.shares, self.spec.budget)
 
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The columns that models are to predict."""
+        return models.targets(self.domain, self.spec.models)
+
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
         """The same plan, whose domain has these columns in place of those that were to be learnt."""
         domain = self.domain.completed(learnt)
@@ -184,11 +215,12 @@ class Plan:
 
     @property
     def columns_sigma(self) -> float | None:
-        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate, its criteria and what is
-        learnt taken off; None for Independent itself."""
+        """Noise in a cell of every column, in records, of a run of Independent with this budget, its certificate, its criteria, its models
+        and what is learnt taken off; None for Independent itself."""
         if isinstance(self.mechanism, Independent):
             return None
-        rho = budgeted(Independent(), self.spec.budget, Domain.from_json(self.spec.domain).unknown, self.criteria).mechanism
+        unknown = Domain.from_json(self.spec.domain).unknown
+        rho = budgeted(Independent(), self.spec.budget, unknown, self.criteria, self.spec.models).mechanism
         return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property

@@ -19,7 +19,8 @@ from scipy.special import ndtri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.models import PER_COLUMN
+from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.conversions import MAX_EPSILON, MIN_EPSILON
@@ -34,6 +35,7 @@ TENTH = 0.1
 CERTIFICATE = "certificate"
 CRITERIA = "criteria"
 LEARNING = "learning values"
+MODELS = "models"
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,22 @@ def largest_margin(rho: float, unit: Unit) -> float:
     return _quantile() * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
+def models_margin(rho: float, unit: Unit, columns: int) -> float:
+    """How far the measured number of people about whom a model of one of so many columns is right may be off: `CONFIDENCE`, in people. The
+    number of people is taken to be known; where it is not, its noise comes on top."""
+    return _quantile() * unit.query_l1 * math.sqrt(PER_COLUMN * columns / (2 * rho))
+
+
+def models_sentences(plan: Plan) -> list[str]:
+    """What models will cost and how exactly it will be known how often they are right; nothing where none is asked for."""
+    if not plan.targets:
+        return []
+    columns = ", ".join(repr(target.column) for target in plan.targets)
+    margin, share = models_margin(plan.shares.models, plan.unit, len(plan.targets)), plan.shares.models / plan.shares.rho
+    known = f"to ± {margin:,.0f} people, with 95 % confidence for each"
+    return [f"{share:.3g} of the budget measures how often models of {columns} are right: {known}"]
+
+
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:
     """Smallest epsilon with which `half_width` is at most `wanted` people. delta: what rho is converted at. measuring: share of rho that
     measures the tables.
@@ -96,13 +114,14 @@ def round_up(epsilon: float) -> float:
 
 
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
-    """How a budget is divided: stage, share, rho; what is learnt first, the certificate's part and the criteria's last.
+    """How a budget is divided: stage, share, rho; what is learnt first, what is measured of the result last.
 
     Shares as planned: an adaptive mechanism may move budget from later rounds to fewer, better ones.
     """
     parts = [(LEARNING, shares.discovery)] * (shares.discovery > 0)
     parts += [(stage, share * shares.mechanism) for stage, share in mechanism.split(workload, total_is_public)]
     parts += [(CERTIFICATE, shares.certificate)] * (shares.certificate > 0) + [(CRITERIA, shares.criteria)] * (shares.criteria > 0)
+    parts += [(MODELS, shares.models)] * (shares.models > 0)
     return public(pd.DataFrame([{"stage": stage, "share": rho / shares.rho, "rho": rho} for stage, rho in parts]))
 
 

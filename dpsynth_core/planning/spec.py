@@ -22,6 +22,8 @@ from dpsynth_core.sources import standin
 from dpsynth_core.sources.registry import KINDS
 
 MAX_ROWS = 20_000_000
+MAX_MODELS = 20
+"""Columns that models may be asked to predict."""
 MAX_UNSTATED_ROWS = 1_000_000
 """Rows that are written at most where the spec states no number. The noisy number of records can be anything: at epsilon 1e-6 it is
 millions for five hundred people. The limit is public and is applied to what was released, so it costs nothing; whoever has more records
@@ -32,6 +34,8 @@ DEFAULT_DISCOVERY = 0.1
 """Share of the budget that learns what the domain does not say."""
 DEFAULT_CRITERIA = 0.05
 """Share of the budget that decides the criteria; only where there are some."""
+DEFAULT_MODELS = 0.02
+"""Share of the budget that measures how often models are right; only where some are asked for."""
 CERTIFIED_LARGEST = 0.1
 """Share of the certificate that measures the largest error of all cells."""
 CERTIFIED_COLUMNS = 0.15
@@ -167,13 +171,15 @@ class UnitSpec(_Part):
 class BudgetSpec(_Part):
     """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
     what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where there
-    are some. reason: why an epsilon above 10 is right (`planning.weakness`)."""
+    are some. models: share of rho that measures how often models are right; only where some are asked for. reason: why an epsilon above 10
+    is right (`planning.weakness`)."""
 
     epsilon: float
     delta: float
     certificate: float = 0.0
     discovery: float = DEFAULT_DISCOVERY
     criteria: float = DEFAULT_CRITERIA
+    models: float = DEFAULT_MODELS
     reason: str = Field(default="", max_length=10_000)
 
 
@@ -207,6 +213,7 @@ class Spec(_Part):
     was shown without noise before the plan was sealed (`planning.looks`), None where nobody kept track of it.
 
     criteria: conditions that the release is judged by, fixed before the run (`criteria.registry`).
+    models: columns that models are to predict, trained on the synthetic rows and measured on the people (`evaluation.models`).
     """
 
     version: Literal[1] = 1
@@ -222,6 +229,7 @@ class Spec(_Part):
     looks: Annotated[tuple[Look, ...], AfterValidator(ordered)] | None = None
     workload: dict[str, Any]
     criteria: tuple[dict[str, Any], ...] = ()
+    models: tuple[ModelSpec, ...] = Field(default=(), max_length=MAX_MODELS)
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
     output: OutputSpec = OutputSpec()
@@ -265,6 +273,8 @@ class Spec(_Part):
             del obj["budget"]["discovery"]
         if not self.criteria:
             del obj["criteria"], obj["budget"]["criteria"]
+        if not self.models:
+            del obj["models"], obj["budget"]["models"]
         if not self.budget.reason.strip():
             del obj["budget"]["reason"]
         if self.public is None:

@@ -30,6 +30,7 @@ from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation.distances import IN_WRONG_CELL
+from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.documents import FORMULA, inert
@@ -78,6 +79,7 @@ def to_json(release: Release) -> dict[str, Any]:
         "certificate": None if release.certificate is None else _certificate_json(release.certificate),
         **({"despite": release.despite} if release.needs_reason and release.despite else {}),
         **({"criteria": [_decided_json(one, release.domain) for one in release.criteria]} if release.plan.criteria else {}),
+        **({"usefulness": [usefulness_json(one) for one in release.usefulness]} if release.usefulness else {}),
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],
         "measurements": [_measurement_json(m) for m in release.measurements],
         "transcript": transcripts.to_json(release.transcript, release.measurements),
@@ -111,6 +113,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, va
         bounds={tuple(item["attributes"]): _bound(item) for item in obj["bounds"]},
         certificate=None if obj["certificate"] is None else _certificate(obj["certificate"]),
         row_seed=obj["rows"]["seed"],
+        usefulness=tuple(map(_usefulness, obj.get("usefulness", ()))),
         transcript=transcripts.from_json(obj["transcript"], measurements),
         ledger=obj["ledger"],
         criteria=_decided(plan, obj.get("criteria", ())),
@@ -350,6 +353,32 @@ def _reason(text: object) -> str:
 
 def _known(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else float(value)
+
+
+def usefulness_json(one: Usefulness) -> dict[str, Any]:
+    """How often a model is right, as shares of the people, with the interval of each."""
+    return {
+        "column": one.column,
+        "model": one.model,
+        **({} if one.tolerance is None else {"tolerance": one.tolerance}),
+        "accuracy": one.accuracy.value,
+        "low95": one.accuracy.low95,
+        "high95": one.accuracy.high95,
+        "majority": one.majority.value,
+        "majority_low95": one.majority.low95,
+        "majority_high95": one.majority.high95,
+        "majority_guess": one.guess,
+        "sigma": one.sigma,
+        "total": asdict(one.total),
+        "model_sha256": one.sha256,
+    }
+
+
+def _usefulness(obj: Mapping[str, Any]) -> Usefulness:
+    accuracy = Share(obj["accuracy"], obj["low95"], obj["high95"])
+    majority = Share(obj["majority"], obj["majority_low95"], obj["majority_high95"])
+    told = obj["column"], obj["model"], obj.get("tolerance"), obj["model_sha256"], accuracy, obj["majority_guess"], majority
+    return Usefulness(*told, obj["sigma"], Total(**obj["total"]))
 
 
 _COLUMNS = ("error", "low95", "high95")

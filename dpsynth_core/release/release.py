@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.evaluation.models.usefulness import Usefulness
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
@@ -70,6 +71,8 @@ UNCERTIFIED = "certificate-interrupted"
 """The brand of a release whose run ended while the certificate was measured."""
 UNDECIDED_CRITERIA = "criteria-interrupted"
 """The brand of a release whose run ended before its criteria were measured."""
+UNTESTED = "models-interrupted"
+"""The brand of a release whose run ended before it was measured how often models are right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,7 @@ class Release:
     one that must be met is not, in the curator's words.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
-    order, from which everything else follows.
+    order, from which everything else follows. usefulness: how often models of the columns that the plan names are right about the people.
     """
 
     plan: Plan
@@ -108,6 +111,7 @@ class Release:
     certificate: Certificate | None
     row_seed: int | None
     transcript: tuple[RecordedAnswer, ...] = ()
+    usefulness: tuple[Usefulness, ...] = ()
     ledger: Mapping[str, Any] = field(default_factory=dict)
     criteria: tuple[Decided, ...] = ()
     despite: str = ""

@@ -7,19 +7,21 @@ from typing import Any
 
 from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.certificate import Certificate
+from dpsynth_core.evaluation.models.usefulness import Usefulness
 from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import looks, origins, weakness
 from dpsynth_core.planning.discovery import sentences
-from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, Brand
+from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, UNTESTED, Brand
 from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
-_UNTESTED = "The run was interrupted before its criteria were measured: none is decided, although a share of the budget was for them."
+_UNDECIDED = "The run was interrupted before its criteria were measured: none is decided, although a share of the budget was for them."
+_UNTESTED = "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
 _UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
 
 
@@ -35,18 +37,27 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     change = "replacing what one person owns, so that the number of rows is public" if unit.total_is_public else (
         "replacing what one person owns" if unit.relation == REPLACE else "adding or removing one person"
     )
-    certificate = plan.shares.certificate
-    certified = f", of which rho = {certificate:.6g} was kept for measuring the errors of the result," if certificate else ""
-    if plan.shares.criteria:
-        certified += f"{' and' if certified else ', of which'} rho = {plan.shares.criteria:.6g} for deciding its criteria,"
     promise = (
         f"Neighbouring tables differ by {change} ({unit.relation}); {who}. {plan.mechanism.card.title} had a budget of"
-        f" {accountant.stated(plan.shares.rho)}{certified} under {accountant.title} and spent {rho_spent:.6g} of rho; the budget implies"
+        f" {accountant.stated(plan.shares.rho)}{_kept(plan.shares)} under {accountant.title} and spent {rho_spent:.6g} of rho;"
+        " the budget implies"
         f" ({spec.budget.epsilon:g}, {spec.budget.delta:g})-differential privacy (accountant: {accountant.name}, {accountant.conversion})."
         f"{_own_delta(plan)}{f' {plan.condition}' if plan.condition else ''}{_looks(spec)}"
         f" {origins.sentence(spec)}"
     )
     return promise if private else f"{NOT_PRIVATE} Made with real noise, this would hold: {promise}"
+
+
+def _kept(shares: Shares) -> str:
+    """What of the budget was kept for looking at the result; "" where nothing was."""
+    purposes = (
+        ("measuring the errors of the result", shares.certificate),
+        ("deciding its criteria", shares.criteria),
+        ("measuring how often models are right", shares.models),
+    )
+    kept = [(purpose, rho) for purpose, rho in purposes if rho]
+    parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
+    return f", of which {', and '.join(parts)}," if parts else ""
 
 
 def _looks(spec: Spec) -> str:
@@ -120,7 +131,13 @@ def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[
 def criteria_brands(plan: Plan, decided: Sequence[Decided]) -> Iterator[Brand]:
     """That nothing is decided, where there are criteria."""
     if plan.criteria and not decided:
-        yield Brand(UNDECIDED_CRITERIA, _UNTESTED)
+        yield Brand(UNDECIDED_CRITERIA, _UNDECIDED)
+
+
+def models_brands(plan: Plan, usefulness: Sequence[Usefulness]) -> Iterator[Brand]:
+    """That nothing is said of models, where a share of the budget was kept for it."""
+    if plan.shares.models and not usefulness:
+        yield Brand(UNTESTED, _UNTESTED)
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify, measured_total
 from dpsynth_core.evaluation.comparison import Evidence
+from dpsynth_core.evaluation.models.usefulness import Usefulness, measure
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -43,7 +44,15 @@ from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool, row_seed
-from dpsynth_core.release.statement import brands, certificate_brands, criteria_brands, public_details, row_policy, statement
+from dpsynth_core.release.statement import (
+    brands,
+    certificate_brands,
+    criteria_brands,
+    models_brands,
+    public_details,
+    row_policy,
+    statement,
+)
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
 from dpsynth_core.sources import public as public_tables
@@ -64,6 +73,8 @@ Fractions = dict[Clique, NDArray[np.float64]]
 """By marginal, the share of the people in each cell; float64 of the marginal's shape."""
 
 LIBRARIES = ("numpy", "scipy", "opendp", "pyarrow", "pandas", "pydantic")
+TRAINING = ("scikit-learn",)
+"""Libraries that a release depends on where models are trained."""
 
 
 def plan(spec: Spec) -> Plan:
@@ -204,6 +215,7 @@ def carry_out(
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
     certificate = _certify(plan, kernel, published, total, released, journal)
+    usefulness = _test_models(plan, kernel, codes, total if certificate is None else certificate.total, journal)
     outcomes = _decide(plan, kernel, total if certificate is None else certificate.total, released, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
@@ -221,6 +233,7 @@ def carry_out(
         brands=(
             *brands(plan, float(finished.total), private, details),
             *certificate_brands(plan, certificate),
+            *models_brands(plan, usefulness),
             *criteria_brands(plan, outcomes),
         ),
         row_policy=row_policy(plan, float(finished.total)),
@@ -228,9 +241,10 @@ def carry_out(
         details=details,
         bounds=stated_bounds,
         certificate=certificate,
-        versions=versions(),
+        versions=versions(TRAINING if plan.targets else ()),
         created=created,
         criteria=outcomes,
+        usefulness=usefulness,
     )
 
 
@@ -249,7 +263,8 @@ def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, Se
 def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
     """Drive the mechanism to its end, step by step; the time before a step is booked to what it reports."""
     # sealed: a mechanism cannot spend the shares of others
-    others = plan.shares.certificate or plan.shares.discovery or plan.shares.criteria
+    shares = plan.shares
+    others = shares.certificate or shares.discovery or shares.criteria or shares.models
     stage = kernel.part(plan.shares.mechanism) if others else kernel
     journal.announce("counting the marginals of the workload")
     with journal.phase("read"):
@@ -321,6 +336,22 @@ def decided(plan: Plan, stage: SealedKernel, total: Total | None, released: Evid
     return tuple(decide(stage, plan.criteria, published))
 
 
+def _test_models(
+    plan: Plan, kernel: SealedKernel, codes: NDArray[np.int32] | None, total: Total | None, journal: Journal
+) -> tuple[Usefulness, ...]:
+    """Train models on the synthetic rows and measure how often they are right, with the share that was kept for it; nothing where no model
+    is asked for, or where the run was interrupted before. total: the number of records, if it was released before."""
+    if codes is None or not plan.targets:
+        return ()
+    journal.announce("training models on the synthetic rows, and measuring how often they are right", kernel.rho_spent, done=1.0)
+    with journal.phase("models"):
+        stage = kernel.part(plan.shares.models)
+        try:
+            return measure(stage, plan.domain, codes, plan.targets, total or measured_total(stage))
+        except AnswersEnd:  # the replayed run was interrupted here
+            return ()
+
+
 def _published(plan: Plan, released: Evidence) -> Fractions:
     """What is published of each marginal of the workload, as fractions: made from rows and noisy tables alone, as whoever has the release
     can. Where a rule or a check is published and the workload is not, of what was measured beside it."""
@@ -333,9 +364,11 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def versions() -> dict[str, str]:
-    """What the numbers depend on, to the last bit: versions of this program, of Python and of the libraries, and the kind of processor."""
-    libraries = {name: version(name) for name in LIBRARIES}
+def versions(more: Sequence[str] = ()) -> dict[str, str]:
+    """What the numbers depend on, to the last bit: versions of this program, of Python and of the libraries, and the kind of processor.
+
+    more: libraries that not every release depends on."""
+    libraries = {name: version(name) for name in (*LIBRARIES, *more)}
     return {"dpsynth_core": build.identity(), "python": platform.python_version(), **libraries, "processor": _processor()}
 
 

@@ -23,6 +23,7 @@ from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
+from dpsynth_core.report.models import model_facts
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
@@ -31,7 +32,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["goodness", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["comparison", "criteria", "fit_for", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["comparison", "criteria", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
+from dpsynth_core.report import models
 from dpsynth_core.report.criteria import EXPLAINED
 from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
@@ -31,6 +32,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         "",
         *(_card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []),
         *_card_list("What is protected, and how strongly", protected(release)),
+        *_models(release),
         "## The guarantee",
         "",
         _plain(release.statement),
@@ -46,6 +48,11 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *_card_list("Columns", [f"{c.name}: {_about(c)}{_column(c)}" for c in release.domain.columns]),
     ]
     return "\n".join(lines)
+
+
+def _models(release: Release) -> list[str]:
+    lines = [*models.sentences(release), models.READING]
+    return _card_list("What models are worth that are trained on these rows", lines) if release.usefulness else []
 
 
 def _card_list(title: str, items: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ import pandas as pd
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import criteria, words
+from dpsynth_core.report import criteria, models, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
@@ -56,6 +56,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         claim=escape(learnt(release) if verdict is None else ruling(verdict)),
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
         sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
+        models=_models(release),
         warnings=_warnings([brand.sentence for brand in release.brands]),
         protected=_html_list("protected", words.protected(release)),
         symbols="".join(f"<p>{escape(line)}</p>" for line in words.symbols(release)),
@@ -88,6 +89,14 @@ def _criteria(release: Release) -> str:
         return ""
     what = _html_list("criteria", criteria.lines(release))
     return f"<h2>What was asked of it beforehand: {criteria.counted(release.criteria)}</h2><p>{escape(criteria.EXPLAINED)}</p>{what}"
+
+
+def _models(release: Release) -> str:
+    """What models that are trained on the rows are worth; "" where none was asked for."""
+    if not release.usefulness:
+        return ""
+    lines = _html_list("models", models.sentences(release))
+    return f"\n<h2>What is a model worth that is trained on these rows?</h2>{lines}<p>{escape(models.READING)}</p>"
 
 
 def _tradeoff(release: Release) -> str:

@@ -135,6 +135,7 @@ class Sweep:
             "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
             "budget": self.base.budget.model_copy(update={"epsilon": point.epsilon}),
             "output": OutputSpec(seed=seed),
+            "models": (),  # trials look at tables
         }
         if point.size < len(self.workload.cliques):
             fields["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()

@@ -29,6 +29,7 @@ def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> Non
     assert [(c.question, c.detail) for c in report.checks if c.verdict != PASSED] == [
         ("Do learnt values follow?", "all values were declared"),
         ("Are the criteria decided rightly?", "no criteria were fixed"),
+        ("Does it follow how often models are right?", "no models were asked for"),
         ("Does the ledger's entry fit the plan?", "no ledger was charged"),
     ]
     assert report.verdict == SOUND

@@ -41,7 +41,7 @@ _NUMBERS = (
 def numbers(rng: random.Random, place: Path) -> Attempt:
     """Every number of a release as anything else."""
     people.write(rng, place)
-    options = ["epsilon", "delta", "certificate", "rows", "seed", "max_rows_per_person"]
+    options = ["epsilon", "delta", "certificate", "models_share", "rows", "seed", "max_rows_per_person"]
     given = {option: rng.choice(_NUMBERS) for option in rng.sample(options, rng.choice([1, 1, 2]))}
     return Attempt(people.synthesize(**given), charges=True)
 
@@ -50,7 +50,7 @@ def numbers(rng: random.Random, place: Path) -> Attempt:
 def words(rng: random.Random, place: Path) -> Attempt:
     """Every word as anything else."""
     people.write(rng, place)
-    options = ["mechanism", "relation", "person_column", "encoding", "delimiter", "quoting", "missing", "set", "population"]
+    options = ["mechanism", "relation", "person_column", "encoding", "delimiter", "quoting", "missing", "set", "population", "model"]
     odd = [text for text in values.TEXTS if "\x00" not in text] + [
         "\udcff",
         "rounds=1",

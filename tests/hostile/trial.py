@@ -48,7 +48,10 @@ SECONDS_SHARE = 1.0
 """Of the seconds that cases may take; a larger one for a slower machine."""
 LONGEST_LINE = 2000
 _ALLOWED = ("error: ", "for your eyes only: ", "assumed, for your eyes only: ", "warning, for your eyes only: ", "warning: ")
-_PROGRESS = ("round ", "note: ", "certificate: ", "ledger: entry ", "kept: ", "done", "counting ", "writing ", "measuring ")
+_PROGRESS = (
+    *("round ", "note: ", "certificate: ", "models: ", "ledger: entry ", "kept: ", "done"),
+    *("counting ", "writing ", "measuring ", "training ", "0."),
+)
 
 
 class _Hangs(BaseException):

@@ -33,10 +33,11 @@ _SCALE = 2.0**20
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A predictor and what it is called."""
+    """A predictor and what it is called. guess: of one that looks at nothing, as text."""
 
     name: str
     predictor: Predictor
+    guess: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +69,36 @@ class _Lesson:
         return self.codes[:, self.domain.position(name)]
 
 
+def names(target: Target) -> tuple[str, str]:
+    """What the models of a column are called, in the order of `trained`."""
+    return BOOSTING, LOGISTIC if target.tolerance is None else LINEAR
+
+
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
     """The best guess that looks at nothing: the most frequent class, or the number that is near enough most often. In synthetic rows."""
     counts = np.bincount(codes[:, domain.position(target.column)], minlength=target.attribute.size).astype(np.int64)
     if target.tolerance is None:
-        return _constant(target, counts, Largest(np.arange(target.attribute.size)))
+        return _constant(target, counts, Largest(np.arange(target.attribute.size)), target.attribute.cell_labels()[int(counts.argmax())])
     within = _within(target)
     near = [int(counts[(within.least <= guess) & (guess <= within.most)].sum()) for guess in within.least.tolist()]
-    return _constant(target, within.least[[int(np.argmax(near))]], within)
+    best = within.least[[int(np.argmax(near))]]
+    first, last = ends(target.attribute)
+    return _constant(target, best, within, f"{first[0] + float(best[0]) / _SCALE * _range(first, last):.4g}")
 
 
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
     """Both models of a column. codes: of the synthetic rows, shape (rows, attributes of the domain)."""
     lesson = _lesson(domain, codes[:TRAINING_ROWS], target)
-    linear = LINEAR if target.tolerance is not None else LOGISTIC
+    boosting, linear = names(target)
     if len(np.unique(lesson.answers)) < 2:  # nothing to tell apart: the guess that looks at nothing
         alone = majority(domain, codes, target).predictor
-        return Model(BOOSTING, alone), Model(linear, alone)
+        return Model(boosting, alone), Model(linear, alone)
     with threads.one_thread():
-        return Model(BOOSTING, _boosted(lesson)), Model(linear, _linear(lesson))
+        return Model(boosting, _boosted(lesson)), Model(linear, _linear(lesson))
 
 
-def _constant(target: Target, start: NDArray[np.int64], decision: Decision) -> Model:
-    return Model(MAJORITY, Predictor(target.column, Additive(start, {}), decision))
+def _constant(target: Target, start: NDArray[np.int64], decision: Decision, guess: str) -> Model:
+    return Model(MAJORITY, Predictor(target.column, Additive(start, {}), decision), guess)
 
 
 def _within(target: Target) -> Within:

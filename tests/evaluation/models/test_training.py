@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +37,14 @@ def people(rows: int = 1500, seed: int = 1) -> np.ndarray:
 
 
 PEOPLE = people()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_rounds() -> Iterator[None]:
+    """Small models do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "_ROUNDS", 10)
+        yield
 
 
 def target(column: str, tolerance: float | None = None) -> Target:

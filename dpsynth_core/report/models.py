@@ -1,0 +1,44 @@
+"""What a release says of models, as sentences: how often those that are trained on its rows are right about the people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
+from dpsynth_core.release.release import Release
+
+READING = (
+    "Each model was trained on synthetic rows alone, as anybody can train it, and then asked about every person of the private table. How "
+    "often it was right was counted with noise, on a share of the budget of its own, so that it may be published. The intervals hold with "
+    "95 % confidence, each by itself."
+)
+
+
+def sentences(release: Release) -> list[str]:
+    """One for each column. Names and values in it are hostile text."""
+    return [_sentence(column, list(of_one)) for column, of_one in groupby(release.usefulness, key=lambda one: one.column)]
+
+
+def _sentence(column: str, models: list[Usefulness]) -> str:
+    near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
+    named = "; ".join(f"{one.model} for {_interval(one.accuracy)}" for one in models)
+    better = [one.model for one in models if one.better]
+    if len(better) == len(models):
+        verdict = "Both are right more often than that."
+    elif better:
+        verdict = f"Only {better[0]} is shown to be right more often than that."
+    else:
+        verdict = "Neither is shown to be right more often than that."
+    always = f"Whoever always guesses “{models[0].guess}” is right for {_interval(models[0].majority)}."
+    return f"{column}{near}: {named} of the people. {always} {verdict}"
+
+
+def _interval(share: Share) -> str:
+    return f"{share.value:.1%} ({share.low95:.1%} to {share.high95:.1%})"
+
+
+def model_facts(release: Release) -> Iterator[tuple[str, str]]:
+    """The same as pairs of name and text, for lists of facts."""
+    for line in sentences(release):
+        yield "Models trained on these rows", line
