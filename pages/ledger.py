@@ -12,7 +12,8 @@ from dpsynth_core.web.shell import frame
 
 def main() -> None:
     here = frame.require("ledger")
-    frame.header("ledger", "What every release has cost the people in it. Entries are only ever added.", Zone.RELEASED)
+    sentence = "Privacy spent so far: what every release has cost the people in it. Entries are only ever added."
+    frame.header("ledger", sentence, Zone.RELEASED)
     names = ledger.populations()
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")

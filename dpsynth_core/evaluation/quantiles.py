@@ -18,8 +18,8 @@ from scipy.special import ndtr, ndtri, wofz
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
 _HALF_NORMAL_DEVIATION = math.sqrt(1 - 2 / math.pi)
-_FEW = 16
-"""Below so many terms the characteristic function of their sum has a long tail, and the integral over it goes further."""
+_TAIL = 1e-8
+"""What may be left out of the integral over a characteristic function. That of few terms has a long tail."""
 _STEP = 0.05
 _REACH = 12.0
 """No probability of interest lies further out than so many standard deviations."""
@@ -36,12 +36,16 @@ def absolute_sum(terms: int, confidence: float) -> float:
     """The quantile of |X_1| + ... + |X_n| for independent standard normal X: inverts the characteristic function numerically.
 
     E exp(it|X|) = w(t / sqrt 2) with the Faddeeva function w; the inversion is that of Gil-Pelaez. Absolute error below 1e-6 standard
-    deviations of the sum (one term: closed form).
+    deviations of the sum (one or two terms: closed form; the contour of two is a square, whose sides are independent normals).
     """
     if terms == 1:
         return normal((1 + confidence) / 2)
+    if terms == 2:
+        return math.sqrt(2) * normal((1 + math.sqrt(confidence)) / 2)
     deviation = math.sqrt(terms) * _HALF_NORMAL_DEVIATION
-    t = _STEP * (np.arange(math.ceil((40 if terms >= _FEW else 4000) / _STEP)) + 0.5)
+    # |w(z)| is at most about 1 / (sqrt(pi) z): beyond `reach` the integral of |w(t / deviation / sqrt 2)|^terms / t is below _TAIL
+    reach = max(40.0, math.sqrt(2 / math.pi) * deviation * (1 / (terms * _TAIL)) ** (1 / terms))
+    t = _STEP * (np.arange(math.ceil(reach / _STEP)) + 0.5)
     # the sum minus its mean, over its deviation; a power of a whole number, so that the branch of the logarithm does not matter
     characteristic = np.exp(terms * np.log(wofz(t / deviation / math.sqrt(2))) - 1j * t * (terms * HALF_NORMAL / deviation))
 

@@ -11,9 +11,12 @@ import heapq
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.foundation.errors import InputError
@@ -30,6 +33,9 @@ from dpsynth_core.vocabulary.workload import Workload
 
 CONFIDENCE = 0.95
 """Share of cells whose noise stays within the half width that is shown."""
+
+_DRAWN = np.unique(np.concatenate([np.linspace(0, 1, 41), np.geomspace(1e-4, 0.1, 19)]))
+"""False-positive rates at which an attacker's curve is drawn: dense where it rises."""
 
 TENTH = 0.1
 CERTIFICATE = "certificate"
@@ -155,8 +161,12 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
 
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
     """The best attacker's trade-off under a budget of rho: false_positive, true_positive. slack: the delta of approximate zCDP."""
-    false_positive, true_positive = accountant.tradeoff(rho, slack)
-    return public(pd.DataFrame({"false_positive": false_positive, "true_positive": true_positive}))
+    return public(pd.DataFrame({"false_positive": _DRAWN, "true_positive": _found(rho, slack, accountant)}))
+
+
+@lru_cache(maxsize=64)
+def _found(rho: float, slack: float, accountant: Accountant) -> NDArray[np.float64]:
+    return accountant.power(rho, _DRAWN, slack)
 
 
 def _quantile() -> float:

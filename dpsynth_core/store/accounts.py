@@ -75,6 +75,11 @@ class Spent:
         return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
 
 
+def times_more(left: float, rho: float) -> int:
+    """How many more releases of `rho` fit into what is left, both counted in the same way."""
+    return max(0, math.floor(left / rho)) if rho > 0 else 0
+
+
 def cap_of(db: sqlite3.Connection, population: str) -> Cap | None:
     """The cap in force, or None for a population that nobody opened."""
     caps = caps_of(db, population)

@@ -39,7 +39,7 @@ def test_every_charge_is_listed_with_what_is_left(charged: str) -> None:
     assert not app.exception
     assert [m.value for m in app.metric][:3] == ["ε 1", f"ε {ledger.spent('Invented people').remaining_epsilon:.3g}", "ε 10"]
     assert app.dataframe[0].value["number"].tolist() == [2, 1]
-    assert "2 entries is whole" in words(app)
+    assert "2 entries is complete and unaltered" in words(app)
 
 
 def test_entries_can_be_narrowed_to_a_population(charged: str) -> None:

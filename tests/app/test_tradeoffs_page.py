@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
 from dpsynth_core.store import chain, jobs, ledger, projects, sweeps, worker
 from dpsynth_core.store.database import transaction
@@ -341,3 +342,10 @@ def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
     box = app.selectbox(key=sweep_form.SHOWN)
     assert len(box.options) == 2
     assert all("4 trials on a stand-in" in option for option in box.options)
+
+
+def test_values_of_epsilon_may_have_decimal_commas_but_are_never_guessed() -> None:
+    assert sweep_draft.read_epsilons("0,1 0,5; 1, 3") == [0.1, 0.5, 1.0, 3.0]
+    assert sweep_draft.read_epsilons("0.1,0.5,2") == [0.1, 0.5, 2.0]
+    with pytest.raises(InputError, match="one number or two"):
+        sweep_draft.read_epsilons("1,5")

@@ -192,7 +192,7 @@ def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -
     expect(page.get_by_text(re.compile(r"Cancelled\. .*ε 1 .*is charged"))).to_be_visible(timeout=LONG_MS)
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Ledger")
-    expect(page.get_by_text("is whole")).to_be_visible()
+    expect(page.get_by_text("complete and unaltered")).to_be_visible()
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Results").click()
     expect(page.get_by_text("This step opens when")).to_be_visible()
 

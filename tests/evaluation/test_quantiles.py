@@ -9,6 +9,7 @@ import pytest
 from scipy.special import erf
 from scipy.stats import binom, norm
 
+from dpsynth_core.evaluation import quantiles
 from dpsynth_core.evaluation.quantiles import absolute_sum, largest_positive_parts, margin
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 
@@ -30,6 +31,14 @@ def test_one_absolute_normal_has_the_two_sided_quantile(confidence: float) -> No
 def test_two_absolute_normals_have_a_square_as_contour(confidence: float) -> None:
     # |x| + |y| <= q is a square whose sides, at 45 degrees, are q / sqrt(2) from the middle
     assert erf(absolute_sum(2, confidence) / 2) ** 2 == pytest.approx(confidence, abs=1e-8)
+
+
+@LEVELS
+@pytest.mark.parametrize("terms", [3, 4, 6, 9, 16])
+def test_a_longer_integral_gives_the_same_quantile(terms: int, confidence: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = absolute_sum.__wrapped__(terms, confidence)
+    monkeypatch.setattr(quantiles, "_TAIL", 1e-11)
+    assert short == pytest.approx(absolute_sum.__wrapped__(terms, confidence), abs=1e-6 * math.sqrt(terms))
 
 
 @LEVELS

@@ -19,7 +19,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import chain, ledger
+from dpsynth_core.store import accounts, chain, ledger
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -362,3 +362,11 @@ def test_racing_processes_never_overspend_nor_underspend() -> None:
     assert ledger.spent("people").rho == pytest.approx(37 * rho)
     assert chain.verify().ok
     assert chain.verify().head.number == 38
+
+
+def test_as_many_more_releases_fit_as_are_said_to_fit() -> None:
+    for left, rho in ((1.0, 0.3), (0.1, 0.1), (0.05, 0.1), (-1.0, 0.1), (7.0, 0.0)):
+        more = accounts.times_more(left, rho)
+        assert more >= 0
+        if rho and left > 0:
+            assert more * rho <= left < (more + 1) * rho

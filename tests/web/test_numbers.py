@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell import numbers
 
+NO_NUMBERS = ["one", "", "  ", "nan", "inf", "-inf", "0", "-1", "1,000", "1.234,5", "1,5,6", "0x10", "1e", "١.٥٬", "1 2", "1e-400"]
 
-@pytest.mark.parametrize("text", ["one", "", "  ", "nan", "inf", "-inf", "0", "-1", "1,5", "0x10", "1e", "١.٥٬", "1 2", "1e-400"])
+
+@pytest.mark.parametrize("text", NO_NUMBERS)
 def test_texts_that_are_no_positive_number_are_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:
         numbers.positive(text, "budget.epsilon", "1")
@@ -20,9 +22,19 @@ def test_texts_that_are_no_positive_number_are_refused(text: str) -> None:
     assert caught.value.remedy
 
 
-def test_a_decimal_comma_is_explained() -> None:
-    with pytest.raises(InputError, match="point"):
-        numbers.positive("1,5", "epsilon", "1")
+def test_a_decimal_comma_is_read_and_what_may_be_thousands_is_not() -> None:
+    texts = {"0,5": 0.5, "1,5": 1.5, ",25": 0.25, "0,125": 0.125, "1,5e-9": 1.5e-9, "12,25": 12.25}
+    assert {text: numbers.positive(text, "epsilon", "1") for text in texts} == texts
+    with pytest.raises(InputError, match="thousands separators"):
+        numbers.positive("1,000", "epsilon", "1")
+
+
+def test_what_an_account_has_left_is_said_in_releases() -> None:
+    assert [numbers.more(n).split(".")[0] for n in (0, 1, 2500)] == [
+        "No other release like this fits",
+        "One more release like this fits",
+        "About 2,500 more releases like this one fit",
+    ]
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300, allow_subnormal=False))

@@ -50,7 +50,7 @@ RHO_HELP = (
 
 def amount(here: Current) -> None:
     """Epsilon and delta, typed or picked, and what they mean for one person."""
-    with frame.card("How much may one person's presence show?", Zone.PUBLIC):
+    with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
         left, right = st.columns(2)
         with left:
             epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
@@ -103,9 +103,10 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
         "however much else they know and whatever they compute from the release.",
         help=f"By the accounting of a run ({shares.accountant.name}). ε and δ alone promise only: {alone}.",
     )
-    tiles = st.columns(2)
-    for place, accused, share in zip(tiles, ("1 %", "10 %"), (odds.at_1, odds.at_10), strict=True):
-        place.metric(f"Found at {accused} false alarms", f"≤ {share:.1%}", help=FOUND_HELP)
+    st.caption(
+        f"An attacker who accepts 1 wrong accusation in 100 finds at most {100 * odds.at_1:.1f} of 100 members. By guessing: 1.",
+        help=FOUND_HELP,
+    )
     for warning in conversions.check_budget(epsilon, delta):
         st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
     if document.needs_reason(here.draft):
@@ -177,11 +178,11 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
 
 def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """The share of the budget for measuring the errors of the result. rho: that share."""
-    with frame.card("How will readers know how good the rows are?", Zone.PUBLIC, CERTIFICATE_HELP):
+    with frame.card("How much budget measures the quality of the rows?", Zone.PUBLIC, CERTIFICATE_HELP):
         chosen = fields.value(CERTIFICATE, 0.0)
         options = sorted({*SHARES, chosen})
         names = {share: f"{100 * share:g} %" if share else "no certificate" for share in options}
-        fields.choice("Share of the budget for a certificate", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
+        fields.choice("Share for the quality check (certificate)", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
         if not chosen:
             st.caption(
                 ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
@@ -197,7 +198,7 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         else:
             margins = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
             worst = f"± {numbers.count(largest)} people"
-        st.caption(f"It will tell how many people are in a wrong cell: {margins}; and how far the worst single share is off: {worst}.")
+        st.caption(f"It will tell how many people are counted in a wrong cell: {margins}; and how far off the worst count is: {worst}.")
 
 
 def learning(here: Current) -> None:
@@ -243,12 +244,10 @@ def account(here: Current, shares: Shares) -> InputError | None:
         before.metric("Spent so far", f"ε {spent.epsilon:.2f}", help=f"In {spent.releases} release(s), at δ = {numbers.short(cap_delta)}.")
         now.metric("This release", f"ε {counted.epsilon_from(rho, cap_delta):.2f}", help="At the δ of the limit.")
         remains = counted.epsilon_from(left_over, cap_delta) if left_over > 0 else 0.0
-        why = f"Of the limit ε {numbers.short(cap_epsilon)}. Losses add up in ρ, which grows faster than ε: half of ε is a quarter of ρ."
+        why = f"Of the limit ε {numbers.short(cap_epsilon)}."
         after.metric("Left afterwards", "?" if error else f"ε {remains:.2f}", help=why)
-        st.caption(
-            f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}. "
-            f"Losses add up in ρ, not in ε: in ρ this release is {rho / cap_rho:.1%} of the limit."
-        )
+        more = accounts.times_more(left_over, rho) if error is None else 0
+        st.caption(f"Population {code(name)}: limit ε {numbers.short(cap_epsilon)}, δ {numbers.short(cap_delta)}. {numbers.more(more)}")
         if error is None and left_over < 0:
             error = InputError("budget", "it is more than the account allows", "lower ε, or raise the limit on the Ledger page")
         if error is not None:

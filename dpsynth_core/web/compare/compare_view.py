@@ -164,9 +164,10 @@ def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bo
             help = f"{LARGEST.title}, of all people." if largest else f"{MEAN.title}, over the tables that all runs have."
             st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(error) else percent(error), help=help)
             if one.tables > 1:
-                st.caption(f"Lowest in {one.best:,} of {one.tables:,} tables" + ("." if exact else f", beyond doubt in {one.surely:,}."))
+                clearly = "." if exact else f"; clearly so in {one.surely:,}."
+                st.caption(f"More accurate in {one.best:,} of {one.tables:,} tables{clearly}")
             elif one.surely:
-                st.caption("Lowest, beyond doubt.")
+                st.caption("Clearly more accurate.")
 
 
 def _list(both: Zoned[pd.DataFrame]) -> None:

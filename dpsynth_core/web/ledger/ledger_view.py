@@ -29,8 +29,8 @@ def whole() -> None:
     verdict = chain.verify()
     if verdict.ok:
         st.success(
-            f"The chain of {verdict.head.number:,} entries is whole. Its head is `{verdict.head.hash[:16]}`; note it elsewhere, to prove it"
-            " later.",
+            f"The record of {verdict.head.number:,} entries is complete and unaltered. Keep this code elsewhere to prove it later:"
+            f" `{verdict.head.hash[:16]}`.",
             icon=":material/link:",
         )
     else:
@@ -48,11 +48,14 @@ def whole() -> None:
 
 def account_of(owner: str, account: Spent) -> None:
     st.markdown(f"#### {literal(account.population)}")
-    st.progress(account.share, f"{account.share:.0%} of the cap is used (in ρ of {account.accountant.name}, where losses add up)")
+    average = accounts.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
+    fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
+    st.progress(account.share, f"{account.share:.0%} of the limit is used{fitting}")
     places = st.columns(4)
-    places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=f"All releases together, at δ {numbers.short(account.cap_delta)}.")
+    together = f"All releases together, at δ {numbers.short(account.cap_delta)}. Losses add up more slowly than ε does."
+    places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=together)
     places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="Of one more release that takes all that is left.")
-    places[2].metric("Cap", f"ε {numbers.short(account.cap_epsilon)}", help=f"At δ {numbers.short(account.cap_delta)}.")
+    places[2].metric("Limit", f"ε {numbers.short(account.cap_epsilon)}", help=f"At δ {numbers.short(account.cap_delta)}.")
     places[3].metric("Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late.")
     if account.unit is not None:
         st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")

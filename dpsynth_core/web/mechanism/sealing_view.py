@@ -17,12 +17,12 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.sources.locations import located
-from dpsynth_core.store import fingerprints, ledger, looks, runs
+from dpsynth_core.store import accounts, fingerprints, ledger, looks, runs
 from dpsynth_core.store.accounts import Spent
 from dpsynth_core.web.data import check_view
 from dpsynth_core.web.mechanism import choice_view, plan_view, recommendation_view
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import document, frame, refusals
+from dpsynth_core.web.shell import document, frame, numbers, refusals
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
@@ -117,7 +117,8 @@ def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -
     now, cost, rest = st.columns(3)
     now.metric("Left now", f"ε {account.remaining_epsilon:.3g}")
     cost.metric("This run", f"ε {short(spec.budget.epsilon)}")
-    rest.metric("Left after it", f"ε {after:.3g}", help="Losses add up in ρ, which is why the three numbers do not simply subtract.")
+    rest.metric("Left after it", f"ε {after:.3g}")
+    st.caption(numbers.more(accounts.times_more(left, plan.shares.rho)))
     st.markdown(
         f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
         f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"

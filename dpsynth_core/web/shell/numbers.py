@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 
 from dpsynth_core.foundation.errors import InputError
 
+_COMMA = re.compile(r"(?!0*[1-9]\d*,\d{3}$)\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+"""A decimal comma. Digits before it and three after it may be thousands, unless the number begins with 0."""
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def positive(text: str, field: str, example: str) -> float:
-    """A finite number above 0. Raises InputError for anything else: words, nan, infinity, 0, a decimal comma."""
+    """A finite number above 0, with a decimal point or a decimal comma. Raises InputError for anything else: words, nan, infinity, 0, and
+    texts such as 1,000 and 1.234,5, which mean different numbers to different people."""
     entered = text.strip()[:40]
     try:
-        number = float(entered)
+        number = float(entered if _COMMA.fullmatch(entered) is None else entered.replace(",", "."))
     except ValueError:
-        remedy = f"write the decimal sign as a point, such as {example}" if "," in entered else f"write a number such as {example}"
+        remedy = f"write it without thousands separators, such as {example}" if "," in entered else f"write a number such as {example}"
         raise InputError(field, f"“{entered}” is not a number" if entered else "it is empty", remedy) from None
     if not math.isfinite(number):
         raise InputError(field, f"“{entered}” is not a finite number", f"write a number such as {example}")
@@ -28,9 +32,8 @@ def whole(text: str, field: str, low: int, high: int) -> int:
     """A whole number in low..high. Raises InputError for anything else."""
     entered = text.strip()[:40]
     if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
-        raise InputError(
-            field, f"“{entered}” is not a whole number from {low} to {high:,}" if entered else "it is empty", f"write one such as {low}"
-        )
+        remedy = "write digits only, such as 3000" if low <= 3000 <= high else f"write one such as {low}"
+        raise InputError(field, f"“{entered}” is not a whole number from {low} to {high:,}" if entered else "it is empty", remedy)
     return int(entered)
 
 
@@ -39,6 +42,13 @@ def short(number: float) -> str:
     text = f"{number:.6g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text
+
+
+def more(releases: int) -> str:
+    """What an account has left after a release, in a line: why the amounts do not subtract."""
+    one = "One more release like this fits." if releases else "No other release like this fits."
+    many = f"About {releases:,} more releases like this one fit." if releases > 1 else one
+    return f"{many} Losses add up more slowly than ε does, so the amounts do not simply subtract."
 
 
 def count(number: float) -> str:

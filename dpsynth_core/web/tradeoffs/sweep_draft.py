@@ -116,12 +116,21 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
 
 
 def read_epsilons(text: str) -> list[float]:
-    """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError."""
-    words = text.replace(";", " ").replace(",", " ").split()
+    """Several values of epsilon, separated by spaces, semicolons or commas. Raises InputError, also for 1,5: one number or two?"""
+    words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word)]
     epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
     if not 1 <= len(epsilons) <= MAX_EPSILONS:
         raise InputError("values of ε", f"{len(epsilons)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
     return epsilons
+
+
+def _parted(word: str) -> list[str]:
+    """A word without spaces as the numbers that it may hold; 0,5 is one, with a decimal comma."""
+    if word.startswith("0,") or "," not in word:
+        return [word]
+    if word.count(",") == 1 and "." not in word:
+        raise InputError("values of ε", f"“{word[:40]}” may be one number or two", "separate values by spaces, such as 0.5 1.5")
+    return [part for part in word.split(",") if part]
 
 
 def read_rows(text: str) -> int:
