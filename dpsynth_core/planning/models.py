@@ -51,12 +51,16 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return edges[:-1], last
 
 
-def check(models: Sequence[ModelSpec], mechanism: Mechanism, counts_alone: bool) -> None:
-    """That there will be rows to train on, and records to ask. counts_alone: whether counts are all that comes out of the table, as of a
-    database. Raises InputError before anything is charged."""
+def check_rows(models: Sequence[ModelSpec], mechanism: Mechanism) -> None:
+    """That there will be rows to train on. Raises InputError."""
     if models and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
         raise InputError("models", problem, "leave them out, or choose a mechanism that makes rows")
+
+
+def check_records(models: Sequence[ModelSpec], counts_alone: bool) -> None:
+    """That there are records to ask. counts_alone: whether counts are all that comes out of the table, as of a database. Raises InputError
+    before anything is charged."""
     if models and counts_alone:
         problem = "a database counts cells, and cannot be asked whether a model is right about a record"
         raise InputError("models", problem, "leave them out, or export the table to a file")

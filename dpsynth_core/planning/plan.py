@@ -177,7 +177,8 @@ class Plan:
         domain = Domain.from_json(spec.domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        models.check(spec.models, mechanism, spec.data.counts_alone)
+        models.check_rows(spec.models, mechanism)
+        models.check_records(spec.models, spec.data.counts_alone)
         models.targets(domain, spec.models)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria, spec.models)
         if spec.output.rows is not None and not mechanism.card.makes_rows:

@@ -37,6 +37,8 @@ def planning(here: Current) -> None:
         plan = document.plan(here.draft, here.name, looks.of(here.owner, here.project))
     except InputError as error:
         frame.refused(error)
+        if error.field == "models":  # another mechanism would mend it
+            choice_view.card(here, recommendation_view.forecasts(here.draft))
         plan_view.parameters(mechanism)
         return
     spec, shares = plan.spec, plan.shares

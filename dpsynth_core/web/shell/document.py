@@ -1,7 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
 Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, workload, budget,
-mechanism, output),
+models, mechanism, output),
 each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
@@ -32,13 +32,14 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.division import Portion
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning import models as predicted
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.proposals import Cost, Proposal
-from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, Spec
+from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, ModelSpec, Spec
 from dpsynth_core.privacy import conversions
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources.registry import KINDS
@@ -155,14 +156,24 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
     unknown = domain(draft).unknown if draft.get("domain") else ()
-    return budgeted(mechanism(draft), budget(draft), unknown)
+    return budgeted(mechanism(draft), budget(draft), unknown, models=models(draft))
+
+
+def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
+    """What models are to predict."""
+    return tuple(ModelSpec(**one) for one in draft.get("models", ()))
+
+
+def counts_alone(draft: Mapping[str, Any]) -> bool:
+    """Whether counts are all that comes out of the table, as of a database."""
+    return KINDS[draft.get("data", _LATER)["kind"]].counts_alone
 
 
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
     """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
     used."""
     stated = budget(draft)
-    return plans.portions(unknown, unit(draft), budgeted(mechanism(draft), stated, unknown), stated)
+    return plans.portions(unknown, unit(draft), budgeted(mechanism(draft), stated, unknown, models=models(draft)), stated)
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
@@ -214,7 +225,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
 def _check_domain(draft: Mapping[str, Any]) -> None:
     table_columns, stated = set(columns(draft)), domain(draft)
     plans.check_person(stated, draft["unit"]["person_column"])
-    if KINDS[draft.get("data", _LATER)["kind"]].counts_alone:
+    if counts_alone(draft):
         plans.check_known(stated)
     for name in stated.names:
         if name not in table_columns:
@@ -230,6 +241,9 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
     if needs_reason(draft):
         weakness.check(budget(draft))
     shares(draft)
+    if asked := models(draft):
+        predicted.check_records(asked, counts_alone(draft))
+        predicted.targets(domain(draft), asked)
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:

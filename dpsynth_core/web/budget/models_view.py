@@ -1,0 +1,115 @@
+"""Columns to predict, on the Budget page: which, how near a number has to be, the share of the budget, and how precise it will be."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import models, precision
+from dpsynth_core.planning.spec import DEFAULT_MODELS, MAX_MODELS
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.web.shell import document, fields, frame, numbers
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal, names, one_line
+
+SHARE = "budget.models"
+SHARES = (0.01, 0.02, 0.05, 0.1)
+HELP = (
+    "When the rows are final, two models of each column are trained on them, as any reader can: gradient boosting and a logistic or linear "
+    "regression. How often each is right about the people of the private table is counted once, with noise, and published."
+)
+NEAR_HELP = "A guess counts as right if no value of the person's bin is further from it than this. Empty: a tenth of the column's range."
+
+
+def card(here: Current, unit: Unit) -> None:
+    """Which columns models are to predict, and what that costs."""
+    with frame.card("Columns to predict", Zone.PUBLIC, HELP):
+        if document.counts_alone(here.draft):
+            st.caption(":material/info: Not for tables in databases: they count cells, and cannot be asked whether a model is right.")
+            if here.draft.get("models"):
+                st.button("Remove the columns to predict", on_click=_choose, args=(here, []))
+            return
+        domain = document.domain(here.draft)
+        chosen = [one["column"] for one in here.draft.get("models", [])]
+        offered = list(dict.fromkeys([*models.predictable(domain), *chosen]))
+        key = f"{here.project}:models"
+        if st.session_state.get(key) != chosen:
+            st.session_state[key] = chosen
+        st.multiselect(
+            "Models should predict",
+            offered,
+            format_func=one_line,
+            key=key,
+            max_selections=MAX_MODELS,
+            placeholder="no column",
+            help=HELP,
+            on_change=lambda: _choose(here, st.session_state[key]),
+        )
+        _propose(here, chosen, offered)
+        if not chosen:
+            st.caption("Readers will not know what a model is worth that is trained on these rows.")
+            return
+        try:
+            targets = models.targets(domain, document.models(here.draft))
+        except InputError as error:
+            fields.problem(error)
+            return
+        for target in targets:
+            if target.tolerance is not None:
+                _tolerance(here, target.column, target.tolerance)
+        _price(here, unit, len(targets))
+
+
+def _choose(here: Current, columns: list[str]) -> None:
+    """Keep what was said of the columns that stay."""
+    before = {one["column"]: one for one in here.draft.get("models", [])}
+    fields.store("models", [before.get(column, {"column": column}) for column in columns])
+
+
+def _propose(here: Current, chosen: list[str], offered: list[str]) -> None:
+    """The column that the workload is about, with one click."""
+    target = here.draft.get("workload", {}).get("column")
+    if target in offered and target not in chosen:
+        add = partial(_choose, here, [*chosen, target])
+        st.button(f"Predict {literal(target, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
+
+
+def _tolerance(here: Current, column: str, usual: float) -> None:
+    """How near a guess of a number has to be."""
+    stated = next(one.get("tolerance") for one in here.draft["models"] if one["column"] == column)
+    key = f"{here.project}:near:{column}"
+    if st.session_state.get(key) != stated:
+        st.session_state[key] = stated
+
+    def changed() -> None:
+        entered = st.session_state[key]
+        fields.store("models", [_nearer(one, entered) if one["column"] == column else one for one in here.draft["models"]])
+
+    label = f"{literal(column, 40)}: right within ±"
+    st.number_input(
+        label, min_value=1e-9, value=None, format="%g", key=key, placeholder=numbers.short(usual), help=NEAR_HELP, on_change=changed
+    )
+
+
+def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
+    return {"column": model["column"]} | ({} if tolerance is None else {"tolerance": tolerance})
+
+
+def _price(here: Current, unit: Unit, columns: int) -> None:
+    """The share of the budget, and how precisely it will be known how often models are right."""
+    chosen = fields.value(SHARE, DEFAULT_MODELS)
+    options = sorted({*SHARES, chosen})
+    shown = {share: f"{100 * share:g} %" for share in options}
+    fields.choice("Share of the budget for models", SHARE, options, shown, kind="segmented", default=DEFAULT_MODELS)
+    try:
+        rho = document.shares(here.draft).models
+    except InputError:
+        return  # the budget's own fields say what is wrong
+    margin, people = precision.models_margin(rho, unit, columns), document.people(here.draft)
+    known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
+    of = names([one["column"] for one in here.draft["models"]])
+    st.caption(f"It will be known to {known} how often models of {of} are right, with 95 % confidence for each.")

@@ -1,0 +1,77 @@
+"""Columns to predict: chosen on the Budget page, priced there, refused where they cannot be, and shown on Results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.evaluation.models import training
+from dpsynth_core.web.shell import document
+from tests.app.demo_project import draft, finished_run, open_page, project, words
+from tests.app.test_preparation_pages import can_continue, field, stages, stored
+
+AGE = {"column": "age", "tolerance": 5.0}
+
+
+def near(app: AppTest) -> Any:
+    return next(one for one in app.number_input if "right within" in one.label)
+
+
+def test_columns_are_chosen_priced_and_part_of_the_plan() -> None:
+    one = project(workload={"kind": "target", "column": "health", "k": 2})
+    app = open_page("budget", one)
+    before = stages(app)
+    app.button(key="predict_target").click().run()
+    assert stored()["models"] == [{"column": "health"}]
+    assert stages(app) == pytest.approx({**before, "single columns": 0.93, "models": 0.02})
+    assert "how often models of" in words(app)
+    assert "% of the people" in words(app)
+    field(app, "multiselect", "Models should predict").set_value(["health", "age"]).run()
+    near(app).set_value(5.0).run()
+    field(app, "button_group", "Share of the budget for models").set_value(0.1).run()
+    assert not app.exception
+    spec = document.spec(stored(), "Trial")
+    assert [(model.column, model.tolerance) for model in spec.models] == [("health", None), ("age", 5.0)]
+    assert spec.budget.models == 0.1
+    field(app, "multiselect", "Models should predict").set_value([]).run()
+    assert document.spec(stored(), "Trial").digest() == document.spec(draft(workload=spec.workload), "Trial").digest()
+
+
+@pytest.mark.parametrize(
+    ("models", "words_of"),
+    [([{"column": "gone"}], "no column"), ([{"column": "sex", "tolerance": 1.0}], "is no number"), ([{"column": "sex"}], "people")],
+    ids=["a column that was dropped", "a tolerance of what is no number", "nothing wrong"],
+)
+def test_what_cannot_be_predicted_stops_continue_and_can_be_taken_away(models: list[dict[str, Any]], words_of: str) -> None:
+    app = open_page("budget", project(models=models))
+    assert not app.exception
+    assert can_continue(app, "budget") == (models == [{"column": "sex"}])
+    assert words_of in words(app)
+    field(app, "multiselect", "Models should predict").set_value([]).run()
+    assert can_continue(app, "budget")
+
+
+def test_a_mechanism_without_rows_is_refused_and_another_can_be_chosen() -> None:
+    app = open_page("mechanism", project(models=[{"column": "sex"}], mechanism={"name": "gaussian", "settings": {}}))
+    assert not app.exception
+    assert "makes no rows" in words(app) + app.error[0].value
+    without = open_page("mechanism", project(mechanism={"name": "gaussian", "settings": {}}))
+    assert {button.label for button in without.button} - {button.label for button in app.button} == {"Seal the plan and run it…"}
+
+
+def test_results_show_what_models_are_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "_ROUNDS", 10)
+    hostile = "**bold** :smile: $x$"
+    domain = draft()["domain"]
+    domain["attributes"][1]["categories"] = ["female", hostile]
+    place = project(models=[{"column": "sex"}, AGE], domain=domain, data={"kind": "standin", "standin": {"rows": 400}, "path": ""})
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    assert not app.exception
+    text = words(app)
+    assert "What is a model worth" in text
+    assert hostile not in text
+    labels = [metric.label for metric in app.metric]
+    assert {"gradient boosting", "logistic regression", "linear regression"} <= {label.replace("\\", "") for label in labels}
