@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle import unpack
 from dpsynth_core.cli import release_commands
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.foundation import interrupts
@@ -32,6 +32,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.store import chain, ledger
 from dpsynth_core.vocabulary.domain import ORIGINS, Domain, parse_domain
 from dpsynth_core.vocabulary.workload import all_kway, target
+from tests.bundle import pack
 from tests.patience import SECONDS
 
 Run = Callable[..., int]
@@ -735,5 +736,9 @@ def test_rows_come_in_the_formats_that_are_asked_for_with_their_labels(capsys: p
         assert {"f", "m"} <= set(codebook["written_as"])
         assert b"Sex at &lt;birth&gt;" in bundle.read("report.html")
         assert b"Sex at" in bundle.read("DATA_CARD.md")
+    assert synthesize("--rows", "1048576", "--format", "csv,xlsx", "--population", "people") == 2
+    refused = capsys.readouterr().err
+    assert "--format: files for Excel are made of at most 1,048,575 rows, and 1,048,576 are asked for; use csv, parquet" in refused
+    assert ledger.populations() == ()
     assert synthesize("--format", "docx") == 2
     assert "--format: 'docx' is not a known format of rows" in capsys.readouterr().err

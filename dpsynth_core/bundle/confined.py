@@ -1,6 +1,7 @@
 """Check and repeat bundles in processes of their own with limited memory and time, so that a hostile one can do no harm.
 
-Each process answers on its stdout, one JSON text per line: the steps of a run, and at last its outcome; then the rows, if there are some.
+Each process answers on its stdout, one JSON text per line: the steps of a run, then the rows part by part, if there are some, and at last
+its outcome.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
+from dpsynth_core.bundle.pack import checked_name
 from dpsynth_core.bundle.verify import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.release.release import Progress
 
 VERIFY, REPLAY, REPRODUCE = "verify", "replay", "reproduce"
@@ -45,12 +48,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Repeated:
-    """What `reproduce` came to. csv, parquet: the rows, empty where there are none; the others as in `reproduce.Reproduction`."""
+    """What `reproduce` came to. rows: whether files of them were written; the others as in `reproduce.Reproduction`."""
 
     different: tuple[str, ...]
     versions: tuple[str, ...]
-    csv: bytes
-    parquet: bytes
+    rows: bool
 
 
 class _TooMuch(Exception):
@@ -77,15 +79,25 @@ def verified(bundle: Path | bytes, limits: Limits = USUAL, public: Path | None =
 
 
 def reproduced(
-    bundle: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
+    bundle: Path, folder: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
 ) -> Repeated:
-    """`reproduce.reproduce` within the limits. Raises InputError and OracleError as it does, CapacityError beyond the limits."""
-    rows: list[bytes] = []
+    """`reproduce.reproduce` within the limits; the files of its rows appear in the folder when it has come to its end.
+
+    Raises InputError and OracleError as it does, CapacityError beyond the limits.
+    """
+    streams: dict[str, BinaryIO] = {}
     try:
-        made = _answer(REPRODUCE, bundle, limits, public, on_event, rows)
+        with ExitStack() as files:
+
+            def part(name: str, content: bytes) -> None:
+                if name not in streams:
+                    streams[name] = files.enter_context(private_file(folder / checked_name(name)))
+                streams[name].write(content)
+
+            made = _answer(REPRODUCE, bundle, limits, public, on_event, part)
     except _TooMuch:
         raise _beyond("running its mechanism again", limits) from None
-    return Repeated(tuple(made["different"]), tuple(made["versions"]), *rows)
+    return Repeated(tuple(made["different"]), tuple(made["versions"]), bool(streams))
 
 
 def _answer(
@@ -94,10 +106,12 @@ def _answer(
     limits: Limits,
     public: Path | None = None,
     on_event: Callable[[Progress], None] = lambda _: None,
-    rows: list[bytes] | None = None,
+    on_part: Callable[[str, bytes], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """What a process says at last. rows: where what follows is put. Raises InputError where it refuses, OracleError where a search for
-    records failed, and _TooMuch."""
+    """What a process says at last. on_part: takes the parts of files, with their names.
+
+    Raises InputError where it refuses, OracleError where a search for records failed, and _TooMuch.
+    """
     content = bundle if isinstance(bundle, bytes) else b""
     place = "" if isinstance(bundle, bytes) else str(bundle.absolute())
     task = Task(kind, place, len(content), "" if public is None else str(public.absolute()), limits)
@@ -107,12 +121,14 @@ def _answer(
             if "step" in answer:
                 on_event(Progress.from_json(answer["step"]))
                 continue
+            if "part" in answer:
+                name, size = answer["part"]
+                on_part(name, output.read(size))
+                continue
             if "unsolved" in answer:
                 raise OracleError(*answer["unsolved"])
             if "refused" in answer:
                 raise InputError(*answer["refused"])
-            if rows is not None:
-                rows.extend(output.read(size) for size in answer["sizes"])
             return answer
     raise _TooMuch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import TOO_MUCH
+from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.foundation.errors import InputError, OracleError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Progress
@@ -46,19 +48,45 @@ def _work(task: Task, bundle: Bundle, out: BinaryIO) -> None:
     elif task.kind == REPLAY:
         _say(out, {"check": asdict(replayed(bundle, public))})
     else:
-        _reproduce(bundle, public, out)
+        _reproduce(bundle, public, out, task.limits.megabytes * 2**20)
 
 
-def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO) -> None:
+def _reproduce(bundle: Bundle, public: Path | None, out: BinaryIO, most: int) -> None:
+    """most: bytes of rows that may be written. Raises MemoryError beyond that, as beyond the memory."""
+
     def step(progress: Progress) -> None:
         _say(out, {"step": progress.to_json()})
 
     again = reproduce(bundle, step, public)
-    values, formats = again.made.values, (releases.write_csv, releases.write_parquet)
-    rows = [b"" if values is None else releases.content_of(values, write) for write in formats]
-    _say(out, {"different": again.different, "versions": again.versions, "sizes": [len(part) for part in rows]})
-    out.writelines(rows)
-    out.flush()
+    parts = _Parts(out, most)
+    for name, write in releases.row_writers(again.made).items():
+        parts.name = name
+        stream = io.BufferedWriter(parts, PART_BYTES)
+        write(stream)
+        stream.flush()
+        stream.detach()
+    _say(out, {"different": again.different, "versions": again.versions})
+
+
+class _Parts(io.RawIOBase):
+    """Passes on the parts of files, each after a line that says of which and how long it is."""
+
+    name = ""
+
+    def __init__(self, out: BinaryIO, most: int) -> None:
+        self._out, self._left = out, most
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        size = memoryview(part).nbytes
+        self._left -= size
+        if self._left < 0:
+            raise MemoryError
+        _say(self._out, {"part": [self.name, size]})
+        self._out.write(part)
+        return size
 
 
 def _say(out: BinaryIO, answer_text: Mapping[str, Any]) -> None:

@@ -5,17 +5,19 @@ Everything goes through the gate of `zones`: a curator-only value anywhere, in t
 
 from __future__ import annotations
 
-import io
 import json
 import re
+import shutil
 import zipfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
-from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from dpsynth_core import report
 from dpsynth_core.foundation import build
+from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
 from dpsynth_core.release import document as releases
@@ -49,40 +51,48 @@ if __name__ == "__main__":
 '''
 
 
-def pack(release: Release, further: Mapping[str, Zoned[bytes]] | None = None) -> bytes:
-    """The bundle as a ZIP. further: more parts, by file name. Raises ZoneError for anything curator-only, before anything is packed."""
-    return zipped(contents(release, further))
+def pack(release: Release, stream: BinaryIO, folder: Path, further: Mapping[str, Zoned[bytes]] | None = None) -> None:
+    """Write the bundle as a ZIP, part by part. further: more parts, by file name. Raises ZoneError for anything curator-only, before
+    anything is written.
 
-
-def contents(release: Release, further: Mapping[str, Zoned[bytes]] | None = None) -> dict[str, bytes]:
-    """The files of the bundle by name, the manifest last."""
+    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes.
+    """
     _refuse_curator_only(release, "the release")
-    parts = {name: released(content) for name, content in releases.files(release).items()} | report.parts(release)
+    with ExitStack() as asides:
+        rows = {name: asides.enter_context(written_aside(write, folder)) for name, write in releases.row_writers(release).items()}
+        parts = contents(release, {name: content.digest for name, content in rows.items()}, further)
+        zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
+
+
+def contents(release: Release, rows: Mapping[str, Digest], further: Mapping[str, Zoned[bytes]] | None = None) -> dict[str, bytes]:
+    """The files of the bundle by name, without those of the rows. rows: what those are. The manifest comes last."""
+    _refuse_curator_only(release, "the release")
+    parts = {releases.DOCUMENT: released(releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
     for name, part in (further or {}).items():
-        if name in parts or name in (CARD, MANIFEST):
+        if name in parts or name in rows or name in (CARD, MANIFEST):
             raise ValueError(f"{name} is written by the release itself")
         parts[checked_name(name)] = part
     files = {name: publishable(part, name) for name, part in parts.items()}
-    files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, files), report.quality_of(release)), CARD)
-    return files | {MANIFEST: manifest(files)}
+    files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
+    return files | {MANIFEST: manifest({**rows, **{name: held(content).digest for name, content in files.items()}})}
 
 
-def manifest(files: Mapping[str, bytes]) -> bytes:
+def manifest(files: Mapping[str, Digest]) -> bytes:
     """SHA-256 and size of every file."""
-    listed = {name: {"sha256": sha256(content).hexdigest(), "bytes": len(content)} for name, content in sorted(files.items())}
+    listed = {name: {"sha256": digest.sha256, "bytes": digest.size} for name, digest in sorted(files.items())}
     return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """A ZIP of the files, the report first, with fixed dates and permissions."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
+    """Write a ZIP of the files, the report first, with fixed dates and permissions; in the form for large files where one needs it."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files, key=lambda name: (name != report.REPORT, "/" in name, name)):
             info = zipfile.ZipInfo(name, _EPOCH)
             info.create_system, info.compress_type, info.external_attr = 3, zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(info, files[name])
-    return out.getvalue()
+            info.file_size = files[name].digest.size
+            with files[name].open() as source, archive.open(info, "w") as target:
+                shutil.copyfileobj(source, target, PART_BYTES)
 
 
 def checked_name(name: str) -> str:

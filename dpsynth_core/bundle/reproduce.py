@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.foundation.content import digest_written
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning.plan import Plan
@@ -104,7 +105,7 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 def _different(bundle: Bundle, made: Release) -> list[str]:
     ours = json.loads(releases.document(made))
     parts = [name for name in ours.keys() | bundle.document.keys() if ours.get(name) != bundle.document.get(name)]
-    rows = b"" if made.values is None else releases.content_of(made.values, releases.write_csv)
-    if rows != bundle.files.get(releases.ROWS_CSV, b""):
+    write, published = releases.row_writers(made).get(releases.ROWS_CSV), bundle.files.get(releases.ROWS_CSV)
+    if (None if write is None else digest_written(write)) != (None if published is None else published.digest):
         parts.append(ROWS)
     return sorted(set(parts))

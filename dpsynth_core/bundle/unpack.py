@@ -1,4 +1,7 @@
-"""Read a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read."""
+"""Read a bundle that may come from anyone: nothing is written to disk, nothing is run, and sizes are limited before anything is read.
+
+Every file is read once to its end, part by part, for its hash; from then on it is opened where it is. So rows may be many.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,22 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle.pack import checked_name
+from dpsynth_core.foundation.content import Content, digest_of, stored
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 
 MAX_FILES = 50_000
-MAX_BYTES = 2**31
+MAX_BYTES = 2**36
 """Of all files together, unpacked."""
+MAX_HELD_BYTES = 2**31
+"""Of one file besides the rows: it is read into memory."""
 MAX_JSON_BYTES = 100 * 2**20
 """Of one file of JSON: read, it takes many times that."""
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
@@ -32,9 +38,9 @@ _FIELD = "bundle"
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """files: content by name. document: release.json. sha256: of the ZIP, "" where it was a folder."""
+    """files: by name. document: release.json. sha256: of the ZIP, "" where it was a folder."""
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, Content]
     document: Mapping[str, Any]
     sha256: str
 
@@ -49,25 +55,39 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
         size = place.stat().st_size
         if size > limit:
             raise _too_large(limit)
-        content = place.read_bytes() if size else b""  # some files of the system are called empty, and are waited for in vain
+        return _from_zip(place if size else io.BytesIO(), limit)  # some files of the system are called empty, and are waited for in vain
     except InputError:
         raise
     except (OSError, ValueError):
         raise InputError(_FIELD, f"the file {str(place)!r} cannot be read", "check its path and permissions") from None
-    return read_bytes(content, limit)
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
     """The same for a ZIP in memory."""
+    return _from_zip(io.BytesIO(content), limit)
+
+
+def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
+    """The archive stays open for as long as the bundle is there."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_entries(archive.infolist(), limit)
-            files = {info.filename: archive.read(info) for info in archive.infolist()}
-    except InputError:
+        archive = zipfile.ZipFile(place)
+        _check_entries(archive.infolist(), limit)
+        files = {info.filename: _member(archive, info) for info in archive.infolist()}
+        whole = cast(BinaryIO, archive.fp)
+        whole.seek(0)
+        digest = digest_of(whole).sha256
+    except (InputError, PermissionError):
         raise
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error):
         raise InputError(_FIELD, "it is not a whole ZIP file", "download it again, and do not repack it") from None
-    return _bundle(files, sha256(content).hexdigest())
+    return _bundle(files, digest)
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Content:
+    """No more is read of it than the archive states, and what is damaged is an error here and now."""
+    opened = cast("partial[BinaryIO]", partial(archive.open, info))
+    with opened() as stream:
+        return Content(digest_of(stream), opened)
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
@@ -90,10 +110,12 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
 def _check_size(name: str, size: int) -> None:
     if name.endswith(".json") and size > MAX_JSON_BYTES:
         raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_JSON_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
+    if name not in (releases.ROWS_CSV, releases.ROWS_PARQUET) and size > MAX_HELD_BYTES:
+        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_HELD_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
 
 
-def _from_folder(place: Path, limit: int) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
+def _from_folder(place: Path, limit: int) -> dict[str, Content]:
+    files: dict[str, Content] = {}
     if not (place / releases.DOCUMENT).is_file():
         return files  # no bundle, however much there is in it
     left = limit
@@ -103,7 +125,7 @@ def _from_folder(place: Path, limit: int) -> dict[str, bytes]:
         left -= size
         if len(files) >= MAX_FILES or left < 0:
             raise _too_large(limit)
-        files[name] = path.read_bytes()
+        files[name] = stored(path)
     return dict(sorted(files.items()))
 
 
@@ -133,11 +155,11 @@ def plan_of(bundle: Bundle) -> Plan:
     return plan
 
 
-def _bundle(files: Mapping[str, bytes], digest: str) -> Bundle:
+def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
     if releases.DOCUMENT not in files:
         raise InputError(_FIELD, f"it holds no {releases.DOCUMENT}", "give the release.zip that was published")
     try:
-        document = json.loads(files[releases.DOCUMENT])
+        document = json.loads(files[releases.DOCUMENT].read())
     except (ValueError, RecursionError):
         raise InputError(_FIELD, f"its {releases.DOCUMENT} is not JSON", "download it again") from None
     if not isinstance(document, dict) or document.get("format") != releases.FORMAT:

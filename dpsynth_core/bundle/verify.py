@@ -7,7 +7,6 @@ What takes a mechanism to compute is left open here; `replay` runs it again, and
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +40,7 @@ from dpsynth_core.evaluation.models import training, usefulness
 from dpsynth_core.evaluation.models.usefulness import Trained
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.arrow_times import holds_times
+from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.weights import public_check
@@ -210,7 +209,7 @@ class CsvRows:
     """synthetic.csv, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
 
     domain: Domain
-    content: bytes
+    content: Content
 
     @cached_property
     def num_rows(self) -> int:
@@ -231,7 +230,7 @@ class CsvRows:
         kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.domain.columns}
         options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
         places, lines = pcsv.ReadOptions(block_size=_BLOCK_BYTES), pcsv.ParseOptions(newlines_in_values=True)
-        with pcsv.open_csv(io.BytesIO(self.content), places, lines, options) as reader:
+        with self.content.open() as stream, pcsv.open_csv(stream, places, lines, options) as reader:
             empty = True
             for batch in reader:
                 empty = False
@@ -268,8 +267,8 @@ class _Opened:
         return None if content is None else CsvRows(self.release.domain, content)
 
     @cached_property
-    def codes(self) -> NDArray[np.int32] | None:
-        """The rows as cells of the domain."""
+    def codes(self) -> NDArray[np.integer] | None:
+        """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
         return None if self.rows is None else np.concatenate([_codes(self.release.domain, batch) for batch in self.rows.batches()])
 
     @cached_property
@@ -307,21 +306,22 @@ class _Opened:
         return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
 
 
-def _codes(domain: Domain, batch: pa.Table) -> NDArray[np.int32]:
+def _codes(domain: Domain, batch: pa.Table) -> NDArray[np.integer]:
     """Shape (rows, attributes of the domain)."""
     _expect(batch.column_names == list(domain.column_names), _OTHER_COLUMNS)
     codes = encode(domain, batch, Notation(frozenset()))
-    return np.column_stack([codes[name] for name in domain.names])
+    narrow = np.min_scalar_type(max((attribute.size for attribute in domain), default=0))
+    return np.column_stack([codes[name].astype(narrow) for name in domain.names])
 
 
 def _files(bundle: Bundle) -> str:
     files = bundle.files
     if MANIFEST not in files:
         raise _Wrong("there is no MANIFEST.json")
-    listed = json.loads(files[MANIFEST])["files"]
+    listed = json.loads(files[MANIFEST].read())["files"]
     odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST})
     _expect(not odd, f"listed or there, but not both: {_some(odd)}")
-    changed = [name for name, entry in sorted(listed.items()) if sha256(files[name]).hexdigest() != entry["sha256"]]
+    changed = [name for name, entry in sorted(listed.items()) if files[name].digest.sha256 != entry["sha256"]]
     _expect(not changed, f"changed since the bundle was made: {_some(changed)}")
     return f"{len(listed):,} files have the SHA-256 that MANIFEST.json states"
 
@@ -329,7 +329,7 @@ def _files(bundle: Bundle) -> str:
 def _spec(opened: _Opened) -> str:
     digest = opened.plan.spec.digest()
     _expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
-    _expect(json.loads(opened.bundle.files["spec.json"]) == opened.bundle.document["spec"], "spec.json is another spec")
+    _expect(json.loads(opened.bundle.files["spec.json"].read()) == opened.bundle.document["spec"], "spec.json is another spec")
     return f"the plan is the sealed one, SHA-256 {digest[:16]}…"
 
 
@@ -420,19 +420,21 @@ def _parquet(opened: _Opened) -> str:
     """Nothing is unpacked beyond what the rows of synthetic.csv need: a text may stand in the file once and be named in every row."""
     if opened.rows is None:
         raise _Nothing(_NO_ROWS)
-    number, schema = opened.rows.num_rows, opened.rows.schema
+    number, schema, packed = opened.rows.num_rows, opened.rows.schema, opened.bundle.files[releases.ROWS_PARQUET]
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    file = pq.ParquetFile(io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET]), read_dictionary=texts)
-    _expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
-    plain = pq.read_schema(io.BytesIO(opened.bundle.files[releases.ROWS_PARQUET]))
-    _expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
-    unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-    most = _PARQUET_BYTES * (len(opened.bundle.files[releases.ROWS_CSV]) + number * len(schema)) + 2**20
-    _expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")
-    theirs = (pa.Table.from_batches([batch]) for batch in file.iter_batches(_COMPARED_ROWS))
-    for ours, other in _side_by_side(opened.rows.batches(), theirs):
-        same = all(_same_column(a, b) for a, b in zip(other.columns, ours.columns, strict=True))
-        _expect(same, "synthetic.parquet has other rows than synthetic.csv")
+    with packed.open() as stream:
+        plain = pq.read_schema(stream)
+    with packed.open() as stream, pq.ParquetFile(stream, read_dictionary=texts) as file:
+        _expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
+        _expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
+        unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+        most = _PARQUET_BYTES * (opened.rows.content.digest.size + number * len(schema)) + 2**20
+        _expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")
+        # with one thread, a packed file is gone through from its beginning to its end
+        theirs = (pa.Table.from_batches([batch]) for batch in file.iter_batches(_COMPARED_ROWS, use_threads=False))
+        for ours, other in _side_by_side(opened.rows.batches(), theirs):
+            same = all(_same_column(a, b) for a, b in zip(other.columns, ours.columns, strict=True))
+            _expect(same, "synthetic.parquet has other rows than synthetic.csv")
     return "synthetic.csv and synthetic.parquet hold the same rows"
 
 
@@ -696,7 +698,7 @@ def _passive(opened: _Opened) -> str:
     """Whatever version wrote them: pages of ours never load anything, and one alone runs something, a script that is ours."""
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
     for name in pages:
-        content = opened.bundle.files[name]
+        content = opened.bundle.files[name].read()
         if name == EXPLORE:
             _expect(is_framed(content), f"{name} runs another script than this program writes: do not open it")
         else:
@@ -708,9 +710,13 @@ def _passive(opened: _Opened) -> str:
 
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
-    rewritten = contents(replace(opened.release, codes=opened.codes, values=opened.rows))
-    different = sorted(name for name, content in rewritten.items() if opened.bundle.files.get(name) != content and name != MANIFEST)
-    strangers = sorted(opened.bundle.files.keys() - rewritten.keys())
+    release = replace(opened.release, codes=opened.codes, values=opened.rows)
+    rows = {name: digest_written(write) for name, write in releases.row_writers(release).items()}
+    parts = contents(release, rows)
+    rewritten = rows | {name: held(content).digest for name, content in parts.items() if name != MANIFEST}
+    theirs = opened.bundle.files
+    different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
+    strangers = sorted(theirs.keys() - rewritten.keys() - {MANIFEST})
     if different and not opened.other_versions:
         raise _Wrong(f"they do not say what release.json says: {_some(different)}")
     if different:
@@ -718,7 +724,7 @@ def _copies(opened: _Opened) -> str:
         raise _Open(f"{_some([*different, *strangers], 10)}: {why}")
     if strangers:
         raise _Open(f"{_some(strangers, 10)}: no part of a release as this program writes it")
-    return f"{len(rewritten):,} files say what release.json says"
+    return f"{len(rewritten) + 1:,} files say what release.json says"
 
 
 _CHECKS: Mapping[str, Callable[[_Opened], str]] = {

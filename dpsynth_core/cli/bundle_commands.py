@@ -59,17 +59,15 @@ def _limits(options: argparse.Namespace, default: Limits) -> Limits:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from dpsynth_core.bundle import confined
-    from dpsynth_core.release import document as releases
 
     limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
     check_writable(options.out)
     try:
-        again = confined.reproduced(options.bundle, limits, show, options.public)
+        again = confined.reproduced(options.bundle, options.out, limits, show, options.public)
     except OracleError as error:  # the input is not wrong, and nothing was charged either
         print_message(f"error: {error}; nothing was written")
         return FAILED
-    releases.write_rows(options.out, again.csv, again.parquet)
-    where = f", written to {options.out}" if again.csv else ""
+    where = f", written to {options.out}" if again.rows else ""
     if not again.different:
         print_message(f"done: all of the release is as published, to the last bit{where}")
         return 0

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 BUNDLE = "release.zip"
 
 
-def release(
-    spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str = "", unstated: Sequence[str] = ()
-) -> None:
+def release(spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str = "", unstated: Sequence[str] = ()) -> None:
     """Check everything, charge if asked to, make the release and write it with its rows in these formats.
 
     assumed: how the table is written, as far as nobody said. unstated: columns of which nobody said what happens to missing and unlisted
@@ -41,6 +39,7 @@ def release(
         ledger.check_name(population)
     plan = synthesis.plan(spec)
     check_out(out, formats)
+    check_formats(plan, formats)
     spool.check_room(plan, out, "--out")
     findings = (*synthesis.survey(plan).value.sentences(), *synthesis.recoded(plan).value)
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
@@ -143,6 +142,21 @@ def check_out(out: Path, formats: Sequence[str]) -> None:
             raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
 
 
+def check_formats(plan: Plan, formats: Sequence[str]) -> None:
+    """Before anything is charged: every format can hold the rows. Raises CapacityError."""
+    from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS
+    from dpsynth_core.release.row_files import FORMATS
+
+    if not plan.mechanism.card.makes_rows:
+        return
+    rows = plan.spec.output.rows or MAX_UNSTATED_ROWS
+    for form in (FORMATS[name] for name in formats):
+        if rows > form.most_rows:
+            problem = f"files for {form.title} are made of at most {form.most_rows:,} rows, and {rows:,} are asked for"
+            unlimited = ", ".join(name for name, other in FORMATS.items() if other.most_rows >= MAX_ROWS)
+            raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
+
+
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str]) -> None:
     """Write all files of a release and say what came out. taken: how long it took, for a file that stays here. formats: of the rows."""
     from dpsynth_core.bundle.pack import pack
@@ -156,7 +170,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         _write_rows(made, out, formats)
         releases.write_document(made, out)
         with private_file(out / BUNDLE) as stream:
-            stream.write(pack(made))
+            pack(made, stream, out)
         times.write(taken, out)
     except OSError as error:
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error

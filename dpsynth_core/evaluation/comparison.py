@@ -36,7 +36,7 @@ class Evidence:
     """What a release contains that a comparison needs. codes: None for answers without rows. total: people, estimated or public."""
 
     domain: Domain
-    codes: NDArray[np.int32] | None
+    codes: NDArray[np.integer] | None
     measurements: Sequence[Measurement]
     total: float
 

@@ -33,6 +33,7 @@ from dpsynth_core.evaluation.distances import IN_WRONG_CELL
 from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.foundation.arrow_times import holds_times, readable
+from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.documents import FORMULA, inert
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -181,28 +182,16 @@ def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
     return out.getvalue()
 
 
-def files(release: Release) -> dict[str, bytes]:
-    """What a release consists of outside this tool: synthetic.csv (unless answers only) and release.json."""
-    rows = {} if release.values is None else {ROWS_CSV: content_of(release.values, write_csv)}
-    return rows | {DOCUMENT: document(release)}
+def row_writers(release: Release) -> dict[str, Writer]:
+    """What writes the files of the rows, by name; nothing for answers only."""
+    if (values := release.values) is None:
+        return {}
+    return {ROWS_CSV: lambda stream: write_csv(values, stream), ROWS_PARQUET: lambda stream: write_parquet(values, stream)}
 
 
 def write_document(release: Release, directory: Path) -> None:
     """Write release.json alone."""
     _write_whole(directory / DOCUMENT, document(release))
-
-
-def write(release: Release, directory: Path) -> None:
-    """Write `files` into an existing directory; each file appears whole or not at all, release.json last."""
-    for name, content in files(release).items():
-        _write_whole(directory / name, content)
-
-
-def write_rows(directory: Path, csv: bytes, parquet: bytes) -> None:
-    """Write the rows alone into an existing directory; nothing for answers, where both are empty."""
-    for name, content in ((ROWS_CSV, csv), (ROWS_PARQUET, parquet)):
-        if content:
-            _write_whole(directory / name, content)
 
 
 def save(release: Release, directory: Path) -> None:
@@ -400,9 +389,7 @@ def _columns(obj: Mapping[str, float] | None) -> ColumnsAlone | None:
 def _certificate(obj: Mapping[str, Any]) -> Certificate:
     stated = {field.name: obj[field.name] for field in fields(Certificate) if field.name != "columns"}
     stated |= {name: IN_WRONG_CELL * obj[name] for name in ("mean_error", "mean_bound95")}
-    marginals = tuple(
-        Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"]
-    )
+    marginals = tuple(Certified(tuple(one["attributes"]), *(IN_WRONG_CELL * one[name] for name in _CERTIFIED)) for one in obj["marginals"])
     return Certificate(**{**stated, "total": Total(**obj["total"]), "marginals": marginals}, columns=_columns(obj.get("columns")))
 
 

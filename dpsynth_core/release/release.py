@@ -80,7 +80,7 @@ class Release:
     """What a run ends with.
 
     plan: what was sealed; the data path in its spec may be reduced to the base name.
-    codes: int32, shape (rows, columns of the domain); values: the same rows as real values. Both None for mechanisms that only answer.
+    codes: shape (rows, columns of the domain); values: the same rows as real values. Both None for mechanisms that only answer.
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
     statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
@@ -92,7 +92,7 @@ class Release:
     """
 
     plan: Plan
-    codes: NDArray[np.int32] | None
+    codes: NDArray[np.integer] | None
     values: Rows | None
     total: float
     measurements: tuple[Measurement, ...]

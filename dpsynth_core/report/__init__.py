@@ -17,7 +17,6 @@ from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
-from dpsynth_core.release.document import ROWS_PARQUET, content_of, write_parquet
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
@@ -111,7 +110,7 @@ def sealed_spec(release: Release) -> Zoned[bytes]:
 
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
-    """Everything a release bundle holds besides the rows as CSV and release.json, by file name."""
+    """Everything a release bundle holds besides the rows and release.json, by file name."""
     files: dict[str, Zoned[bytes]] = {
         REPORT: report_page(release),
         CARD: combine(lambda q: card(release, q.headline, q.verdict).encode(), quality_of(release)),
@@ -123,7 +122,4 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
     }
     if can_answer(release):
         files[EXPLORE] = explore_page(release)
-    files |= {name: released(content) for name, content in marginals.csv_files(release).items()}
-    if release.values is not None:
-        files[ROWS_PARQUET] = released(content_of(release.values, write_parquet))
-    return files
+    return files | {name: released(content) for name, content in marginals.csv_files(release).items()}

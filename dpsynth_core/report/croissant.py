@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.foundation.content import Digest
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import sample_reading, sentence
@@ -48,10 +48,10 @@ _TYPES = {
 _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 
-def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) -> bytes:
-    """The card. files: the other files of the bundle; those with rows are described."""
+def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) -> bytes:
+    """The card. rows: the files of the rows, which are described."""
     name, count = release.spec.name, release.rows
-    held = [file for file in (ROWS_CSV, ROWS_PARQUET) if file in files]
+    held = [file for file in (ROWS_CSV, ROWS_PARQUET) if file in rows]
     card = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -61,7 +61,7 @@ def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) 
         "datePublished": release.created,
         "version": release.spec.digest()[:12],
         "isLiveDataset": False,
-        "distribution": [_file(file, files[file]) for file in held],
+        "distribution": [_file(file, rows[file]) for file in held],
         "recordSet": [_records(release)] if held else [],
         "rai:dataUseCases": list(USES),
         "rai:dataLimitations": [*MISUSES, *NOT_PROTECTED, *READING],
@@ -73,15 +73,15 @@ def data_card(release: Release, headline: Headline, files: Mapping[str, bytes]) 
     return (json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False, default=plain) + "\n").encode()
 
 
-def _file(name: str, content: bytes) -> dict[str, Any]:
+def _file(name: str, content: Digest) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
         "name": name,
         "contentUrl": name,
-        "contentSize": f"{len(content)} B",
+        "contentSize": f"{content.size} B",
         "encodingFormat": _MEDIA[name],
-        "sha256": sha256(content).hexdigest(),
+        "sha256": content.sha256,
     }
 
 

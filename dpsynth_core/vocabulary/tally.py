@@ -114,12 +114,12 @@ class Tally:
         for table, other in zip(self._tables.values(), tables, strict=True):
             table += other
 
-    def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
-        """Count one batch: `rows` codes of every column in `columns`."""
-        narrow = {name: codes[name].astype(self._index, copy=False) for name in self.columns}
+    def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
+        """Count one batch: `rows` codes of every column in `columns`. Of a large one, few rows are in memory at a time."""
+        columns = self.columns
         for start in range(0, rows, CHUNK_ROWS):
             some = slice(start, min(start + CHUNK_ROWS, rows))
-            self._add_chunk({name: column[some] for name, column in narrow.items()}, some.stop - start)
+            self._add_chunk({name: codes[name][some].astype(self._index, copy=False) for name in columns}, some.stop - start)
 
     def _add_chunk(self, codes: Mapping[str, NDArray[np.unsignedinteger]], rows: int) -> None:
         """The flat cell of each prefix of the current block is kept, because the next block begins with the same columns."""
@@ -174,7 +174,7 @@ def _shared(first: Clique, second: Clique) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def row_marginals(domain: Domain, codes: NDArray[np.int32], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+def row_marginals(domain: Domain, codes: NDArray[np.integer], cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
     """Many marginals of a table of codes, shape (rows, attributes of the domain), as counts: one pass over the rows."""
     tally = Tally(domain, cliques)
     tally.add({name: codes[:, domain.position(name)] for name in tally.columns}, len(codes))

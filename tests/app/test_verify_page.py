@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.bundle import confined, pack, verify
+from dpsynth_core.bundle import confined, verify
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
 from tests.app.demo_project import open_page, project, words
+from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** :smile:"

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page
 
-from dpsynth_core.bundle import pack
 from dpsynth_core.sources import demo
 from dpsynth_core.store import jobs, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -20,6 +19,7 @@ from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
 from tests.app.demo_project import draft, finished_run, project
 from tests.browser.conftest import Server, opened, settled
+from tests.bundle import pack
 from tests.patience import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]  # every page in both colour schemes

@@ -10,11 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.bundle.replay import replayed
+from dpsynth_core.foundation.content import Content
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
+from tests.bundle import pack
 
 DOMAIN = {
     "version": 1,
@@ -65,13 +67,15 @@ def verified(bundle: bytes, public: Path | None = None) -> verify.Report:
     report = verify.verify(read)
     if report.verdict == verify.UNSOUND:
         return report
-    return report.replayed(_again(read.files["release.json"], read.files.get("synthetic.csv", b""), public))
+    return report.replayed(_again(read.files["release.json"], read.files.get("synthetic.csv"), public))
 
 
 @cache
-def _again(document: bytes, rows: bytes, public: Path | None) -> verify.Check:
+def _again(document: Content, rows: Content | None, public: Path | None) -> verify.Check:
     """The mechanism runs once for bundles that differ in other files alone."""
-    return replayed(unpack.Bundle({"release.json": document} | ({"synthetic.csv": rows} if rows else {}), json.loads(document), ""), public)
+    return replayed(
+        unpack.Bundle({"release.json": document} | ({"synthetic.csv": rows} if rows else {}), json.loads(document.read()), ""), public
+    )
 
 
 def failed(bundle: bytes, public: Path | None = None) -> list[str]:

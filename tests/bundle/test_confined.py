@@ -15,13 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import confined, confined_process, pack, unpack
+from dpsynth_core.bundle import confined, confined_process, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.verify import FAILED, SOUND, verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
+from tests.bundle import pack
 from tests.bundle.bundles import edited, packed, repacked
 
 
@@ -116,7 +117,7 @@ def test_a_failed_search_is_told_apart_from_wrong_input(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(confined, "_process", process)
     with pytest.raises(OracleError, match="oracle: a solver process went far beyond its time limit; try again"):
-        confined.reproduced(tmp_path / "release.zip", Limits())
+        confined.reproduced(tmp_path / "release.zip", tmp_path, Limits())
 
 
 def test_a_failed_search_is_no_mistake_in_the_input_and_costs_nothing(

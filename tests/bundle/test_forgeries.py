@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
 from dpsynth_core.bundle.verify import FAILED, PARTLY, PASSED, REPLAYED, SKIPPED, SOUND, UNSOUND
@@ -24,6 +24,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import answers_only
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand, Release
 from dpsynth_core.sources import demo
+from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
 
 THREE = {
@@ -145,7 +146,17 @@ def test_every_part_of_a_release_comes_out_again(name: str, twin: Path) -> None:
     again = json.loads(releases.document(ours))
     assert {part for part in document if document[part] == again.get(part)} == document.keys()
     assert document.keys() - FREE - INPUTS == {
-        "format", "private", "statement", "brands", "budget", "rows", "certificate", "bounds", "measurements", "history", "details",
+        "format",
+        "private",
+        "statement",
+        "brands",
+        "budget",
+        "rows",
+        "certificate",
+        "bounds",
+        "measurements",
+        "history",
+        "details",
     }
 
 
@@ -215,8 +226,15 @@ def test_who_seals_other_words_about_the_same_columns_is_not_seen(twin: Path) ->
 
 @pytest.mark.parametrize("part", UNSEEN)
 def test_what_nobody_can_see_is_listed(part: str, twin: Path) -> None:
-    cited = {"population": "people", "entry": 1, "hash": "x", "unit": spec().unit.model_dump(), "cap": {"epsilon": 10.0, "delta": 1e-9},
-             "earlier_caps": [], "restored": 0}
+    cited = {
+        "population": "people",
+        "entry": 1,
+        "hash": "x",
+        "unit": spec().unit.model_dump(),
+        "cap": {"epsilon": 10.0, "delta": 1e-9},
+        "earlier_caps": [],
+        "restored": 0,
+    }
     release = replace(release_of("independent", twin), ledger=cited)
     assert verified(consistent(release, lambda _: None)).verdict == SOUND
     assert verified(consistent(release, UNSEEN[part])).verdict == SOUND
@@ -224,8 +242,15 @@ def test_what_nobody_can_see_is_listed(part: str, twin: Path) -> None:
 
 def test_a_charge_for_other_people_is_seen(twin: Path) -> None:
     unit = spec().unit.model_dump()
-    cited = {"population": "others", "entry": 1, "hash": "x", "unit": unit, "cap": {"epsilon": 10.0, "delta": 1e-9}, "earlier_caps": [],
-             "restored": 0}
+    cited = {
+        "population": "others",
+        "entry": 1,
+        "hash": "x",
+        "unit": unit,
+        "cap": {"epsilon": 10.0, "delta": 1e-9},
+        "earlier_caps": [],
+        "restored": 0,
+    }
     assert verified(pack.pack(replace(release_of("independent", twin), ledger=cited))).verdict == UNSOUND
 
 
@@ -257,8 +282,19 @@ def branded(code: str, public: Path, folder: Path) -> Release:
     return made[code]()
 
 
-CODES = ("simulated", "answers-only", "assumed-public", "conditional", "public-table", "budget", "domain-from-data", "assumed-well-formed",
-         "not-private", INTERRUPTED, UNCERTIFIED)
+CODES = (
+    "simulated",
+    "answers-only",
+    "assumed-public",
+    "conditional",
+    "public-table",
+    "budget",
+    "domain-from-data",
+    "assumed-well-formed",
+    "not-private",
+    INTERRUPTED,
+    UNCERTIFIED,
+)
 
 
 def interrupted(name: str, public: Path, answers: int | None) -> Release:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
+from tests.bundle import pack
 from tests.bundle.bundles import edited, files, made, packed, repacked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,7 @@ def test_rows_that_were_changed_afterwards_are_found() -> None:
         held["synthetic.csv"] = b"".join([lines[0], lines[2], lines[1], *lines[3:]])
 
     bundle = unpack.read_bytes(repacked(change))
-    if bundle.files["synthetic.csv"] != files()["synthetic.csv"]:
+    if bundle.files["synthetic.csv"].read() != files()["synthetic.csv"]:
         assert reproduce(bundle).different == ("rows",)
 
 

@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.rows import HeldRows
+from tests.bundle import pack
 from tests.bundle.bundles import edited, failed, made, packed, repacked, run, spec, verified
 
 

@@ -20,13 +20,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from dpsynth_core.bundle import pack
 from dpsynth_core.foundation import build
 from dpsynth_core.planning.spec import Spec, load_spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import ledger
+from tests.bundle import pack
 
 FOLDER = Path(__file__).resolve().parent
 PEOPLE = "people.csv"
@@ -34,10 +34,14 @@ IDENTITY, CREATED = "golden", "2026-01-01"
 RUN, FINGERPRINT = "golden-run", "golden-fingerprint"
 
 _NEVER = {"other": False, "missing": False}
-_THREE = {"attributes": [{"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 4, **_NEVER},
-                         {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": True},
-                         {"name": "work", "kind": "categorical", "categories": ["no", "part", "full"], **_NEVER}],
-          "impossible": [{"never": {"age": ["0 to 24"], "work": ["part", "full"]}, "note": "no child works"}]}
+_THREE = {
+    "attributes": [
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "bins": 4, **_NEVER},
+        {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": True},
+        {"name": "work", "kind": "categorical", "categories": ["no", "part", "full"], **_NEVER},
+    ],
+    "impossible": [{"never": {"age": ["0 to 24"], "work": ["part", "full"]}, "note": "no child works"}],
+}
 _BINARY = {"smoker": 2, "active": 2, "ill": 2, "old": 2}
 
 

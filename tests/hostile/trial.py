@@ -146,13 +146,13 @@ def _verified_here(bundle: Path | bytes, limits: Limits, _public: Path | None = 
         raise InputError("bundle", f"it takes more than {limits.megabytes} MB", "allow more") from None
 
 
-def _reproduced_here(bundle: Path, limits: Limits, on_event: Any, public: Path | None = None) -> confined.Repeated:
+def _reproduced_here(bundle: Path, _folder: Path, limits: Limits, on_event: Any, public: Path | None = None) -> confined.Repeated:
     """`confined.reproduced` likewise."""
     try:
         again = reproduce.reproduce(unpack.read(bundle), on_event, public)
     except (MemoryError, RecursionError):
         raise InputError("bundle", f"it takes more than {limits.megabytes} MB", "allow more") from None
-    return confined.Repeated(again.different, again.versions, b"", b"")
+    return confined.Repeated(again.different, again.versions, rows=False)
 
 
 def _of_code(attempt: Attempt, outcome: Outcome, opened: bool, work: Path) -> Iterator[str]:

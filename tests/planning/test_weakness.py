@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import pack
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.statement import brands
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
+from tests.bundle import pack
 from tests.bundle.bundles import made
 
 REASON = "The counts are published already; this adds the rows."

@@ -9,7 +9,6 @@ from functools import cache
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import pack
 from dpsynth_core.criteria.bounds import Interval
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
@@ -17,6 +16,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import UNDECIDED_CRITERIA, Release
 from dpsynth_core.release.spool import Kept
+from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, verified
 
 CRITERIA = [

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle, read_bytes
 from dpsynth_core.bundle.verify import FAILED, PASSED, verify
@@ -30,6 +29,7 @@ from dpsynth_core.release.spool import Kept
 from dpsynth_core.report.words import assumptions
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import ColumnCounts
+from tests.bundle.pack import pack
 
 SECRET = "HIV positive; Main Street 4"
 PEOPLE = 1500
@@ -101,7 +101,7 @@ def test_common_values_are_found_and_the_domain_is_whole(release: Release) -> No
 def test_what_one_person_has_alone_is_in_no_file(bundle: Bundle, release: Release) -> None:
     """Fails with probability delta, 1e-10, although all is well."""
     for name, content in bundle.files.items():
-        assert SECRET.encode() not in content, name
+        assert SECRET.encode() not in content.read(), name
     assert SECRET not in str(release.transcript)
     assert release.domain["age"].upper < 100_000
     assert release.domain["born"].lower.year > 1800
@@ -215,17 +215,15 @@ def test_readers_are_told_where_values_come_from(bundle: Bundle, release: Releas
     city = release.plan.portions[0]
     assert f"{city.least(1):,}" in release.statement
     for name in ("report.html", "DATA_CARD.md"):
-        assert f"{city.shared_by(1):,} records share" in bundle.files[name].decode(), name
-    lines = {line["column"]: line["values_outside"] for line in csv.DictReader(io.StringIO(bundle.files["codebook.csv"].decode()))}
+        assert f"{city.shared_by(1):,} records share" in bundle.files[name].read().decode(), name
+    lines = {line["column"]: line["values_outside"] for line in csv.DictReader(io.StringIO(bundle.files["codebook.csv"].read().decode()))}
     assert [name for name, outside in lines.items() if "learnt" in outside] == ["city", "age", "born"]
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_more_values_than_a_column_may_have_are_merged(table: Path, relation: str) -> None:
     columns = [{"name": "city", "kind": "categorical", "discover": True, "most": 4}]
-    again = made(
-        spec(table, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit={"relation": relation})
-    )
+    again = made(spec(table, domain={"version": 1, "attributes": columns}, workload={"kind": "all", "k": 1}, unit={"relation": relation}))
     assert again.domain["city"] == Attribute.categorical("city", ["Ghent", "Mons"], other=True, missing=True)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
@@ -29,6 +29,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled, filled
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.web.domain import domain_table
+from tests.bundle import pack
 from tests.row_files import row_file
 
 OWN = {"other": True, "missing": True}
@@ -99,17 +100,17 @@ def test_the_bundle_is_sound_and_holds_nothing_of_what_was_left_out(release: Rel
     assert [check for check in report.checks if check.verdict == verify.FAILED] == []
     assert replayed(bundle, None).verdict == verify.PASSED
     assert not [name for name, content in files.items() if b"SECRET" in content]
-    lines = {line["column"]: line for line in csv.DictReader(io.StringIO(files["codebook.csv"].decode()))}
+    lines = {line["column"]: line for line in csv.DictReader(io.StringIO(files["codebook.csv"].read().decode()))}
     assert lines["stay_id"]["values_outside"] == "New identifiers, counted up: C-0001/24, C-0001/25, … They do not depend on any record."
     assert lines["clinic"]["label"] == "St. Anna"
     assert lines["stay_id"]["about"] == "Number of the case"
-    assert "They do not depend on any record" in files["report.html"].decode()
-    assert "Anna" in files["DATA_CARD.md"].decode()
-    fields = json.loads(files["data_card.json"])["recordSet"][0]["field"]
+    assert "They do not depend on any record" in files["report.html"].read().decode()
+    assert "Anna" in files["DATA_CARD.md"].read().decode()
+    fields = json.loads(files["data_card.json"].read())["recordSet"][0]["field"]
     assert [field["dataType"].removeprefix("sc:") for field in fields] == [
         "Text", "DateTime", "Text", "Time", "Text", "Text", "Boolean", "Integer"
     ]  # fmt: skip
-    parquet = pq.read_schema(io.BytesIO(files["synthetic.parquet"]))
+    parquet = pq.read_schema(files["synthetic.parquet"].open())
     assert [str(parquet.field(name).type) for name in ("admitted", "hour", "stay")] == ["timestamp[ms]", "time32[ms]", "duration[ms]"]
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.unpack import read_bytes
 from dpsynth_core.bundle.verify import UNSOUND, verify
 from dpsynth_core.foundation.errors import CapacityError
@@ -23,6 +22,7 @@ from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.release import document, synthesis
 from dpsynth_core.release.release import Release
+from tests.bundle.pack import pack
 from tests.mechanisms.binary import binary_people
 from tests.release.test_transcript import replayed
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.bundle import unpack, verify
-from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.reproduce import reproduce
+from dpsynth_core.foundation.content import held
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -21,6 +21,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import whole
 from dpsynth_core.sources import drawn
 from dpsynth_core.web.results import rows_filter
+from tests.bundle.pack import pack
 from tests.row_files import row_file
 
 SPEC = {
@@ -98,10 +99,10 @@ def test_the_bundle_is_sound_and_can_be_repeated(made: Release) -> None:
 
 def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> None:
     files = dict(unpack.read_bytes(pack(made)).files)
-    lines = files["synthetic.csv"].decode().splitlines(keepends=True)
+    lines = files["synthetic.csv"].read().decode().splitlines(keepends=True)
     lines[230] = lines[230].replace('"female"', '"x"').replace('"male"', '"female"').replace('"x"', '"male"')
-    files["synthetic.csv"] = "".join(lines).encode()
-    report = verify.verify(unpack.Bundle(files, json.loads(files["release.json"]), ""))
+    files["synthetic.csv"] = held("".join(lines).encode())
+    report = verify.verify(unpack.Bundle(files, json.loads(files["release.json"].read()), ""))
     verdicts = {check.question: check.verdict for check in report.checks}
     assert verdicts["Do both tables of rows agree?"] == verify.FAILED
     assert verdicts["Do the rows keep to the domain?"] == verify.PASSED

@@ -85,7 +85,7 @@ def test_answers_without_rows_are_saved_and_loaded_too(release: Release, tmp_pat
     releases.save(answers, tmp_path)
     assert releases.load(tmp_path).codes is None
     assert releases.load(tmp_path).rows == 0
-    assert releases.files(answers).keys() == {"release.json"}
+    assert releases.row_writers(answers) == {}
 
 
 def test_measured_cells_are_flat_in_c_order(release: Release) -> None:
@@ -179,8 +179,8 @@ def test_parquet_keeps_types(release: Release) -> None:
     assert pq.read_table(io.BytesIO(releases.content_of(release.values, releases.write_parquet))).equals(release.table)
 
 
-def test_write_leaves_the_two_files_and_nothing_else(release: Release, tmp_path: Path) -> None:
+def test_write_leaves_the_document_and_nothing_else(release: Release, tmp_path: Path) -> None:
     (tmp_path / "release.json").write_text("old")
-    releases.write(release, tmp_path)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["release.json", "synthetic.csv"]
+    releases.write_document(release, tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["release.json"]
     assert json.loads((tmp_path / "release.json").read_text()) == as_json(release)

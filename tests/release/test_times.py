@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle import pack
 from dpsynth_core.foundation.errors import ZoneError
 from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.planning.spec import load_spec
@@ -23,6 +22,7 @@ from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from tests.bundle import pack
 from tests.golden import goldens
 
 

@@ -24,7 +24,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.release import document, synthesis
+from dpsynth_core.release import synthesis
 from dpsynth_core.sources.codec import decode
 from dpsynth_core.sources.source import MarginalSource, RecordSource
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -32,6 +32,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
+from tests.bundle import pack
 from tests.sources.engines import ENGINES, Engine, one_stream
 from tests.vocabulary.test_kinds import BASE
 
@@ -201,7 +202,7 @@ def test_a_seeded_release_is_the_same_byte_for_byte(engine: Engine, tmp_path: Pa
         (tmp_path / name).mkdir()
         source = opened(tmp_path / name, people(5, 60), PEOPLE, "who", 60)
         release = synthesis.synthesize(plan, source, synthesis.noise_for(spec), lambda _: None)
-        made.append(document.files(replace(release, created="2024-01-01")))
+        made.append(pack.contents(replace(release, created="2024-01-01")))
     assert made[0] == made[1]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -22,6 +22,7 @@ from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import zeros_table
+from tests.bundle import pack
 
 OWN = {"other": True, "missing": True}
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle import pack, unpack, verify
+from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.home import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
+from tests.bundle import pack
 from tests.store.conftest import Driver, measured
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +14,14 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.evaluation.grouping import is_ordered
+from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.zones import Zone, publishable
 from dpsynth_core.planning import precision
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.row_files import FORMATS, RowFormat
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import runs
+from dpsynth_core.store.home import home
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import rows_filter
@@ -179,9 +182,15 @@ class _Offer:
     make: Callable[[], bytes]
 
 
+def _held(write: Writer) -> bytes:
+    out = io.BytesIO()
+    write(out)
+    return out.getvalue()
+
+
 def _rows_offer(name: str, form: RowFormat, values: Rows, domain: Domain) -> _Offer:
     def make() -> bytes:
-        return releases.content_of(values, lambda rows, stream: form.write(rows, domain, stream))
+        return _held(lambda stream: form.write(values, domain, stream))
 
     return _Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, make)
 
@@ -196,7 +205,7 @@ def _offers(opened: OpenRun) -> list[_Offer]:
             "Texts that a spreadsheet would run as a formula get an apostrophe.",
             "-for-spreadsheets.csv",
             "text/csv",
-            lambda: releases.content_of(values, partial(releases.write_csv, for_spreadsheets=True)),
+            lambda: _held(lambda stream: releases.write_csv(values, stream, for_spreadsheets=True)),
         ),
     ]
     return [
@@ -206,7 +215,7 @@ def _offers(opened: OpenRun) -> list[_Offer]:
             "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
             ".zip",
             "application/zip",
-            lambda: pack(release),
+            lambda: _held(lambda stream: pack(release, stream, home())),
         ),
         *(rows or []),
         _Offer(

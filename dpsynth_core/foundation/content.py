@@ -1,0 +1,100 @@
+"""The content of a file, wherever it is: how long it is, its hash, and how it is read from its beginning, part by part."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+PART_BYTES = 2**20
+"""That are held at a time."""
+
+Writer = Callable[[BinaryIO], None]
+"""Writes a content into a stream, the same each time."""
+
+
+@dataclass(frozen=True)
+class Digest:
+    """size: in bytes. sha256: in hexadecimal digits."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """open: a new stream at the beginning. Two contents with one hash are the same."""
+
+    digest: Digest
+    open: Callable[[], BinaryIO] = field(compare=False)
+
+    def read(self) -> bytes:
+        """All of it in memory: for what is known to be small."""
+        with self.open() as stream:
+            return stream.read()
+
+
+def held(content: bytes) -> Content:
+    """What is in memory."""
+    return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
+
+
+def stored(path: Path) -> Content:
+    """What is in a file."""
+    with path.open("rb") as stream:
+        return Content(digest_of(stream), lambda: path.open("rb"))
+
+
+def digest_of(stream: BinaryIO) -> Digest:
+    """Of what is left of a stream."""
+    size, hashed = 0, sha256()
+    while part := stream.read(PART_BYTES):
+        size += len(part)
+        hashed.update(part)
+    return Digest(size, hashed.hexdigest())
+
+
+def digest_written(write: Writer) -> Digest:
+    """Of what a writer writes, which is kept nowhere."""
+    sink = _Sink()
+    write(sink)  # type: ignore[arg-type]  # a stream that can only be written to
+    return Digest(sink.size, sink.hashed.hexdigest())
+
+
+class _Sink(io.RawIOBase):
+    """Takes bytes and knows nothing of them but their hash."""
+
+    def __init__(self) -> None:
+        self.size, self.hashed = 0, sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self.hashed.update(part)
+        number = memoryview(part).nbytes
+        self.size += number
+        return number
+
+
+@contextmanager
+def written_aside(write: Writer, folder: Path) -> Iterator[Content]:
+    """What a writer writes, in a file without a name: nobody else can open it, and it is gone when this process is, however it ends.
+    folder: on whose disk. One reader at a time."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        write(file)
+        file.flush()
+
+        def again() -> BinaryIO:
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
+            return os.fdopen(os.dup(file.fileno()), "rb")
+
+        with again() as stream:
+            digest = digest_of(stream)
+        yield Content(digest, again)

@@ -1,0 +1,146 @@
+"""Bundles of any size: written, read and repeated part by part, so that memory does not grow with their rows."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dpsynth_core.bundle import confined, confined_process, unpack
+from dpsynth_core.bundle import pack as packing
+from dpsynth_core.foundation.confinement import Limits
+from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held
+from dpsynth_core.foundation.errors import CapacityError
+from tests.bundle import pack
+from tests.bundle.bundles import files, made, packed
+
+MEGABYTES = 24
+ZEROS = bytes(PART_BYTES)
+
+
+class _Zeros(io.RawIOBase):
+    """So many megabytes, which nobody holds."""
+
+    def __init__(self) -> None:
+        self._left = MEGABYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        assert size == PART_BYTES, "more than a part was asked for"
+        self._left -= 1
+        return ZEROS if self._left >= 0 else b""
+
+
+@contextmanager
+def peak_below(megabytes: float) -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < megabytes * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_large_files_are_packed_and_unpacked_a_part_at_a_time(tmp_path: Path) -> None:
+    rows: Any = Content(Digest(MEGABYTES * PART_BYTES, ""), _Zeros)
+    with peak_below(MEGABYTES / 3):
+        with (tmp_path / "release.zip").open("wb") as stream:
+            packing.zipped({"release.json": held(b'{"format": 1}'), "synthetic.csv": rows}, stream)
+        read = unpack.read(tmp_path / "release.zip")
+    assert read.files["synthetic.csv"].digest.size == MEGABYTES * PART_BYTES
+
+
+def test_what_is_too_large_for_a_plain_zip_gets_the_other_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 4 GB were 2000 bytes."""
+    plain = packed()
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 2000)
+    large = pack.zipped(files())
+    assert large == pack.zipped(files())
+    assert large != plain
+    assert {name: content.read() for name, content in unpack.read_bytes(large).files.items()} == files()
+
+
+class _Rows:
+    """The rows of the release in small batches; fails after so many of them."""
+
+    num_rows = 400
+
+    def __init__(self, most: int, look: Callable[[], None]) -> None:
+        self._most, self._look = most, look
+
+    def batches(self) -> Iterator[pa.Table]:
+        table = made().table
+        assert table is not None
+        for number, start in enumerate(range(0, 400, 50)):
+            if number == self._most:
+                raise OSError("no space left")
+            self._look()
+            yield table.slice(start, 50)
+
+
+def test_rows_are_kept_aside_without_a_name_while_a_bundle_is_written(tmp_path: Path) -> None:
+    (tmp_path / "asides").mkdir()
+
+    def look() -> None:
+        assert list((tmp_path / "asides").iterdir()) == []
+
+    with (tmp_path / "release.zip").open("wb") as stream:
+        packing.pack(replace(made(), values=_Rows(8, look)), stream, tmp_path / "asides")
+    assert (tmp_path / "release.zip").read_bytes() == packed()
+    with pytest.raises(OSError, match="no space"):
+        packing.pack(replace(made(), values=_Rows(3, look)), io.BytesIO(), tmp_path / "asides")
+    look()
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, output: bytes) -> None:
+    """A process that says this and ends."""
+
+    @contextmanager
+    def process(*_: object) -> Iterator[io.BytesIO]:
+        yield io.BytesIO(output)
+
+    monkeypatch.setattr(confined, "_process", process)
+
+
+def said(obj: dict[str, Any]) -> bytes:
+    return json.dumps(obj).encode() + b"\n"
+
+
+PARTS = said({"part": ["synthetic.csv", 4]}) + b"a,b\n" + said({"part": ["synthetic.csv", 4]}) + b"1,2\n"
+
+
+def test_rows_that_are_made_again_come_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    answering(monkeypatch, PARTS + said({"different": [], "versions": []}))
+    again = confined.reproduced(Path("release.zip"), tmp_path, Limits())
+    assert again == confined.Repeated((), (), rows=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"synthetic.csv": b"a,b\n1,2\n"}
+
+
+@pytest.mark.parametrize("end", [b"", said({"part": ["synthetic.csv", 100]}) + b"3,4\n"], ids=["without an answer", "in a part"])
+def test_no_file_appears_of_rows_that_did_not_come_to_their_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes) -> None:
+    answering(monkeypatch, PARTS + end)
+    with pytest.raises(CapacityError, match="running its mechanism again"):
+        confined.reproduced(Path("release.zip"), tmp_path, Limits())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_of_somebody_else_fills_no_disk() -> None:
+    """Rows that are made again may take as many bytes as the process may take memory."""
+    out = io.BytesIO()
+    parts = confined_process._Parts(out, 10)
+    parts.name = "synthetic.csv"
+    assert parts.write(b"12345678") == 8
+    with pytest.raises(MemoryError):
+        parts.write(b"901")
+    assert out.getvalue().endswith(b"12345678")
