@@ -90,7 +90,7 @@ def to_json(release: Release) -> dict[str, Any]:
     }
 
 
-def from_json(obj: Mapping[str, Any], codes: NDArray[np.int32] | None = None, values: Rows | None = None) -> Release:
+def from_json(obj: Mapping[str, Any], codes: NDArray[np.integer] | None = None, values: Rows | None = None) -> Release:
     """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])

@@ -42,7 +42,7 @@ class Known:
     """codes: of the rows, (rows, columns); None for answers without rows. total: people, None where no released value says how many."""
 
     domain: Domain
-    codes: NDArray[np.int32] | None
+    codes: NDArray[np.integer] | None
     measurements: Sequence[Measurement]
     total: Total | None
     limits: Mapping[Clique, Limit]
@@ -82,7 +82,7 @@ class Known:
 
 def known(
     domain: Domain,
-    codes: NDArray[np.int32] | None,
+    codes: NDArray[np.integer] | None,
     measurements: Sequence[Measurement],
     total: Total | None,
     bounds: Mapping[Clique, Bound],

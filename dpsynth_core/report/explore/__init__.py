@@ -164,7 +164,7 @@ def _row_bytes(domain: Iterable[Attribute]) -> int:
     return sum(_bytes_of(attribute.size) for attribute in domain)
 
 
-def _codes(domain: Iterable[Attribute], codes: NDArray[np.int32]) -> list[str]:
+def _codes(domain: Iterable[Attribute], codes: NDArray[np.integer]) -> list[str]:
     """Each column's codes, little-endian numbers of as many bytes as it needs, as base64."""
     return [b64encode(codes[:, i].astype(f"<u{_bytes_of(a.size)}").tobytes()).decode() for i, a in enumerate(domain)]
 
@@ -173,7 +173,7 @@ def _positions(known: Known, clique: Clique) -> list[int]:
     return [known.domain.position(name) for name in clique]
 
 
-def _tables(known: Known, codes: NDArray[np.int32], cliques: list[Clique]) -> list[dict[str, Any]]:
+def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> list[dict[str, Any]]:
     counted = row_marginals(known.domain, codes, cliques)
     return [{"columns": _positions(known, clique), "counts": counted[clique].ravel().tolist()} for clique in cliques]
 
