@@ -542,7 +542,7 @@ def _usefulness(opened: _Opened) -> str:
         Trained(
             target,
             {name: digests[target.column, name] for name in training.names(target)},
-            training.majority(release.domain, opened.codes, target).guess,
+            training.majority(release.domain, opened.codes.astype(np.int32), target).guess,
         )
         for target in targets
     ]

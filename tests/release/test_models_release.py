@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import pack, unpack
+from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import FAILED, SOUND, UNSOUND
 from dpsynth_core.evaluation.models import training
@@ -25,6 +25,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import carried_out
 from dpsynth_core.release.release import UNTESTED, Release
 from dpsynth_core.release.spool import Kept
+from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
 
 INVENTED = {"data": {"kind": "standin", "standin": {"rows": 2000}}, "mechanism": {"name": "independent"}}
