@@ -17,12 +17,12 @@ from dpsynth_core.sources.arrow import ArrowSource
 def test_the_model_of_exact_times_is_exact() -> None:
     true = Model(0.5, 3e-8, 2e-9)
     counts = [
-        {"engine": engine, "rows": rows, "blocks": blocks, "wall": true.seconds(rows, blocks, workers)}
+        {"engine": engine, "rows": rows, "blocks": blocks, "processor": true.processor(rows, blocks, processes)}
         for rows in (10**6, 10**7)
         for blocks in (15, 65)
-        for engine, workers in (("dask 1", 1), ("dask 2", 2))
+        for engine, processes in (("arrow", 1), ("dask 1", 2), ("dask 2", 3))
     ]
-    fitted = fit(counts, cores=2)
+    fitted = fit(counts)
     assert (fitted.start, fitted.row, fitted.block) == pytest.approx((true.start, true.row, true.block), rel=1e-6)
 
 
