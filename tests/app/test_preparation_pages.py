@@ -300,7 +300,7 @@ def test_two_tabs_that_edit_different_fields_keep_both() -> None:
     assert stored()["budget"] == {"epsilon": 0.25, "delta": 1e-7, "certificate": 0.05}
 
 
-@pytest.mark.parametrize("text", ["one", "nan", "0", "-1", "", "1,5", "inf", "2000"])
+@pytest.mark.parametrize("text", ["one", "nan", "0", "-1", "", "1,500", "inf", "2000"])
 def test_an_epsilon_that_is_no_budget_stops_continue_and_is_kept_as_typed(text: str) -> None:
     one = project()
     app = open_page("budget", one)
@@ -310,6 +310,12 @@ def test_an_epsilon_that_is_no_budget_stops_continue_and_is_kept_as_typed(text: 
     assert not can_continue(app, "budget")
     assert stored()["budget"]["epsilon"] is None
     assert field(open_page("budget", one), "text_input", "ε").value == text
+
+
+def test_a_decimal_comma_is_taken_as_people_mean_it() -> None:
+    app = open_page("budget", project())
+    assert not field(app, "text_input", "ε").set_value("0,5").run().exception
+    assert stored()["budget"]["epsilon"] == 0.5
 
 
 @pytest.mark.parametrize("text", ["1e-3", "0.5", "0", "small"])
