@@ -182,7 +182,7 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         chosen = fields.value(CERTIFICATE, 0.0)
         options = sorted({*SHARES, chosen})
         names = {share: f"{100 * share:g} %" if share else "no certificate" for share in options}
-        fields.choice("Share of the budget for the quality check (certificate)", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
+        fields.choice("Share of the budget for the certificate", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
         if not chosen:
             st.caption(
                 ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
