@@ -8,7 +8,7 @@ from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview
 from dpsynth_core.charts.results import one_way, two_way, two_way_difference
 from dpsynth_core.charts.run import budget_used, noise_level
 from dpsynth_core.charts.theme import Drawing
-from dpsynth_core.charts.tradeoffs import TRIED, by_epsilon, by_seconds, by_tables, tables_of
+from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 
-__all__ = ["PAIR", "TRIED", "Drawing", "budget_used", "by_epsilon", "by_seconds", "by_tables", "contest", "coverage", "marginals", "means"]
+__all__ = ["PAIR", "TRIED", "Drawing", "Marks", "budget_used", "by_epsilon", "by_tables", "contest", "coverage", "marginals", "means"]
 __all__ += ["noise_level", "one_way", "overview", "pair_map", "split", "tables_of", "tradeoff", "two_way", "two_way_difference"]

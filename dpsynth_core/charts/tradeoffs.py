@@ -1,4 +1,4 @@
-"""Charts of a sweep: how the error falls with epsilon, what it costs in time, how it grows with what is asked for, and table by table.
+"""Charts of a sweep: how the error falls with epsilon, how it grows with what is asked for, and table by table.
 
 Mechanisms are told apart by colour and by the shape of their points. Both axes are logarithmic: a straight line is a power law.
 """
@@ -6,43 +6,65 @@ Mechanisms are told apart by colour and by the shape of their points. Both axes 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, STRONG, Drawing, finish
+from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.tradeoffs.curves import Metric, Setting
 
 TRIED = "tried"
 """Name of the selection of a setting."""
 
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a curve is read against. limit: the error that is good enough; planned: the plan's epsilon; guesses: by epsilon, how often a
+    guess about one person is right at most."""
+
+    limit: float | None = None
+    planned: float | None = None
+    guesses: Mapping[float, float] | None = None
+
+
 _LEGEND = alt.Legend(columns=4, symbolOpacity=1)
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"]
 
 
-def by_epsilon(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None) -> Drawing:
+def by_epsilon(
+    zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None, marks: Marks | None = None
+) -> Drawing:
     """How does the error fall with epsilon? Columns as `tradeoffs.curves.bands` gives them; drawn are those with so many `tables`."""
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
-    axis = alt.Axis(format="~g", values=sorted(set(frame["epsilon"])), labelOverlap=True)
-    x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+    epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
+    axis = alt.Axis(format="~g", values=epsilons, labelOverlap=True)
+    title = "ε"
+    if stated.guesses:
+        axis.labelExpr, title = _with_guesses(stated.guesses), "ε, and how often a guess about one person is right at most (50 % before)"
+    x = alt.X("epsilon:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
-    caption = f"Band: least and most of {repeats} repeats. " if repeats > 1 else ""
-    caption += "" if zoned.zone is Zone.CURATOR else "Click a point to see its tables."
-    return finish(_curves(frame, zoned, metric, x), zoned, "How does the error fall with epsilon?", caption.strip(), height=270)
+    curves, lines, words = _curves(frame, zoned, metric, x, stated.limit), [], []
+    if stated.limit is not None:
+        limit = alt.Chart(pd.DataFrame({"limit": [stated.limit]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
+        lines.append(limit.encode(y=_error("limit", metric, zoned.value, stated.limit)))
+        words.append("Dashed: your limit.")
+    if stated.planned is not None and epsilons and epsilons[0] <= stated.planned <= epsilons[-1]:
+        planned = alt.Chart(pd.DataFrame({"epsilon": [stated.planned]})).mark_rule(strokeWidth=1, color=INK, tooltip=None)
+        lines.append(planned.encode(x=x))
+        words.append("Upright: your plan.")
+    words += [f"Band: least and most of {repeats} repeats."] if repeats > 1 else []
+    words += [] if zoned.zone is Zone.CURATOR else ["Click a point to see its tables."]
+    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", " ".join(words), height=270)
 
 
-def by_seconds(zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None) -> Drawing:
-    """Is the longer run worth it? Columns as in `by_epsilon`."""
-    frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
-    low, high = max(0.05, float(frame["seconds"].min()) / 1.3), float(frame["seconds"].max()) * 1.3
-    scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    x = alt.X("seconds:Q", title="Time of one release (seconds)", scale=scale, axis=_axis(low, high, "~g"))
-    line = alt.Chart(frame).mark_line(strokeWidth=1, opacity=0.5, tooltip=None)
-    line = line.encode(x=x, y=_error("error", metric, zoned.value), color=_colour(zoned), order="epsilon:Q")
-    return finish(
-        alt.layer(line, _points(frame, zoned, metric, x)), zoned, "Is the longer run worth it?", "Lines join values of epsilon.", height=240
-    )
+def _with_guesses(guesses: Mapping[float, float]) -> str:
+    """An expression for labels of two lines: epsilon, and the share of right guesses below it. Numbers alone enter it."""
+    shares = ", ".join(f"'{epsilon:g}': '{guess:.0%}'" for epsilon, guess in guesses.items())
+    return f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
@@ -84,15 +106,17 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
     return frame.assign(chosen=same)
 
 
-def _curves(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X) -> alt.LayerChart:
-    """Mean of the repeats as line and points, and the band from the least to the most."""
-    low, mean, colour = _error("low", metric, zoned.value), _error("error", metric, zoned.value), _colour(zoned)
-    band = alt.Chart(frame).mark_area(opacity=0.18, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
+def _curves(
+    frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, limit: float | None = None
+) -> alt.LayerChart:
+    """Mean of the repeats as line and points, and the band from the least to the most. limit: has to be in sight too."""
+    low, mean, colour = _error("low", metric, zoned.value, limit), _error("error", metric, zoned.value, limit), _colour(zoned)
+    band = alt.Chart(frame).mark_area(opacity=0.3, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
     line = alt.Chart(frame).mark_line(strokeWidth=2, tooltip=None).encode(x=x, y=mean, color=colour)
-    return alt.layer(band, line, _points(frame, zoned, metric, x))
+    return alt.layer(band, line, _points(frame, zoned, metric, x, limit))
 
 
-def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X) -> alt.Chart:
+def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, limit: float | None) -> alt.Chart:
     """The settings as points; one can be clicked, unless it is curator-only: those charts are pictures."""
     form = ".2%" if metric.percent else ".3f"
     chart = (
@@ -100,7 +124,7 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
         .mark_point(filled=True, opacity=1, strokeWidth=2.5)
         .encode(
             x=x,
-            y=_error("error", metric, zoned.value),
+            y=_error("error", metric, zoned.value, limit),
             color=_colour(zoned),
             shape=alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND),
             size=alt.condition("datum.chosen", alt.value(190), alt.value(70)),
@@ -122,9 +146,10 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
     return chart.add_params(alt.selection_point(TRIED, fields=fields, on="click", nearest=True, clear=False, empty=True))
 
 
-def _error(column: str, metric: Metric, frame: pd.DataFrame) -> alt.Y:
-    """All charts of a sweep share the range of the errors, so that they can be read together."""
-    low, high = float(frame["low"].min()), float(frame["high"].max())
+def _error(column: str, metric: Metric, frame: pd.DataFrame, limit: float | None = None) -> alt.Y:
+    """All charts of a sweep share the range of the errors, so that they can be read together; a limit that is drawn is in it."""
+    errors = [float(frame["low"].min()), float(frame["high"].max()), *([] if limit is None else [limit])]
+    low, high = min(errors), max(errors)
     floor = max(low, 1e-6) * 0.9
     top = max(high, floor) * 1.1
     scale = alt.Scale(type="log", domain=[floor, top], nice=False, clamp=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 
+_LEAST = 1e-12
+"""Stands for an error of 0 on a logarithmic axis."""
 _COLUMNS = [
     "mechanism",
     "epsilon",
@@ -113,6 +116,34 @@ def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
         measured=("measured", "mean"),
         repeats=(column, "size"),
     )
+
+
+def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:
+    """By mechanism, the epsilon from which on its mean error stays within the limit: between two that were tried, on the straight line
+    between them, both axes logarithmic. 0 where it does at all of them, infinite where not even at the largest. table: from `bands`."""
+
+    def cross(frame: pd.DataFrame) -> dict[str, float]:
+        of_size = frame[frame["tables"] == tables]
+        return {str(name): _crossing(curve.sort_values("epsilon"), limit) for name, curve in of_size.groupby("mechanism", sort=False)}
+
+    return combine(cross, table)
+
+
+def _crossing(curve: pd.DataFrame, limit: float) -> float:
+    above = np.flatnonzero(curve["error"].to_numpy() > limit)
+    if not len(above):
+        return 0.0
+    if above[-1] == len(curve) - 1:
+        return math.inf
+    (e0, e1), (x0, x1) = (np.log(np.maximum(curve[name].to_numpy()[above[-1] : above[-1] + 2], _LEAST)) for name in ("error", "epsilon"))
+    return float(np.exp(x0 + (e0 - math.log(limit)) / (e0 - e1) * (x1 - x0)))
+
+
+def crossing_words(name: str, crossing: float, limit: float) -> str:
+    """One of `crossings` as a sentence."""
+    if math.isinf(crossing):
+        return f"{name}: above {limit:.3g} % at every ε that was tried."
+    return f"{name}: within {limit:.3g} % " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:

@@ -110,6 +110,11 @@ class Sweep:
         """Of a trial with each mechanism and epsilon; other trials cost the same."""
         return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
 
+    def guess(self, epsilon: float) -> float:
+        """How often somebody who was 50:50 about one person guesses right after a trial, at most, whichever its mechanism."""
+        budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
+        return max(shares.accountant.reading(shares.rho, shares.slack).guess for shares in budgets)
+
     def _budgeted(self, name: str, epsilon: float) -> Shares:
         mechanism = registry.configured(registry.get(name), self._given(name))
         return budgeted(mechanism, self.base.budget.model_copy(update={"epsilon": epsilon}))

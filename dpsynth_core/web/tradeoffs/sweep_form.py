@@ -28,7 +28,7 @@ from dpsynth_core.web.tradeoffs.sweep_draft import NOTES
 SHOWN = "tradeoffs_sweep"
 """Key under which the sweep on screen is kept."""
 
-_STRENGTHS = {0.0: "none", 0.25: "weak", 0.5: "middling", 0.75: "strong", 0.95: "extreme"}
+_STRENGTHS = {0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
 _SIZES = {sweep_draft.ALL: "all", sweep_draft.PARTS: "a tenth, a quarter, half and all"}
 _ABOUT = {
     STANDIN: "Invented rows with your columns, values and impossible combinations. Nothing is spent: their errors are exact and public.",
@@ -53,7 +53,7 @@ def _table(here: Current) -> None:
     offered = sweep_draft.tables(here.draft)
     is_demo = project_table.is_simulated(here.draft)
     names = {
-        STANDIN: ":material/casino: A simulated stand-in",
+        STANDIN: ":material/casino: Simulated data like mine",
         PUBLIC: ":material/groups: The simulated people" if is_demo else ":material/public: The public table",
         PRIVATE: ":material/visibility_lock: The private table",
     }
@@ -72,7 +72,7 @@ def _table(here: Current) -> None:
             )
         with strength:
             fields.choice(
-                "Dependence between its columns",
+                "How strongly are its columns related?",
                 f"{NOTES}.strength",
                 list(_STRENGTHS),
                 _STRENGTHS,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dpsynth_core import charts
+from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.release.document import csv_bytes
@@ -35,7 +36,8 @@ T = TypeVar("T", str, float, int)
 POLL_SECONDS = 1.5
 _METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
 _PICKED = "_tradeoffs_picked"
-BY_EPSILON, BY_SECONDS, BY_TABLES, OF_TABLES = "by_epsilon", "by_seconds", "by_tables", "of_tables"
+BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"
+_LIMIT = "tradeoffs_limit"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
@@ -62,7 +64,7 @@ def _panel(owner: str, sweep: str, was_active: bool) -> None:
         st.rerun()
     points = sweeps.points(owner, sweep)
     zone = stored.sweep.zone
-    with frame.card("What came of it", zone, _about(stored)):
+    with frame.card("Results of the trials", zone, _about(stored)):
         _progress(stored, points)
         outcomes = _outcomes(stored, points)
         if not outcomes:
@@ -138,19 +140,27 @@ def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
     metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
     left, right = st.columns([7, 5], gap="medium")
     with left:
-        _drawn(stored, outcomes, BY_EPSILON, metric, chosen)
+        limit = _limit(stored.sweep, outcomes, metric, chosen)
+        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit)
     with right:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
         _way_on(stored, chosen)
-    several = len(stored.sweep.sizes) > 1
-    places = st.columns(2, gap="medium") if several else [st.container()]
-    with places[0]:
-        _drawn(stored, outcomes, BY_SECONDS, metric, chosen)
-    if several:
-        with places[1]:
-            _drawn(stored, outcomes, BY_TABLES, metric, chosen)
+    if len(stored.sweep.sizes) > 1:
+        _drawn(stored, outcomes, BY_TABLES, metric, chosen)
     if stored.sweep.zone is not Zone.CURATOR:
         _downloads(stored.sweep, outcomes, metric, chosen)
+
+
+def _limit(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> float | None:
+    """The error that is good enough, and in words the epsilon from which on each mechanism stays within it. None for errors that are no
+    share of the people."""
+    if not metric.percent:
+        return None
+    percent = st.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=_LIMIT, width=180)
+    if sweep.zone is not Zone.CURATOR:  # words can be copied
+        crossings = curves.crossings(curves.bands(curves.outcomes(sweep, outcomes), metric), percent / 100, chosen.tables).value
+        st.markdown("  \n".join(literal(curves.crossing_words(name, crossing, percent)) for name, crossing in crossings.items()))
+    return percent / 100
 
 
 def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
@@ -185,12 +195,14 @@ def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> None:
+def _drawn(
+    stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, limit: float | None = None
+) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored.sweep, outcomes, name, metric, chosen), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(_chart(stored.sweep, outcomes, name, metric, chosen, limit), stored.sweep.zone, f"tradeoffs_{name}")
         return
-    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen)
+    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, limit)
     key = f"tradeoffs_{name}"
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
@@ -199,21 +211,27 @@ def _drawn(stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: M
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _public_chart(owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting) -> dict[str, Any]:
+def _public_chart(
+    owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, limit: float | None
+) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
     outcomes = _public_outcomes(owner, sweep, finished)
-    specification: dict[str, Any] = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen).to_dict(validate=False)
+    drawing = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen, limit)
+    specification: dict[str, Any] = drawing.to_dict(validate=False)
     return specification
 
 
-def _chart(sweep: Sweep, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting) -> charts.Drawing:
+def _chart(
+    sweep: Sweep, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, limit: float | None
+) -> charts.Drawing:
     if name == OF_TABLES:
         single = curves.of_each(metric)
         return charts.tables_of(curves.of_tables(sweep, outcomes, chosen, single), single)
     bands = curves.bands(curves.outcomes(sweep, outcomes), metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
-    return (charts.by_epsilon if name == BY_EPSILON else charts.by_seconds)(bands, metric, chosen.tables, chosen)
+    marks = charts.Marks(limit, sweep.base.budget.epsilon, {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons})
+    return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
 
 
 def _take(key: str) -> None:
