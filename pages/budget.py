@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
-from dpsynth_core.web.budget import budget_view, models_view
+from dpsynth_core.web.budget import budget_view, criteria_view, models_view
 from dpsynth_core.web.shell import document, frame
 
 
@@ -25,6 +25,7 @@ def main() -> None:
             divided = document.shares(here.draft)
             budget_view.learning(here)
             budget_view.certificate(here, workload, unit, divided.certificate)
+            criteria_view.criteria(here, workload, unit, divided.criteria)
             models_view.card(here, unit)
             budget_view.noise(here, workload, unit, divided.mechanism, sharings)
             error = error or budget_view.account(here, divided)

@@ -11,7 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.plan import budgeted, certified_share, divided, forecast
+from dpsynth_core.planning.plan import budgeted, certified_share, criteria_share, divided, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -45,7 +45,8 @@ def listed(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recomme
     if not people:
         return ()
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    rho = divided(ZCDP, budget, certified_share(budget)).mechanism  # whichever it is: trials were counted in zCDP
+    deciding = criteria_share(budget) if here.draft.get("criteria") else 0.0
+    rho = divided(ZCDP, budget, certified_share(budget), criteria=deciding).mechanism  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
 
@@ -90,7 +91,7 @@ def _sentence(text: str) -> str:
 
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
-    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public")}
+    parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria")}
     return _forecasts(json.dumps(parts, sort_keys=True))
 
 
@@ -105,7 +106,7 @@ def _forecasts(text: str) -> dict[str, Forecast | InputError]:
             configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
             if public is not None and isinstance(configured, UsesPublic):
                 configured = configured.informed_by(synthesis.public_table(public, workload.domain))
-            return forecast(configured, workload, unit, budgeted(configured, budget))
+            return forecast(configured, workload, unit, budgeted(configured, budget, criteria=draft["criteria"] or ()))
         except InputError as error:
             return error
 

@@ -1,6 +1,6 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
-Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, workload, budget,
+Keys as in `spec.Spec` (population, data, unit, domain, domain_origin, domain_justification, other_copies, workload, criteria, budget,
 models, mechanism, output),
 each present once it is known. `wizard` holds what only the pages need:
 
@@ -26,6 +26,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from dpsynth_core.criteria.criterion import Criterion
+from dpsynth_core.criteria.registry import read_criteria
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
@@ -120,6 +122,12 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
 
 
+def criteria(draft: Mapping[str, Any]) -> tuple[Criterion, ...]:
+    """What the rows must be good enough for. Raises InputError for what is wrong or incomplete."""
+    listed = draft.get("criteria", ())
+    return read_criteria(listed, workload(draft), answered=not mechanism(draft).card.makes_rows) if listed else ()
+
+
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
     """Workloads that are feasible for a table of many columns; nothing for one of few. The draft has a domain."""
     kept = wizard(draft).get("workloads", {}).get("target", {})
@@ -156,7 +164,7 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
 def shares(draft: Mapping[str, Any]) -> Shares:
     """How the budget is divided when the chosen mechanism runs, as the sealed plan will have it. Raises InputError as `budget`."""
     unknown = domain(draft).unknown if draft.get("domain") else ()
-    return budgeted(mechanism(draft), budget(draft), unknown, models=models(draft))
+    return budgeted(mechanism(draft), budget(draft), unknown, draft.get("criteria", ()), models=models(draft))
 
 
 def models(draft: Mapping[str, Any]) -> tuple[ModelSpec, ...]:
@@ -173,7 +181,8 @@ def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Po
     """What each of these columns would be learnt with, if they and no others were. Raises InputError for a budget or unit that cannot be
     used."""
     stated = budget(draft)
-    return plans.portions(unknown, unit(draft), budgeted(mechanism(draft), stated, unknown, models=models(draft)), stated)
+    divided = budgeted(mechanism(draft), stated, unknown, draft.get("criteria", ()), models=models(draft))
+    return plans.portions(unknown, unit(draft), divided, stated)
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
@@ -241,6 +250,7 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
     if needs_reason(draft):
         weakness.check(budget(draft))
     shares(draft)
+    criteria(draft)
     if asked := models(draft):
         predicted.check_records(asked, counts_alone(draft))
         predicted.targets(domain(draft), asked)

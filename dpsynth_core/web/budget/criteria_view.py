@@ -1,0 +1,187 @@
+"""Part of the Budget page: what the rows must be good enough for, fixed before the run. A list, and one panel for the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.criteria.criterion import MUST, SHOULD
+from dpsynth_core.criteria.statistics import Mean
+from dpsynth_core.criteria.tables import TablesWithin
+from dpsynth_core.evaluation.comparison import label
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning.spec import DEFAULT_CRITERIA
+from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.report import criteria as words
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.web.budget import criteria_draft
+from dpsynth_core.web.budget.criteria_draft import CONDITIONS, KINDS, LIMITS, Entry
+from dpsynth_core.web.shell import document, fields, frame, session
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal, one_line
+
+SHARE = "budget.criteria"
+_SHARES = (0.02, 0.05, 0.1, 0.2)
+_HELP = (
+    "Conditions that are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, "
+    "and published as met, not met or undecided. A “must” that is not met makes the verdict “do not publish”."
+)
+
+
+def criteria(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
+    """All of it. rho: the share of the budget that decides them; 0 where there are none."""
+    entries = criteria_draft.listed(here.draft)
+    with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
+        if entries:
+            _share()
+            chosen = _chosen(here, entries)
+            _panel(here, workload, entries[chosen], chosen)
+            _precision(here, workload, unit, rho / len(entries), chosen)
+            _remove(here, chosen)
+        else:
+            st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
+        new = criteria_draft.new(TablesWithin.kind)
+        key = f"{here.project}:criterion_add"
+        st.button("Add a condition", icon=":material/add:", key=key, on_click=_put, args=(here.project, len(entries), new))
+
+
+def _put(project: str, number: int, entry: Entry | None) -> None:
+    session.edit(lambda draft: criteria_draft.replace(draft, number, entry))
+    st.session_state[f"{project}:criterion"] = number if entry is not None else max(0, number - 1)
+
+
+def _share() -> None:
+    chosen = fields.value(SHARE, DEFAULT_CRITERIA)
+    options = sorted({*_SHARES, chosen})
+    names = {share: f"{100 * share:g} %" for share in options}
+    fields.choice("Share of the budget that decides them", SHARE, options, names, kind="segmented", default=chosen, help=_HELP)
+
+
+def _chosen(here: Current, entries: list[Entry]) -> int:
+    """The criterion in the panel."""
+    key = f"{here.project}:criterion"
+    numbers = list(range(len(entries)))
+    if st.session_state.get(key) not in numbers:
+        st.session_state[key] = 0
+    picked = st.radio("Conditions", numbers, format_func=lambda number: literal(criteria_draft.title(number, entries[number])), key=key)
+    return int(picked)
+
+
+def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None:
+    """What the criterion says, in fields that save at each change."""
+    kind = _kind(here, entry, number)
+    left, right = st.columns(2)
+    with left:
+        _limit(here, kind, entry, number)
+    with right:
+        _field(here, number, "importance", st.segmented_control, "It", entry.get("importance", MUST), options=[MUST, SHOULD], required=True)
+    if kind == TablesWithin.kind:
+        _tables(here, workload, entry, number)
+    if kind == Mean.kind:
+        numbers = [a.name for a in workload.domain if a.is_number and a.scale.axis == "number" and not a.most]
+        if numbers:
+            _field(here, number, "column", st.selectbox, "Column", entry.get("column"), options=numbers, format_func=one_line)
+    for name, title in CONDITIONS.get(kind, {}).items():
+        _condition(here, workload.domain, entry, number, name, title)
+    _field(here, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
+
+
+def _kind(here: Current, entry: Entry, number: int) -> str:
+    key, known = f"{here.project}:criterion:{number}:kind", entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
+    st.session_state[key] = known
+
+    def changed() -> None:
+        new = criteria_draft.new(st.session_state[key], entry)
+        session.edit(lambda draft: criteria_draft.replace(draft, number, new))
+
+    return str(st.selectbox("It is about", list(KINDS), format_func=lambda one: KINDS[one], key=key, on_change=changed))
+
+
+def _limit(here: Current, kind: str, entry: Entry, number: int) -> None:
+    key, share = f"{here.project}:criterion:{number}:limit:{kind}", kind != Mean.kind
+    factor, name = (100 if share else 1), LIMITS[kind]
+    st.session_state[key] = float(entry.get(name, 0.0)) * factor
+
+    def changed() -> None:
+        _save(number, {name: st.session_state[key] / factor})
+
+    title = "Off by at most, in % of people" if share else "Off by at most"
+    st.number_input(title, min_value=0.0, max_value=99.0 if share else None, step=1.0, format="%g", key=key, on_change=changed)
+
+
+def _tables(here: Current, workload: Workload, entry: Entry, number: int) -> None:
+    by_label = {one_line(label(clique)): list(clique) for clique in workload.cliques}
+    stated = [sorted(table) for table in entry.get("tables", [])]
+    chosen = [name for name, clique in by_label.items() if sorted(clique) in stated]
+    key = f"{here.project}:criterion:{number}:tables"
+    st.session_state[key] = chosen
+
+    def changed() -> None:
+        _save(number, {"tables": [by_label[name] for name in st.session_state[key]]})
+
+    st.multiselect("Which tables", list(by_label), key=key, on_change=changed, placeholder="every table of the workload")
+
+
+def _condition(here: Current, domain: Domain, entry: Entry, number: int, name: str, title: str) -> None:
+    """Which columns a condition is about, and which of their cells."""
+    stated = entry.get(name, {})
+    names = [a.name for a in domain if not a.most]
+    key = f"{here.project}:criterion:{number}:{name}"
+    st.session_state[key] = [column for column in stated if column in names]
+
+    def columns_changed() -> None:
+        picked = st.session_state[key]
+        _save(number, {name: {column: stated.get(column, [domain[column].cell_labels()[0]]) for column in picked}})
+
+    st.multiselect(title, names, format_func=one_line, key=key, on_change=columns_changed, placeholder="columns")
+    for column in st.session_state[key]:
+        _values(here, domain, stated, number, name, column)
+
+
+def _values(here: Current, domain: Domain, stated: Mapping[str, Any], number: int, name: str, column: str) -> None:
+    """The cells of one column of a condition. What a spec says in another way, such as a range, is shown as it is until it is changed."""
+    labels, given = list(domain[column].cell_labels()), stated[column]
+    values = given if isinstance(given, list) else [given]
+    key = f"{here.project}:criterion:{number}:{name}:{column}"
+    options = labels + [value for value in values if value not in labels]
+    st.session_state[key] = values
+
+    def changed() -> None:
+        _save(number, {name: {**stated, column: st.session_state[key]}})
+
+    st.multiselect(one_line(column), options, format_func=lambda value: one_line(str(value)), key=key, on_change=changed)
+
+
+def _field(here: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:
+    """Any other entry."""
+    key = f"{here.project}:criterion:{number}:{name}"
+    if value is not None:
+        st.session_state[key] = value
+    elif "options" in look and st.session_state.get(key) not in look["options"]:
+        look["index"] = None
+    widget(title, key=key, on_change=lambda: _save(number, {name: st.session_state[key]}), **look)
+
+
+def _save(number: int, changes: Mapping[str, Any]) -> None:
+    session.edit(partial(criteria_draft.change, number=number, changes=changes))
+
+
+def _precision(here: Current, workload: Workload, unit: Unit, rho: float, number: int) -> None:
+    """The criterion in words, and how precisely it can be decided; or what is still wrong with it."""
+    try:
+        (criterion,) = document.criteria({**here.draft, "criteria": here.draft["criteria"][number : number + 1]})
+    except InputError as error:
+        fields.problem(error)
+        return
+    st.markdown(literal(words.asked(criterion, workload.domain), 600))
+    st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft)), 600))
+
+
+def _remove(here: Current, number: int) -> None:
+    key = f"{here.project}:criterion_remove"
+    st.button("Remove this condition", icon=":material/delete:", key=key, on_click=_put, args=(here.project, number, None))

@@ -1,0 +1,69 @@
+"""Criteria on the Budget page: added, changed and removed; what is stored is what is sealed, and its price is told before."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.store import projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell import document
+from tests.app.demo_project import open_page, project
+
+
+def stored(place: str) -> dict[str, Any]:
+    return dict(projects.load(LOCAL_OWNER, place).draft)
+
+
+def field(app: AppTest, kind: str, label: str) -> Any:
+    return next(element for element in app.get(kind) if element.label.startswith(label))
+
+
+def captions(app: AppTest) -> str:
+    """All of them, without the marks that make texts harmless."""
+    return re.sub("[\u2060\\\\]", "", " ".join(element.value for element in (*app.caption, *app.markdown)))
+
+
+def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there() -> None:
+    place = project()
+    app = open_page("budget", place)
+    assert not app.exception
+    assert document.shares(stored(place)).criteria == 0
+    app.button(key=f"{place}:criterion_add").click().run()
+    assert stored(place)["criteria"] == [{"kind": "tables", "importance": "must", "limit": 0.1}]
+    assert "Every table of the workload, within 10.0% of the people in a wrong cell" in captions(app)
+    assert "With 50,000 people: the measurement is uncertain by about ±" in captions(app)
+    app.button(key=f"{place}:criterion_add").click().run()
+    field(app, "selectbox", "It is about").set_value("share").run()
+    assert "it does not say which columns" in captions(app)
+    assert app.button(key="next_budget").disabled
+    field(app, "multiselect", "People with").set_value(["sex"]).run()
+    field(app, "multiselect", "Among").set_value(["age"]).run()
+    field(app, "number_input", "Off by at most").set_value(3.0).run()
+    assert not app.exception
+    assert not app.button(key="next_budget").disabled
+    share = stored(place)["criteria"][1]
+    assert (share["of"], share["tolerance"]) == ({"sex": ["female"]}, 0.03)
+    assert list(share["among"]) == ["age"]
+    plan = document.plan(stored(place), "Trial")
+    assert isinstance(plan, Plan)
+    assert [one.kind for one in plan.criteria] == ["tables", "share"]
+    assert plan.shares.criteria == document.shares(stored(place)).criteria > 0
+    app.button(key=f"{place}:criterion_remove").click().run()
+    app.button(key=f"{place}:criterion_remove").click().run()
+    assert stored(place)["criteria"] == []
+    assert not app.exception
+
+
+def test_what_a_spec_says_in_its_own_way_is_kept_on_the_page() -> None:
+    """Ranges and single values, which the page itself writes as lists of cells."""
+    criteria = [{"kind": "mean", "column": "age", "among": {"age": "0..39", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}]
+    place = project(criteria=criteria)
+    app = open_page("budget", place)
+    assert not app.exception
+    assert stored(place)["criteria"] == criteria
+    field(app, "number_input", "Off by at most").set_value(2.0).run()
+    assert stored(place)["criteria"] == [criteria[0] | {"tolerance": 2.0}]
