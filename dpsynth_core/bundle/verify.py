@@ -42,6 +42,7 @@ from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.planning.plan import Plan
@@ -594,6 +595,7 @@ def _criteria(opened: _Opened) -> str:
     """Decided once more, from the published answers of the kernel and what is published."""
     release, plan = opened.release, opened.plan
     _expect(not release.despite or release.needs_reason, "it has a reason to be published all the same, and needs none")
+    _expect(not release.despite or is_reason(release.despite), "what it gives as a reason to be published all the same is none")
     if not plan.criteria:
         raise _Nothing("no criteria were fixed")
     if not release.criteria:

@@ -9,12 +9,13 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
+from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning.looks import ordered
 from dpsynth_core.planning.spec import Spec
@@ -25,6 +26,8 @@ from dpsynth_core.release.times import Times
 from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
+
+MAX_REASON = 10_000
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,21 @@ def keep(owner: str, run: str) -> None:
 def release(owner: str, run: str) -> Release:
     """The release of a run that is done. Raises InputError for any other."""
     return releases.load(_result(owner, run))
+
+
+def explain(owner: str, run: str, reason: str) -> None:
+    """Keep why the release of a run is published although a criterion that must be met is not: it becomes part of the release.
+
+    Raises InputError for what is no reason, for a release that needs none, and as `release`.
+    """
+    folder = _result(owner, run)
+    kept = releases.load(folder)
+    if not kept.needs_reason:
+        raise InputError("reason", "the release meets every criterion that it must, as far as is known", "publish it as it is")
+    check_reason("reason", reason, "why the release is published all the same")
+    if len(reason) > MAX_REASON:
+        raise InputError("reason", f"it has more than {MAX_REASON:,} characters", "shorten it")
+    releases.write_document(replace(kept, despite=reason.strip()), folder)
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:

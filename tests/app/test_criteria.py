@@ -8,10 +8,10 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.store import projects
+from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import open_page, project
+from tests.app.demo_project import finished_run, open_page, project
 
 
 def stored(place: str) -> dict[str, Any]:
@@ -67,3 +67,21 @@ def test_what_a_spec_says_in_its_own_way_is_kept_on_the_page() -> None:
     assert stored(place)["criteria"] == criteria
     field(app, "number_input", "Off by at most").set_value(2.0).run()
     assert stored(place)["criteria"] == [criteria[0] | {"tolerance": 2.0}]
+
+
+def test_a_release_that_fails_a_must_is_taken_away_only_with_a_reason() -> None:
+    place = project(criteria=[{"kind": "tables", "limit": 0.00001}])
+    run = finished_run(place)
+    app = open_page("results", place)
+    assert not app.exception
+    assert "Do not publish this as it is." in captions(app)
+    assert "Not met (must): Every table of the workload" in captions(app)
+    field(app, "button_group", "View").set_value("downloads").run()
+    assert not app.get("download_button")
+    app.button(key=f"despite_{run.id}_button").click().run()
+    assert "there is no reason" in captions(app)
+    field(app, "text_area", "Why is it published").set_value("Only the teaching of students needs it.").run()
+    app.button(key=f"despite_{run.id}_button").click().run()
+    assert not app.exception
+    assert app.get("download_button")
+    assert runs.release(LOCAL_OWNER, run.id).despite == "Only the teaching of students needs it."

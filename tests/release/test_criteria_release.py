@@ -65,6 +65,7 @@ def test_a_must_that_is_not_met_is_a_verdict_of_its_own_unless_somebody_says_why
     assert verdict_of(explained).kind != WITHHOLD
     assert "the curator says why: “The limit was a typing error.”" in report.reasons(verdict_of(explained))
     assert not failed(pack.pack(explained))
+    assert QUESTION in failed(pack.pack(replace(made(), despite="x")))
 
 
 def test_a_should_that_is_not_met_is_stated_and_decides_nothing() -> None:

@@ -16,7 +16,7 @@ from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.report import percent
-from dpsynth_core.web.results import models_view
+from dpsynth_core.web.results import criteria_view, models_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
@@ -48,6 +48,7 @@ def tables(opened: OpenRun) -> None:
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         _verdict(verdict)
+    criteria_view.outcomes(opened.release)
     models_view.card(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):

@@ -24,7 +24,7 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.home import home
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.web.results import rows_filter
+from dpsynth_core.web.results import criteria_view, rows_filter
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
@@ -141,6 +141,8 @@ def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
 
 def downloads(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
+    if criteria_view.withheld(opened):
+        return
     whole, *single = _offers(opened)
     with frame.card("Publish this"), st.container(key=f"offer_{whole.key}"):
         st.markdown(whole.what)

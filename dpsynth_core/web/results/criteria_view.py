@@ -1,0 +1,57 @@
+"""Criteria on the Results page: what became of them, and the reason that a release needs which fails one of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.release.release import Release
+from dpsynth_core.report import criteria
+from dpsynth_core.store import runs
+from dpsynth_core.web.results.open_runs import OpenRun, forget
+from dpsynth_core.web.shell import fields, frame
+from dpsynth_core.web.shell.text import literal
+
+_ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDED: ":material/help:"}
+
+
+def outcomes(release: Release) -> None:
+    """Each criterion with what was measured; nothing where none were fixed."""
+    if not release.criteria:
+        return
+    title = f"What was asked of it beforehand: {criteria.counted(release.criteria)}"
+    with frame.card(title, Zone.RELEASED, criteria.EXPLAINED):
+        for one in release.criteria:
+            st.markdown(f"{_ICONS[one.outcome]} {literal(criteria.line(one, release.domain), 800)}")
+
+
+def withheld(opened: OpenRun) -> bool:
+    """Whether a reason is needed before anything may be taken away; if so, it is asked for."""
+    release = opened.release
+    if not release.needs_reason or release.despite:
+        return False
+    key = f"despite_{opened.run.id}"
+    with frame.card("A condition that must be met is not"):
+        for one in release.criteria:
+            if one.failed:
+                st.markdown(f"{_ICONS[NOT_MET]} {literal(criteria.line(one, release.domain), 800)}")
+        st.markdown("By its own plan this release is not to be published. If there is a good reason to do it all the same, write it down.")
+        reason = st.text_area("Why is it published all the same?", key=key, max_chars=runs.MAX_REASON, help=_HELP)
+        if st.button("Publish with this reason", key=f"{key}_button", icon=":material/edit_note:"):
+            _explain(opened, reason)
+    return True
+
+
+_HELP = "A sentence. It becomes part of the release and stands in its report, beside the verdict."
+
+
+def _explain(opened: OpenRun, reason: str) -> None:
+    try:
+        runs.explain(opened.run.owner, opened.run.id, reason)
+    except InputError as error:
+        fields.problem(error)
+        return
+    forget()
+    st.rerun()
