@@ -8,7 +8,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare import compare_view
-from dpsynth_core.web.results import open_runs, quality_view, results_view
+from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
 from dpsynth_core.web.shell import frame
 
 _VIEW, _KEY = "view", "results_view"
@@ -16,6 +16,7 @@ VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),
     "pairs": (":material/grid_on: Pairs", results_view.pairs),
+    "ask": (":material/help_center: Ask a question", question_view.questions),
     "rows": (":material/table_rows: Rows", results_view.rows),
     "downloads": (":material/download: Downloads", results_view.downloads),
     "about": (":material/info: About this run", results_view.about),

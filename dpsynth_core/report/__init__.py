@@ -20,7 +20,7 @@ from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
 from dpsynth_core.report import codebook, criteria, error_table, marginals
 from dpsynth_core.report.card import card
-from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page
+from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
 from dpsynth_core.report.models import model_facts
 from dpsynth_core.report.page import html
@@ -30,7 +30,7 @@ from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
-__all__ += ["goodness", "learnt", "noise", "percent", "protected", "statements", "trusted"]
+__all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["comparison", "criteria", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"

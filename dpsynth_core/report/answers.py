@@ -6,6 +6,7 @@ Names of columns and cells are hostile text: whoever shows a sentence escapes it
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
@@ -26,11 +27,13 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 CELLS_NAMED = 6
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 PHRASES: Mapping[str, str] = {
     "everybody": "everybody",
     "people": "people with {cells}",
-    COUNT: "{value} people: {group}.",
+    COUNT: "{value} {group}.",
+    "count of everybody": "{value} people in all.",
     SHARE: "{value} of {group} have {cells}.",
     MEAN: "The mean of {column} is {value} for {group}.",
     MEDIAN: "The median of {column} is {value} for {group}.",
@@ -63,13 +66,18 @@ def group_phrase(domain: Domain, cells: Cells) -> str:
 
 def cells_phrase(domain: Domain, cells: Cells) -> str:
     """Columns with the cells that count."""
-    return " and ".join(f"{name} {_listed(domain[name], cells[name])}" for name in domain.clique(cells))
+    return " and ".join(f"{visible(name)} {_listed(domain[name], cells[name])}" for name in domain.clique(cells))
+
+
+def visible(text: str) -> str:
+    """The text with a space for every character that is not seen, among them those that turn the direction of what follows."""
+    return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
 
 
 def _listed(attribute: Attribute, codes: tuple[int, ...]) -> str:
     labels = attribute.cell_labels()
     named, more = [labels[code] for code in codes[:CELLS_NAMED]], len(codes) - CELLS_NAMED
-    return " or ".join(f"“{label}”" for label in named) + (f" or {more} more" if more > 0 else "")
+    return " or ".join(f"“{visible(label)}”" for label in named) + (f" or {more} more" if more > 0 else "")
 
 
 def decimals(attribute: Attribute) -> int:
@@ -93,7 +101,7 @@ def number(domain: Domain, question: Question, value: float) -> str:
     if question.statistic == COUNT:
         return rounded(value, 0)
     if question.statistic == MEDIAN:
-        return domain[question.column].cell_labels()[int(value)]
+        return visible(domain[question.column].cell_labels()[int(value)])
     if question.column:
         return rounded(value, decimals(domain[question.column]))
     unit = "points" if question.statistic == DIFFERENCE else "%"
@@ -116,15 +124,17 @@ def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
 
 def _first(domain: Domain, question: Question, value: str) -> str:
     kind = question.statistic
-    if kind == DIFFERENCE:
+    if kind == COUNT and not question.among:
+        kind = "count of everybody"
+    elif kind == DIFFERENCE:
         kind = "difference of means" if question.column else "difference of shares"
     return PHRASES[kind].format(
         value=value,
         group=group_phrase(domain, question.among),
         versus=group_phrase(domain, question.versus),
         cells=cells_phrase(domain, question.cells),
-        column=question.column,
-        columns=" × ".join(question.columns),
+        column=visible(question.column),
+        columns=visible(" × ".join(question.columns)),
     )
 
 
@@ -140,7 +150,7 @@ def evidence_sentence(answer: Answer) -> str:
         return PHRASES["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]
     key = INFERRED if key == LIMITED and answer.support == INFERRED else key
-    return PHRASES[key].format(table=" × ".join(answer.table) or "of all people")
+    return PHRASES[key].format(table=visible(" × ".join(answer.table)) or "of all people")
 
 
 def _cautions(domain: Domain, question: Question, answer: Answer) -> list[str]:

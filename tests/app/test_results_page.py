@@ -17,7 +17,7 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
-VIEWS = ("tables", "columns", "pairs", "rows", "downloads", "about")
+VIEWS = ("tables", "columns", "pairs", "ask", "rows", "downloads", "about")
 HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
 
 
@@ -270,3 +270,37 @@ def test_a_deleted_run_is_gone_and_its_charge_stays() -> None:
     next(b for b in app.button if b.label == "Delete the run").click().run()
     assert runs.list(LOCAL_OWNER, place) == ()
     assert "budget reserved" in str(open_page("ledger", place).dataframe[0].value["what"].tolist())
+
+
+def asked(app: AppTest, key: str, value: object) -> AppTest:
+    """The page after a choice in the form of questions."""
+    widgets = [*app.selectbox, *app.multiselect, *app.radio]
+    next(widget for widget in widgets if widget.key == f"question_{key}").set_value(value).run()
+    return app
+
+
+def test_a_question_is_answered_in_a_sentence_with_its_interval(done: dict[str, str]) -> None:
+    app = at(done["rows"], "ask")
+    assert "people in all" in words(app)
+    app = asked(app, "statistic", "share")
+    assert "Choose the values whose share you want to know" in words(app)
+    column = app.multiselect[0].options[0]
+    app = asked(asked(app, "cells", [column]), f"cells_{column}", [0])
+    assert "of everybody have" in words(app)
+    assert "with 95 % confidence" in words(app)
+    assert not app.exception
+
+
+def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[str, str]) -> None:
+    app = at(done["unmeasured"], "ask")
+    column = app.multiselect[0].options[0]
+    app = asked(asked(app, "among", [column]), f"among_{column}", [0])
+    assert "This is the model" in words(app)
+    assert "95 % confidence" not in words(app)
+
+
+def test_hostile_names_can_be_asked_about(done: dict[str, str]) -> None:
+    app = asked(at(done["hostile"], "ask"), "statistic", "table")
+    app = asked(app, "columns", list(HOSTILE[:2]))
+    assert len(app.dataframe) == 1
+    assert not app.exception

@@ -91,8 +91,11 @@ class _Asked:
 
     @property
     def cover(self) -> Clique | None:
+        """The table whose limit counts. Noisy counts alone say how many people there are, and limits of 1 add nothing to them."""
         table = self.known.cover(self.clique)
-        return None if table is None or (self.noisy is not None and self.known.limits[table].beside >= 1) else table
+        if table is None or (self.noisy is not None and (not self.clique or self.known.limits[table].beside >= 1)):
+            return None
+        return table
 
     @property
     def limit(self) -> float | None:

@@ -252,7 +252,7 @@ function prepared(question) {
   if (question.column) names.push(question.column);
   const clique = [...new Set(names.map((name) => place.get(name)))].sort((a, b) => a - b), noisy = estimateOf(clique);
   let cover = data.limits.find((limit) => clique.every((column) => limit.columns.includes(column))) ?? null; // smallest first
-  if (noisy !== null && cover !== null && cover.beside >= 1) cover = null;
+  if (noisy !== null && cover !== null && (!clique.length || cover.beside >= 1)) cover = null;
   const limit = cover === null ? null : noisy === null ? cover.alone : cover.beside, z = cover === null ? data.z.alone : data.z.beside;
   return { question, clique, noisy, cover, limit, z, countable: hasRows ? canCount(clique) : true };
 }
@@ -413,6 +413,7 @@ function cellEstimates(noisy, group, kept) {
 }
 
 // Sentences
+const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, " ");
 const phrase = (key, values) => data.phrases[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 function rounded(value, digits) {
   const scaled = BigInt(Math.floor(Math.abs(value) * 10 ** digits + 0.5)), unit = 10n ** BigInt(digits);
@@ -421,27 +422,28 @@ function rounded(value, digits) {
 }
 function cellsPhrase(cells) {
   const named = Object.keys(cells).sort((a, b) => place.get(a) - place.get(b));
-  return named.map((name) => `${name} ${listed(columns[place.get(name)].cells, cells[name])}`).join(" and ");
+  return named.map((name) => `${visible(name)} ${listed(columns[place.get(name)].cells, cells[name])}`).join(" and ");
 }
 function listed(labels, chosen) {
   const sorted = [...new Set(chosen)].sort((a, b) => a - b), more = sorted.length - data.named;
-  return sorted.slice(0, data.named).map((code) => `“${labels[code]}”`).join(" or ") + (more > 0 ? ` or ${more} more` : "");
+  return sorted.slice(0, data.named).map((code) => `“${visible(labels[code])}”`).join(" or ") + (more > 0 ? ` or ${more} more` : "");
 }
 const groupPhrase = (cells) => (Object.keys(cells).length ? phrase("people", { cells: cellsPhrase(cells) }) : data.phrases.everybody);
 function numberText(question, value) {
   if (question.statistic === "count") return rounded(value, 0);
   const column = question.column ? columns[place.get(question.column)] : null;
-  if (question.statistic === "median") return column.cells[value];
+  if (question.statistic === "median") return visible(column.cells[value]);
   if (column !== null) return rounded(value, column.decimals);
   return `${rounded(100 * value, 1)} ${question.statistic === "difference" ? "points" : "%"}`;
 }
 function sentences(question, { stated, evidence, support, table, rows }) {
   const { statistic } = question, shown = (value) => numberText(question, value), said = [];
-  const kind = statistic === "difference" ? (question.column ? "difference of means" : "difference of shares") : statistic;
+  const kind = statistic === "difference" ? (question.column ? "difference of means" : "difference of shares")
+    : statistic === "count" && !Object.keys(question.among).length ? "count of everybody" : statistic;
   if (stated.value === null) said.push(data.phrases.nobody);
   else said.push(phrase(kind, {
     value: shown(stated.value), group: groupPhrase(question.among), versus: groupPhrase(question.versus), cells: cellsPhrase(question.cells),
-    column: question.column, columns: question.columns.join(" × "),
+    column: visible(question.column), columns: visible(question.columns.join(" × ")),
   }));
   if (statistic === "table") { if (evidence.length) said.push(data.phrases.intervals); }
   else if (stated.low !== null) {
@@ -462,5 +464,5 @@ function sentences(question, { stated, evidence, support, table, rows }) {
 function evidenceSentence(evidence, support, table) {
   if (!evidence.length) return data.phrases.guess;
   const key = evidence.length === 2 ? "both" : evidence[0] === "limit of a table" && support === "inferred" ? "inferred" : evidence[0];
-  return phrase(key, { table: table.join(" × ") || "of all people" });
+  return phrase(key, { table: visible(table.join(" × ")) || "of all people" });
 }

@@ -8,8 +8,8 @@ const make = (tag, properties = {}, ...children) => {
   return element;
 };
 const at = (id) => document.getElementById(id), MOST_LISTED = 200;
-const option = (value, text) => make("option", { value, textContent: text });
-const named = (name) => make("bdi", { textContent: name });
+const option = (value, text) => make("option", { value, textContent: visible(text) });
+const named = (name) => make("bdi", { textContent: visible(name) });
 const labelOf = (column) => (column.label ? `${column.name} (${column.label})` : column.name);
 const columnOptions = (usable) => columns.map((column, i) => [column, i]).filter(([column]) => usable(column)).map(([column, i]) =>
   option(i, labelOf(column)));
@@ -180,7 +180,7 @@ function drawnTable(question, cells) {
 }
 
 function start() {
-  document.title = `Ask a question: ${data.title}`;
+  document.title = `Ask a question: ${visible(data.title)}`;
   at("title").append("Ask a question: ", named(data.title));
   at("alarm").hidden = data.private;
   at("held").textContent = data.held;

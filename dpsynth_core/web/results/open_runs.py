@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsynth_core import report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.comparison import Evidence, Truth
+from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.release.release import Release
@@ -47,11 +48,17 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     return released(_pairs(opened.run.owner, opened.run.id))
 
 
+def knowledge(opened: OpenRun) -> Known:
+    """What questions are answered from: released values alone."""
+    return _known(opened.run.owner, opened.run.id)
+
+
 def forget() -> None:
     """Let go of releases that are kept in memory, after a run was deleted."""
     _release.clear()
     _judged.clear()
     _pairs.clear()
+    _known.clear()
 
 
 def beside_toggle() -> DeltaGenerator:
@@ -94,3 +101,8 @@ def _judged(owner: str, run: str) -> Quality:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _pairs(owner: str, run: str) -> pd.DataFrame:
     return quality.pair_map(report.statements(_release(owner, run))).value
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _known(owner: str, run: str) -> Known:
+    return report.knowledge(_release(owner, run))

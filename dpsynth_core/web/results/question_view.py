@@ -1,0 +1,148 @@
+"""Ask a question on the Results page: a form, and the answer that the core gives, with its interval. Released values only."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpsynth_core.evaluation.questions import answer as answers
+from dpsynth_core.evaluation.questions.question import (
+    COUNT,
+    DIFFERENCE,
+    MEAN,
+    MEDIAN,
+    MOST_COLUMNS,
+    SHARE,
+    TABLE,
+    Question,
+    cell_values,
+    ordered_cells,
+)
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.report import can_answer
+from dpsynth_core.report.answers import sentences
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.results.open_runs import OpenRun, knowledge
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.text import literal, one_line
+
+_TITLES = {
+    COUNT: "How many people?",
+    SHARE: "What share of a group?",
+    MEAN: "The mean of a column",
+    MEDIAN: "The median of a column",
+    DIFFERENCE: "The difference between two groups",
+    TABLE: "A table of columns",
+}
+_MOST_PICKED = 1000
+"""Cells that a list can be picked from."""
+_OF_MEANS, _OF_SHARES = "Means of a column", "Shares"
+
+
+def questions(opened: OpenRun) -> None:
+    if not can_answer(opened.release):
+        st.info("This release has neither rows nor noisy tables that could be asked.", icon=":material/info:")
+        return
+    domain = opened.release.domain
+    question = _asked(domain)
+    if question is None:
+        return
+    try:
+        answer = answers.answer(knowledge(opened), question)
+    except InputError as error:
+        frame.refused(error)
+        return
+    first, *others = sentences(domain, question, answer)
+    st.subheader(literal(first, 1000), anchor=False)
+    for sentence in others:
+        st.write(literal(sentence, 1000))
+    if question.statistic == TABLE:
+        st.dataframe(_table(domain, question, answer), hide_index=True)
+    st.caption("The bundle holds a page that answers the same questions without this program: explore.html.")
+
+
+def _asked(domain: Domain) -> Question | None:
+    """What the form asks; None, with a word on screen, while something is missing."""
+    possible = [name for name in _TITLES if name not in (MEAN, MEDIAN) or _usable(domain, name)]
+    statistic = st.selectbox("What do you want to know?", possible, format_func=_TITLES.__getitem__, key="question_statistic", width=360)
+    means = statistic == DIFFERENCE and bool(_usable(domain, MEAN))
+    means = means and st.radio("Difference of", [_OF_MEANS, _OF_SHARES], key="question_of", horizontal=True) == _OF_MEANS
+    column, columns, cells = "", list[str](), dict[str, tuple[int, ...]]()
+    if statistic in (MEAN, MEDIAN) or means:
+        usable = _usable(domain, MEDIAN if statistic == MEDIAN else MEAN)
+        column = st.selectbox("Column", usable, format_func=one_line, key=f"question_column_{statistic}", width=360)
+    if statistic == TABLE:
+        columns = st.multiselect(
+            "Columns of the table", domain.names, format_func=literal, key="question_columns", max_selections=MOST_COLUMNS
+        )
+    if statistic == SHARE or (statistic == DIFFERENCE and not means):
+        cells = _conditions(domain, "Share of people with", "cells")
+    among = _conditions(domain, "In which group? Without a condition: everybody", "among")
+    versus = _conditions(domain, "Compared with which group?", "versus") if statistic == DIFFERENCE else {}
+    question = Question(statistic, among, cells, versus, column, tuple(columns))
+    if lacking := _lacking(question):
+        st.info(lacking, icon=":material/help:")
+        return None
+    return question
+
+
+def _usable(domain: Domain, statistic: str) -> list[str]:
+    """The columns that have a mean, or a median."""
+    fits = ordered_cells if statistic == MEDIAN else _has_numbers
+    return [attribute.name for attribute in domain if fits(attribute)]
+
+
+def _has_numbers(attribute: Attribute) -> bool:
+    return cell_values(attribute) is not None
+
+
+def _conditions(domain: Domain, title: str, key: str) -> dict[str, tuple[int, ...]]:
+    """Columns, and the cells of each that count. A column without cells is no condition yet."""
+    chosen = st.multiselect(title, domain.names, format_func=literal, key=f"question_{key}", placeholder="Choose columns")
+    stated: dict[str, tuple[int, ...]] = {}
+    for name in chosen:
+        if codes := _cells(domain[name], f"question_{key}_{name}"):
+            stated[name] = codes
+    return stated
+
+
+def _cells(attribute: Attribute, key: str) -> tuple[int, ...]:
+    labels = attribute.cell_labels()
+    if attribute.size > _MOST_PICKED:
+        st.caption(f"{literal(attribute.name, 60)} has too many values to pick from.")
+        return ()
+    picked = st.multiselect(
+        f"Values of {literal(attribute.name, 60)}",
+        list(range(attribute.size)),
+        format_func=lambda code: literal(labels[code]),
+        key=key,
+        placeholder="Choose values",
+    )
+    return tuple(picked)
+
+
+def _lacking(question: Question) -> str:
+    """What has to be chosen before there is a question."""
+    if question.statistic == TABLE and not question.columns:
+        return "Choose one to four columns."
+    if question.statistic == SHARE and not question.cells:
+        return "Choose the values whose share you want to know."
+    if question.statistic == DIFFERENCE:
+        if not question.among or not question.versus:
+            return "Choose values for both groups."
+        if not question.column and not question.cells:
+            return "Choose the values whose share you want to know."
+    return ""
+
+
+def _table(domain: Domain, question: Question, answer: answers.Answer) -> pd.DataFrame:
+    """The cells of a cross table, one line each, in percent of the group."""
+    labels = [[one_line(label) for label in domain[name].cell_labels()] for name in question.columns]
+    lines = pd.MultiIndex.from_product(labels).to_frame(index=False)
+    lines.columns = pd.Index([one_line(name) for name in question.columns])
+    for title, end in (("% of the group", "value"), ("at least", "low"), ("at most", "high")):
+        shares = [getattr(stated, end) for stated in answer.cells]
+        percents = [None if share is None else round(100 * share, 1) for share in shares]
+        lines.insert(len(lines.columns), title, percents, allow_duplicates=True)
+    return lines
