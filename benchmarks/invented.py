@@ -56,6 +56,12 @@ def write(table: Invented, folder: Path) -> tuple[Path, Path]:
     return data, domain
 
 
+def codes(table: Invented) -> NDArray[np.int32]:
+    """The codes of a table, int32 of shape (rows, columns)."""
+    chunks = range(0, table.rows, CHUNK_ROWS)
+    return np.concatenate([np.stack(_columns(table, min(CHUNK_ROWS, table.rows - start), start), axis=1) for start in chunks])
+
+
 def _columns(table: Invented, rows: int, start: int) -> list[NDArray[np.int32]]:
     """The codes of one chunk, int32 of shape (rows,) for each column; the same table's chunks follow the same tables of chances."""
     shape, chance = np.random.default_rng(table.seed), np.random.default_rng((table.seed, start + 1))

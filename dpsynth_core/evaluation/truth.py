@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
-from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.sources.source import MarginalSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -34,5 +34,5 @@ def _cells_kept(attribute: Attribute) -> NDArray[np.intp]:
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """The exact marginals, in one pass over the source, marked curator-only."""
-    return curator_only(source.counts(cliques))
+    """The exact marginals, in one pass over the source where their tables fit, marked curator-only."""
+    return curator_only(counted(source, cliques))

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-ATTRIBUTES_TRIED = 64
+ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
 
 

@@ -19,6 +19,7 @@ from dpsynth_core.planning.plan import Shares, forecast
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.tally import passes
 from dpsynth_core.vocabulary.workload import Workload
 
 MANY_COLUMNS = 20
@@ -31,11 +32,12 @@ GROUP = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """What a workload asks for. noise: "± people" of a cell if all of its tables were measured with equal shares of the budget (95 %), and
-    `noise_measured` if as many are as AIM would choose. forecast: of the mechanism."""
+    """What a workload asks for. passes: over the records, to count its tables. noise: "± people" of a cell if all of its tables were
+    measured with equal shares of the budget (95 %), and `noise_measured` if as many are as AIM would choose. forecast: of the mechanism."""
 
     tables: int
     cells: int
+    passes: int
     noise: float
     noise_measured: float
     forecast: Forecast
@@ -56,7 +58,12 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit) -
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
     every, chosen = (precision.half_width(shares.mechanism, unit, number) for number in (tables, measured))
-    return Cost(tables, workload.cells, every, chosen, forecast(mechanism, workload, unit, shares))
+    return Cost(tables, workload.cells, _passes(workload), every, chosen, forecast(mechanism, workload, unit, shares))
+
+
+def _passes(workload: Workload) -> int:
+    """As the kernel reads them: with the single columns of the domain."""
+    return passes(workload.domain, list(dict.fromkeys([*workload.cliques, *((name,) for name in workload.domain.names)])))
 
 
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
@@ -126,4 +133,5 @@ def sentence(spent: Cost) -> str:
     machine = f"{time} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
     noise = f"If all were measured alike, a cell would be ± {spent.noise:,.0f} people; in chosen ones, ± {spent.noise_measured:,.0f}"
     instead = "Fewer tables come out better: --workload all-2way, target:COLUMN:3, or a file with groups of related columns"
-    return f"{spent.tables:,} tables of {spent.cells:,} cells in all: {machine}. {noise}. {instead}"
+    read = f", counted in {spent.passes} passes over the records" if spent.passes > 1 else ""
+    return f"{spent.tables:,} tables of {spent.cells:,} cells in all{read}: {machine}. {noise}. {instead}"

@@ -51,6 +51,7 @@ from dpsynth_core.privacy.selection.scores import (
     weight_steps,
 )
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.sources.source import counted
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -129,7 +130,8 @@ class PrivacyKernel:
         return stage
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read the marginals that will be needed in one pass. Releases nothing, costs nothing; without it each operation makes a pass."""
+        """Read the marginals that will be needed, in one pass where their tables fit. Releases nothing, costs nothing; without it each
+        operation makes a pass."""
         missing = [clique for clique in map(self.__canonical, cliques) if clique not in self.__counts]
         if missing:
             self.__fetch(missing)
@@ -513,7 +515,7 @@ class PrivacyKernel:
         return True
 
     def __fetch(self, cliques: Collection[Clique]) -> None:
-        fetched = self.__source.counts(cliques)
+        fetched = counted(self.__source, cliques)
         for clique in cliques:
             if fetched[clique].shape != self.__domain.sizes(clique):
                 raise RuntimeError("the source returned a marginal of the wrong shape")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Predictor
+from dpsynth_core.vocabulary.tally import TABLE_BYTES, slices
 
 
 class MarginalSource(Protocol):
@@ -41,3 +42,12 @@ class ValueSource(MarginalSource, Protocol):
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Exact numbers of records by key (`vocabulary.keys`) of a column, in parts that have no key in common."""
+
+
+def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: int = TABLE_BYTES) -> dict[Clique, NDArray[np.int64]]:
+    """`MarginalSource.counts` in as many passes as keep the tables of counts below `table_bytes` (`vocabulary.tally.slices`): the same
+    integers. What is returned is not part of that memory."""
+    tables: dict[Clique, NDArray[np.int64]] = {}
+    for group in slices(source.domain, cliques, table_bytes):
+        tables |= source.counts(group)
+    return tables

@@ -26,12 +26,14 @@ from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.codec import decode
-from dpsynth_core.sources.source import MarginalSource, RecordSource
+from dpsynth_core.sources.source import MarginalSource, RecordSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
+from dpsynth_core.vocabulary.tally import table_bytes
 from tests.bundle import pack
 from tests.sources.engines import ENGINES, Engine, one_stream
 from tests.vocabulary.test_kinds import BASE
@@ -56,11 +58,11 @@ def assert_same_integers(folder: Path, engine: Engine, records: pa.Table, domain
     for name in ("one", "other"):
         (folder / name).mkdir(exist_ok=True)
     expected = every_marginal(one_stream(folder / "one", records, domain, person, rows))
-    counted = every_marginal(engine.open(folder / "other", records, domain, person, rows))
-    assert list(counted) == list(expected)
+    counts = every_marginal(engine.open(folder / "other", records, domain, person, rows))
+    assert list(counts) == list(expected)
     for clique, table in expected.items():
-        assert counted[clique].dtype == np.int64
-        assert np.array_equal(counted[clique], table), clique
+        assert counts[clique].dtype == np.int64
+        assert np.array_equal(counts[clique], table), clique
 
 
 def people(seed: int, rows: int) -> pa.Table:
@@ -97,6 +99,22 @@ def test_missing_values_and_those_outside_count_the_same(engine: Engine, tmp_pat
 
 def test_a_table_without_records_counts_as_zeros(engine: Engine, tmp_path: Path) -> None:
     assert_same_integers(tmp_path, engine, people(0, 0), PEOPLE)
+
+
+def test_counting_in_slices_gives_the_same_integers_in_little_memory(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In passes of 200 bytes each, where one table that has all of these marginals needs 640."""
+    domain = Domain((*PEOPLE, Attribute.categorical("who", ["ann", "bob"], other=True, missing=True)))
+    source, cliques = engine.open(tmp_path, people(3, 40), domain, None, 1), [(), ("who",), *combinations(domain.names, 2)]
+    whole, asked = source.counts(cliques), list[list[Clique]]()
+    plain = source.counts
+    monkeypatch.setattr(source, "counts", lambda part: asked.append(list(part)) or plain(part))
+    sliced = counted(source, cliques, 200)
+    assert len(asked) > 1
+    assert all(table_bytes(domain, part) <= 200 for part in asked)
+    assert sliced.keys() == whole.keys()
+    assert all(np.array_equal(sliced[clique], whole[clique]) for clique in cliques)
 
 
 def test_impossible_combinations_are_counted_where_they_are(engine: Engine, tmp_path: Path) -> None:

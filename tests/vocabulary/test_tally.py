@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpsynth_core.vocabulary import tally
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.tally import Tally, maximal, plan
+from dpsynth_core.vocabulary.tally import Tally, maximal, plan, slices, table_bytes
 
 
 @st.composite
@@ -109,3 +109,24 @@ def test_how_wide_cell_numbers_are_and_how_long_chunks_makes_no_difference(monke
         table = running.counts()[("a", "b")]
         assert table[0, 0] == table[-1, -1] == table[-1, 0] == 5
         assert table.sum() == 15
+
+
+@given(coded_tables(), st.sampled_from([8, 200, 2000, 2**16]))
+def test_slices_hold_every_clique_once_and_stay_within_their_memory(
+    case: tuple[Domain, np.ndarray, list[Clique]], most_bytes: int
+) -> None:
+    domain, _, cliques = case
+    groups = slices(domain, cliques, most_bytes)
+    assert sorted(clique for group in groups for clique in group) == sorted(cliques)
+    for group in groups:
+        assert table_bytes(domain, group) == Tally(domain, group).nbytes
+        assert table_bytes(domain, group) <= most_bytes or len(maximal(group)) == 1
+
+
+def test_all_pairs_of_many_columns_are_divided_evenly() -> None:
+    domain = Domain(tuple(Attribute.coded(f"c{i}", 2 + i % 9) for i in range(60)))
+    pairs = list(combinations(domain.names, 2))
+    whole = table_bytes(domain, pairs)
+    groups = slices(domain, pairs, whole // 3)
+    assert 3 <= len(groups) <= 5
+    assert max(table_bytes(domain, group) for group in groups) <= whole // 3

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
@@ -44,17 +45,26 @@ ROUNDS_EXPECTED, SECONDS_PER_CANDIDATE = 3.5, 1.5e-4
 0.77 processor seconds each for 5,050 candidates, and two fifths of the budget."""
 COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
+WIDE = 50
+"""From so many columns of a workload on, rounds and models are made cheaper: see `Aim`."""
+COLUMNS_A_TABLE, WIDE_CAPACITY = 10, 1 / 16
+"""Of wide tables: columns for each marginal that a round measures, and the share of `max_size_mb` that the model may take. On 50 columns
+(benchmarks/wide_rounds.py)."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """Algorithm 4 as published but for six choices, four of them data-independent. Six rounds per column are planned instead of sixteen,
+    """Algorithm 4 as published but for seven choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
     since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
     is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
     columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
     paper's rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
     benchmarks/aim_defaults.py measures them against the paper's. The fifth: values that noisy counts show to be rare are one value to the
     model (`inference.folding`; benchmarks/compression.py).
+
+    The sixth is for wide tables, of `WIDE` columns or more. A round selects and measures a tenth as many marginals as there are columns,
+    all of them by the same model and none sharing a column, each for what a round's one marginal costs elsewhere; and the model may take
+    a sixteenth of the capacity. A run has a few dozen fits then, whatever the number of columns (benchmarks/wide_rounds.py).
 
     The last is for tables of few people: columns get more of the budget where noise is large beside the people (`_worth_of_columns`;
     benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
@@ -78,7 +88,7 @@ class Aim:
         ),
         accountant=GDP,
     )
-    max_size_mb: float = capacity_mb(256.0)
+    max_size_mb: float = capacity_mb(256.0, f" Of {WIDE} columns and more, a sixteenth is used.")
     rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
     reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
@@ -93,7 +103,8 @@ class Aim:
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
         closure_cells = workload.closure_cells
-        model_mb = min(self.max_size_mb, workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
+        columns = len({name for clique in workload.cliques for name in clique})
+        model_mb = min(self._capacity_mb(columns), workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
         memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
         rounds = min(self.rounds_per_attribute, ROUNDS_EXPECTED) * len(workload.domain)
         round_seconds = 0.15 + SECONDS_PER_CANDIDATE * workload.closure_tables + 6e-8 * closure_cells
@@ -121,7 +132,7 @@ class Aim:
         round_rho = max(least, worth) * kernel.rho_total / len(columns)
         budget = RoundBudget.spending(round_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        capacity = Capacity(folding.model, self.max_size_mb)
+        capacity = Capacity(folding.model, self._capacity_mb(len(columns)))
         prior = self.prior(kernel, capacity, folding, weights, measurements)
         model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements, folding=folding)
         yield fitted(kernel, 0, "first model from one-way marginals")
@@ -129,19 +140,26 @@ class Aim:
         number, last, record = 0, columns_alone, Selections()
         while not last:
             number += 1
-            budget, last = _capped(budget, kernel, share)
-            choice = _select(kernel, capacity, weights, measurements, model, budget, prior)
-            measurements += yield from measure(kernel, number, [choice.clique], budget.sigma)
-            record.add(choice, measurements[-1])
-            prior_stands = prior.learn(measurements[-1])
-            earlier, stopping = model if prior_stands else None, FINAL if last else BETWEEN
+            choices: list[Choice] = []
+            earlier: GraphicalModel | None = model
+            while len(choices) < marginals_a_round(len(columns)) and not last:
+                budget, last = _capped(budget, kernel, share)
+                answers = _answers(kernel, capacity, weights, measurements, model, budget, prior, choices)
+                choices.append(_select(kernel, weights, answers, model, budget))
+                measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
+                record.add(choices[-1], measurements[-1])
+                earlier = earlier if prior.learn(measurements[-1]) else None
+            stopping = FINAL if last else BETWEEN
             model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
-            yield fitted(kernel, number, f"measured {' x '.join(choice.clique)}")
-            if _taught_little(model, choice):
+            yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
+            if 2 * sum(_taught_little(model, choice) for choice in choices) >= len(choices):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
         size = capacity.used_mb(m.clique for m in (*measurements, *prior.measurements))
         details = {"rounds": number, "model_size_mb": size, **prior.details()}
         yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+
+    def _capacity_mb(self, columns: int) -> float:
+        return self.max_size_mb * (WIDE_CAPACITY if columns >= WIDE else 1.0)
 
     def prior(
         self,
@@ -186,7 +204,12 @@ def _capped(budget: RoundBudget, kernel: Kernel, share: float) -> tuple[RoundBud
     return budget, False
 
 
-def _select(
+def marginals_a_round(columns: int) -> int:
+    """How many marginals are selected and measured before the model is fitted anew."""
+    return columns // COLUMNS_A_TABLE if columns >= WIDE else 1
+
+
+def _answers(
     kernel: Kernel,
     capacity: Capacity,
     weights: Mapping[Clique, float],
@@ -194,11 +217,26 @@ def _select(
     model: GraphicalModel,
     budget: RoundBudget,
     prior: Prior,
-) -> Choice:
-    """The marginal of W+ that the model answers worst beyond the noise it would be measured with, among those the capacity allows."""
+    choices: Sequence[Choice],
+) -> dict[Clique, NDArray[np.float64]]:
+    """The model's answers to the marginals of W+ that the capacity allows. choices: the ones of this round, of which those after have no
+    column: what they would show is not in the model yet."""
     used = max(prior.room, (kernel.rho_spent + budget.rho) / kernel.rho_total)
     measured = {m.clique for m in (*measurements, *prior.measurements)}
-    answers = model.marginals(capacity.allowed(measured, weights, used))
+    if not choices:
+        return model.marginals(capacity.allowed(measured, weights, used))
+    before, last = choices[-1].answers, set(choices[-1].clique)
+    return {r: before[r] for r in capacity.allowed(measured, [r for r in before if last.isdisjoint(r)], used)}
+
+
+def _select(
+    kernel: Kernel,
+    weights: Mapping[Clique, float],
+    answers: Mapping[Clique, NDArray[np.float64]],
+    model: GraphicalModel,
+    budget: RoundBudget,
+) -> Choice:
+    """The marginal that the model answers worst beyond the noise it would be measured with."""
     offsets = {r: HALF_NORMAL * budget.sigma * model.folding.model.possible_cells(r) for r in answers}
     return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 

@@ -23,8 +23,10 @@ lowered the loss and raised the error, it fitted noise. The fits between rounds 
 taught anything; stopped as early, they made AIM spend its budget in too few rounds now and then."""
 
 
-def capacity_mb(default: float = 80.0) -> float:
-    return real(default, least=0.1, most=4096.0, text="Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.")
+def capacity_mb(default: float = 80.0, besides: str = "") -> float:
+    """besides: another sentence of its text, with a space before it."""
+    text = f"Capacity of the model in megabytes (JT-SIZE). More: more accurate, slower.{besides}"
+    return real(default, least=0.1, most=4096.0, text=text)
 
 
 def merge_below() -> float:

@@ -15,12 +15,13 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection chose, at which eps, and every candidate as it was seen."""
+    """What a selection chose, at which eps, and every candidate as it was seen. answers: the model's, as they came."""
 
     clique: Clique
     eps: float
     sensitivity: float
     seen: Mapping[Clique, Candidate]
+    answers: Mapping[Clique, NDArray[np.float64]]
 
 
 def choose(
@@ -33,7 +34,7 @@ def choose(
     """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`."""
     chosen = kernel.select_worst_marginal(answers, weights, offsets, eps)
     seen = {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
-    return Choice(chosen, eps, max(weights.values()) * kernel.unit.marginal_l1, seen)
+    return Choice(chosen, eps, max(weights.values()) * kernel.unit.marginal_l1, seen, answers)
 
 
 def choose_worst(kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], eps: float) -> Choice:

@@ -64,4 +64,6 @@ def price(cost: Cost | InputError) -> None:
     noise = f"± {cost.noise:,.0f} people a cell"
     if round(cost.noise) != round(cost.noise_measured):
         noise += f" if all were measured, ± {cost.noise_measured:,.0f} in chosen ones"
+    if cost.passes > 1:
+        tables += f", counted in {cost.passes} passes over the records"
     st.caption(f"{tables} · {f':orange[:material/hourglass_top:] {machine}' if large else machine}  \n{noise}", help=NOISE_HELP)
