@@ -23,6 +23,7 @@ from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, parameters, read
+from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.mechanisms.projection.rap import Rap
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
@@ -60,7 +61,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "large",
         "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
-        (Rap(), Fem(), SepFem(), DualQuery(), Dqrs()),
+        (Rap(), PrivSyn(), Fem(), SepFem(), DualQuery(), Dqrs()),
         research=True,
     ),
     Purpose(

@@ -81,6 +81,8 @@ def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change:
         document.spec(draft, "Trial")
 
 
+GAUSSIAN = ("aim", "aim_public", "independent", "gaussian", "residual_planner", "hdmm", "hdmm_pgm", "privsyn")
+"""Those whose noise is nearly all Gaussian."""
 LEARNERS = ("laplace", "gaussian", "prsma", "exponential")
 CHOSEN = [(name, {}) for name in registry.MECHANISMS]
 CHOSEN += [(name, {"learner": learner}) for name in ("learn", "oraclequery") for learner in LEARNERS]
@@ -91,7 +93,7 @@ def test_the_budget_that_pages_show_is_the_one_that_is_sealed(name: str, setting
     """With half of delta set aside for learners that need some of their own, and no certificate where no table is published."""
     draft = drafts.complete() | {"mechanism": {"name": name, "settings": settings}}
     own = 0.5e-9 if settings.get("learner") in ("gaussian", "prsma") else 0.0
-    accountant = GDP if name in ("aim", "aim_public", "independent", "gaussian", "residual_planner", "hdmm", "hdmm_pgm") else ZCDP
+    accountant = GDP if name in GAUSSIAN else ZCDP
     rho = accountant.rho_from(1.0, 1e-9 - own)
     certificate = 0.05 * rho if registry.MECHANISMS[name].card.publishes_tables else 0.0
     for shares in (document.shares(draft), Plan.of(document.spec(draft, "Trial")).shares):
