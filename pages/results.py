@@ -9,6 +9,7 @@ from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
+from dpsynth_core.web.run import changes
 from dpsynth_core.web.shell import frame
 
 _VIEW, _KEY = "view", "results_view"
@@ -29,6 +30,8 @@ def main() -> None:
     frame.header("results", "How good the synthetic rows are, worst tables first, and everything to take away.", Zone.RELEASED)
     run = _picked(finished, compare_view.favourite(here))
     opened = open_runs.open_run(run)
+    if run.id == finished[0].id:
+        changes.banner(here, run)
     results_view.warnings(opened)
     VIEWS[_view()][1](opened)
     frame.nav("results")

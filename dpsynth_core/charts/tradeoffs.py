@@ -63,7 +63,7 @@ def by_epsilon(
 
 def _with_guesses(guesses: Mapping[float, float]) -> str:
     """An expression for labels of two lines: epsilon, and the share of right guesses below it. Numbers alone enter it."""
-    shares = ", ".join(f"'{epsilon:g}': '{guess:.0%}'" for epsilon, guess in guesses.items())
+    shares = ", ".join(f"'{epsilon:g}': '{guess:.1%}'" for epsilon, guess in guesses.items())
     return f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
 
 

@@ -19,7 +19,7 @@ from dpsynth_core.store import jobs, ledger, looks, projects, runs, spools, work
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft, every_card, hostile_project, open_page, project, words
+from tests.app.demo_project import draft, every_card, finished_run, hostile_project, open_page, project, words
 from tests.mechanisms.offered import TABLES
 
 
@@ -311,3 +311,23 @@ def test_looks_that_were_taken_stand_among_the_leaks_before_the_plan_is_sealed()
     assert "after looking at the records" not in words(open_page("mechanism", place))
     looks.record(LOCAL_OWNER, place, "truth")
     assert "before this plan was sealed, true values of the table were shown" in words(open_page("mechanism", place))
+
+
+def test_a_plan_that_was_changed_after_its_run_is_told_apart_from_it() -> None:
+    place = project()
+    finished_run(place)
+    for page in ("mechanism", "results"):
+        assert "has changed since" not in words(open_page(page, place))
+    changed = projects.load(LOCAL_OWNER, place).draft
+    changed = {**changed, "budget": {**changed["budget"], "epsilon": 2.0}, "workload": {"kind": "all", "k": 1}}
+    projects.save(LOCAL_OWNER, place, changed)
+    for page in ("mechanism", "results"):
+        app = open_page(page, place)
+        assert not app.exception
+        text = next(box.value for box in app.warning if "has changed" in box.value)
+        assert "Different now: ε" in text
+        assert "1\\.0" not in text.split("→")[1]
+        assert "tables asked for" in text
+    assert button(open_page("mechanism", place), "Seal")  # the new plan is open
+    projects.save(LOCAL_OWNER, place, {**changed, "budget": {**changed["budget"], "epsilon": None}})
+    assert "is not complete yet" in words(open_page("results", place))

@@ -1,0 +1,57 @@
+"""What of the plan was changed since a run, so that nobody takes its results for those of the plan. Public facts only."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsynth_core.evaluation import side_by_side
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.store.runs import Run
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+
+_NAMES = {
+    "budget.epsilon": "ε",
+    "budget.delta": "δ",
+    "budget.certificate": "share for the certificate",
+    "data.path": "table",
+    "mechanism.name": "mechanism",
+    "mechanism.settings": "parameters",
+    "output.rows": "rows",
+    "unit.max_rows_per_person": "rows per person",
+    "unit.relation": "what is hidden",
+}
+_WHOLE = {"domain": "columns or values", "workload": "tables asked for"}
+_NOT_CHOSEN = ("looks", "name")
+"""Of these nobody says anything in the plan."""
+
+
+def since(run: Run, draft: Draft) -> tuple[str, ...]:
+    """Each difference in words, the plan as it was first. Raises InputError for a plan that is not complete."""
+    before, now = Spec.from_json(run.spec).published(), document.spec(draft, str(run.spec["name"])).published()
+    for part in _NOT_CHOSEN:
+        before.pop(part, None)
+        now.pop(part, None)
+    table = side_by_side.differences({"before": before, "now": now})
+    return tuple(_worded(*row) for row in zip(table["setting"], table["before"], table["now"], strict=True))
+
+
+def _worded(setting: str, before: str, now: str) -> str:
+    return _WHOLE.get(setting) or f"{_NAMES.get(setting, setting)}: {before} → {now}"
+
+
+def banner(here: Current, run: Run) -> bool:
+    """Say what was changed, if anything was; whether it was."""
+    try:
+        differences = since(run, here.draft)
+    except InputError as error:
+        words = f"Your plan has changed since this run, and is not complete yet: {literal(error.problem)}; {literal(error.remedy)}."
+        st.warning(words, icon=":material/edit_note:")
+        return True
+    if differences:
+        words = "; ".join(literal(difference, 150) for difference in differences)
+        st.warning(f"**Your plan has changed since this run.** Different now: {words}.", icon=":material/edit_note:")
+    return bool(differences)
