@@ -23,15 +23,18 @@ def sentences(release: Release) -> list[str]:
 def _sentence(column: str, models: list[Usefulness]) -> str:
     near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
     named = "; ".join(f"{one.model} for {_interval(one.accuracy)}" for one in models)
+    always = f"Whoever always guesses “{models[0].guess}” is right for {_interval(models[0].majority)}."
+    return f"{column}{near}: {named} of the people. {always} {verdict(models)}"
+
+
+def verdict(models: list[Usefulness]) -> str:
+    """Which models of a column are right more often than the guess that looks at nothing."""
     better = [one.model for one in models if one.better]
     if len(better) == len(models):
-        verdict = "Both are right more often than that."
-    elif better:
-        verdict = f"Only {better[0]} is shown to be right more often than that."
-    else:
-        verdict = "Neither is shown to be right more often than that."
-    always = f"Whoever always guesses “{models[0].guess}” is right for {_interval(models[0].majority)}."
-    return f"{column}{near}: {named} of the people. {always} {verdict}"
+        return "Both are right more often than that guess."
+    if better:
+        return f"Only {better[0]} is shown to be right more often than that guess."
+    return "Neither is shown to be right more often than that guess."
 
 
 def _interval(share: Share) -> str:

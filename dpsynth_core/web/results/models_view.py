@@ -6,9 +6,9 @@ from itertools import groupby
 
 import streamlit as st
 
-from dpsynth_core.evaluation.models.usefulness import Share, Usefulness
+from dpsynth_core.evaluation.models.usefulness import Usefulness
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.report.models import READING, sentences
+from dpsynth_core.report.models import READING, verdict
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
@@ -20,19 +20,16 @@ def card(opened: OpenRun) -> None:
     if not usefulness:
         return
     with frame.card("What is a model worth that is trained on these rows?", Zone.RELEASED, READING):
-        by_column = groupby(usefulness, key=lambda one: one.column)
-        for (column, models), sentence in zip(by_column, sentences(opened.release), strict=True):
+        for column, models in groupby(usefulness, key=lambda one: one.column):
             _column(column, list(models))
-            st.caption(literal(sentence, 1000))
 
 
 def _column(column: str, models: list[Usefulness]) -> None:
-    near = "" if models[0].tolerance is None else f" to within {models[0].tolerance:g}"
-    st.markdown(f"**{literal(column, 60)}{literal(near)}**: right for so many of the people")
+    near = "" if models[0].tolerance is None else f", to within {models[0].tolerance:g}"
+    st.markdown(f"How often is **{literal(column, 60)}** guessed right{near}?")
     told = [(one.model, one.accuracy) for one in models] + [(f"always “{models[0].guess}”", models[0].majority)]
     for place, (name, share) in zip(st.columns(len(told)), told, strict=True):
-        place.metric(literal(name, 60), f"{share.value:.1%}", help=_help(share))
-
-
-def _help(share: Share) -> str:
-    return f"Between {share.low95:.1%} and {share.high95:.1%}, with 95 % confidence."
+        with place:
+            st.metric(literal(name, 60), f"{share.value:.1%}")
+            st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95 % confidence")
+    st.caption(verdict(models))
