@@ -103,7 +103,8 @@ def compared(release: Release, people: NDArray[np.int32]) -> Iterator[Stated]:
     """What a release says of its models and of the guess, beside the exact shares."""
     assert release.codes is not None
     (target,) = release.plan.targets
-    models = (*training.trained(release.domain, release.codes, target), training.majority(release.domain, release.codes, target))
+    codes = release.codes.astype(np.int32)
+    models = (*training.trained(release.domain, codes, target), training.majority(release.domain, codes, target))
     exact = (right_counts(release.domain, people, [one.predictor for one in models]) / len(people)).tolist()
     told = [one.accuracy for one in release.usefulness] + [release.usefulness[0].majority]
     for model, share, true in zip(models, told, exact, strict=True):
