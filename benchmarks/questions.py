@@ -1,0 +1,174 @@
+"""How often the intervals of answers hold, and whether they are wider than they have to be.
+
+Makes releases of a small invented table, each with fresh noise, and asks each the same questions, drawn beforehand. The true answers are
+those of the invented people. An interval of true level 95 % holds for 95 % of the releases; `excess` says how many times wider than that it
+is: by so much it could be narrowed around its middle and still hold for 95 % of them.
+
+    python -m benchmarks.questions
+    python -m benchmarks.questions --mechanism gaussian --relation replace
+    python -m benchmarks.questions --mechanism independent
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.table import RESULTS
+from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.question import Question
+from dpsynth_core.evaluation.totals import Total
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release import synthesis
+from dpsynth_core.report.explore import knowledge
+from dpsynth_core.sources.codes import CodesSource
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+
+DOMAIN = Domain(
+    (
+        Attribute.integer("age", 0, 99, bins=5, other=False, missing=False),
+        Attribute.categorical("sex", ["f", "m"]),
+        Attribute.categorical("work", ["none", "part", "full"]),
+        Attribute.categorical("region", ["north", "east", "south", "west"]),
+    )
+)
+PEOPLE = 1000
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One interval. off: distance of the true answer from its middle; half: half of its width."""
+
+    kind: str
+    off: float
+    half: float
+
+    @property
+    def holds(self) -> bool:
+        return self.off <= self.half + 1e-9
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    print(written(options, list(outcomes(options))))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="How often the intervals of answers hold.")
+    parser.add_argument("--mechanism", default="aim")
+    parser.add_argument("--relation", default="add-remove", choices=("add-remove", "replace"))
+    parser.add_argument("--epsilon", type=float, default=2.0)
+    parser.add_argument("--certificate", type=float, default=0.05)
+    parser.add_argument("--releases", type=int, default=200)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+def people(seed: int = 1) -> NDArray[np.int32]:
+    """Codes of invented people whose columns depend on each other, (PEOPLE, columns)."""
+    rng, sizes = np.random.default_rng(seed), DOMAIN.sizes(DOMAIN.names)
+    shares = rng.dirichlet(np.full(DOMAIN.cells(DOMAIN.names), 0.5))
+    return np.column_stack(np.unravel_index(rng.choice(shares.size, PEOPLE, p=shares), sizes)).astype(np.int32)
+
+
+def questions(number: int, seed: int = 2) -> list[tuple[str, Question]]:
+    """Questions of at most three columns with the name of their kind; groups of two cells at most."""
+    rng = np.random.default_rng(seed)
+
+    def cells(names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        return {n: tuple(rng.permutation(DOMAIN[n].size)[: int(rng.integers(1, max(2, DOMAIN[n].size - 1)))].tolist()) for n in names}
+
+    asked: list[tuple[str, Question]] = []
+    for i in range(number):
+        first, second = (str(name) for name in rng.permutation([n for n in DOMAIN.names if n != "age"])[:2])
+        kinds = {
+            "count": Question("count", cells([first, second][: 1 + i % 2])),
+            "share": Question("share", {}, cells([first])),
+            "share in a group": Question("share", cells([first]), cells([second])),
+            "mean": Question("mean", cells([first]), column="age"),
+            "median": Question("median", cells([first]), column="age"),
+            "difference of shares": Question("difference", {first: (0,)}, cells([second]), {first: (1,)}),
+            "difference of means": Question("difference", {first: (0,)}, {}, {first: (1,)}, column="age"),
+        }
+        kind = list(kinds)[i % len(kinds)]
+        asked.append((kind, kinds[kind]))
+    return asked
+
+
+def outcomes(options: argparse.Namespace) -> Iterator[tuple[int, Outcome]]:
+    """The number of the question with what became of its interval, release by release; guesses have none."""
+    codes, asked = people(), questions(options.questions)
+    truth = Known(DOMAIN, codes, (), Total(float(PEOPLE), 0.0), {})
+    true = [answer(truth, question).stated.value for _, question in asked]
+    plan = Plan.of(_spec(options))
+    for number in range(options.releases):
+        print(f"release {number + 1}", file=sys.stderr, end="\r")
+        source = CodesSource(DOMAIN, codes)
+        release = synthesis.synthesize(plan, source, synthesis.noise_for(plan.spec), lambda _: None)
+        known = knowledge(release)
+        for i, ((_, question), exact) in enumerate(zip(asked, true, strict=True)):
+            answered = answer(known, question)
+            low, high = answered.stated.low, answered.stated.high
+            if low is not None and high is not None and exact is not None:
+                yield i, Outcome(" and ".join(answered.evidence), abs(exact - (low + high) / 2), (high - low) / 2)
+
+
+def _spec(options: argparse.Namespace) -> Spec:
+    return Spec.from_json(
+        {
+            "population": "benchmark",
+            "data": {"kind": "demo"},
+            "domain": DOMAIN.to_json(),
+            "domain_origin": "public",
+            "unit": {"relation": options.relation},
+            "workload": {"kind": "all", "k": 2},
+            "budget": {"epsilon": options.epsilon, "delta": 1e-9, "certificate": options.certificate},
+            "mechanism": {"name": options.mechanism},
+        }
+    )
+
+
+def summary(results: Sequence[Outcome]) -> dict[str, float]:
+    """coverage, and excess: how many times wider than needed for the level."""
+    ratios = [one.off / one.half if one.half > 0 else float(one.off > 1e-9) for one in results]
+    needed = float(np.quantile(ratios, _LEVEL))
+    coverage = statistics.fmean(one.holds for one in results)
+    return {"intervals": len(results), "coverage": coverage, "excess": 1 / needed if needed > 0 else float("inf")}
+
+
+def written(options: argparse.Namespace, results: Sequence[tuple[int, Outcome]]) -> str:
+    """Keep the record; returns it as a table."""
+    asked = questions(options.questions)
+    groups: Mapping[str, list[Outcome]] = defaultdict(list)
+    for i, outcome in results:
+        groups[f"{asked[i][0]}, {outcome.kind}"].append(outcome)
+    record: dict[str, Any] = {name: getattr(options, name) for name in ("mechanism", "relation", "epsilon", "certificate", "releases")}
+    record |= {"people": PEOPLE, "kinds": {name: summary(group) for name, group in sorted(groups.items())}}
+    record |= {"all": summary([outcome for _, outcome in results]), "versions": synthesis.versions()}
+    name = f"questions_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
+    options.results.mkdir(parents=True, exist_ok=True)
+    (options.results / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    lines = ["| kind, evidence | intervals | hold | times as wide as needed |", "|---|---|---|---|"]
+    for kind, one in [*record["kinds"].items(), ("all", record["all"])]:
+        lines.append(f"| {kind} | {one['intervals']:,} | {one['coverage']:.1%} | {one['excess']:.2f} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
