@@ -742,3 +742,26 @@ def test_rows_come_in_the_formats_that_are_asked_for_with_their_labels(capsys: p
     assert ledger.populations() == ()
     assert synthesize("--format", "docx") == 2
     assert "--format: 'docx' is not a known format of rows" in capsys.readouterr().err
+
+
+def test_criteria_from_a_file_are_sealed_decided_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    criteria = [
+        {"kind": "tables", "limit": 0.0001},
+        {"kind": "mean", "column": "age", "among": {"sex": "f"}, "tolerance": 40.0, "importance": "should"},
+    ]
+    Path("criteria.json").write_text(json.dumps(criteria))
+    asked = ("--criteria", "criteria.json", "--criteria-share", "0.2", "--seed", "1")
+    assert synthesize("--mechanism", "independent", *asked, epsilon="10") == 0
+    made, printed = release(), capsys.readouterr().err
+    assert made["spec"]["criteria"] == criteria
+    assert made["spec"]["budget"]["criteria"] == 0.2
+    assert [one["outcome"] for one in made["criteria"]] == ["not met", "met"]
+    assert "criterion: Not met (must): Every table of the workload" in printed
+    assert "warning: a criterion that must be met is not met" in printed
+    for wrong, field in (("{", "--criteria"), ('[{"kind": "magic"}]', "criteria.0.kind"), ('{"kind": "tables"}', "criteria")):
+        Path("criteria.json").write_text(wrong)
+        assert synthesize("--criteria", "criteria.json", out="other") == 2
+        error = capsys.readouterr().err.splitlines()
+        assert len(error) == 1
+        assert error[0].startswith(f"error: {field}")
+    assert not Path("other").exists()
