@@ -217,6 +217,8 @@ def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
 
 
 def _number_column(name: object, domain: Domain, field: str) -> str:
+    if name is None:
+        raise InputError(field, "no column is named", "name a column of numbers")
     if not isinstance(name, str) or name not in domain:
         raise InputError(field, f"{shown(name)} is not a column of the domain", "name a column of numbers")
     check_known([name], domain, field)

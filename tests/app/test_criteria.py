@@ -39,7 +39,9 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     app.button(key=f"{place}:criterion_add").click().run()
     field(app, "selectbox", "It is about").set_value("share").run()
     assert "it does not say which columns" in captions(app)
+    assert "condition 2" in captions(app).lower()
     assert app.button(key="next_budget").disabled
+    assert field(app, "radio", "Conditions").value == 1
     field(app, "multiselect", "People with").set_value(["sex"]).run()
     field(app, "multiselect", "Among").set_value(["age"]).run()
     field(app, "number_input", "Off by at most").set_value(3.0).run()

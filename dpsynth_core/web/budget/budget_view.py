@@ -131,7 +131,7 @@ def _reason(here: Current) -> None:
 def can_be_divided(error: InputError | None) -> bool:
     """Whether the budget can be drawn: what is wrong with it, if anything, is that a reason is missing, a criterion or a column to predict.
     """
-    return error is None or error.field == weakness.FIELD or error.field.startswith(("criteria", "models"))
+    return error is None or error.field == weakness.FIELD or error.field.startswith((document.CONDITION, "models"))
 
 
 def _at_most(share: float) -> str:

@@ -63,13 +63,16 @@ def _share() -> None:
 
 
 def _chosen(here: Current, entries: list[Entry]) -> int:
-    """The criterion in the panel."""
-    key = f"{here.project}:criterion"
+    """The criterion in the panel. The list's key has its titles: a list whose titles change would show none as chosen."""
+    titles = [criteria_draft.title(number, entry) for number, entry in enumerate(entries)]
+    chosen = min(st.session_state.get(f"{here.project}:criterion", 0), len(entries) - 1)
+    key = f"{here.project}:criteria:{titles}"
+
+    def changed() -> None:
+        st.session_state[f"{here.project}:criterion"] = st.session_state[key]
+
     numbers = list(range(len(entries)))
-    if st.session_state.get(key) not in numbers:
-        st.session_state[key] = 0
-    picked = st.radio("Conditions", numbers, format_func=lambda number: literal(criteria_draft.title(number, entries[number])), key=key)
-    return int(picked)
+    return int(st.radio("Conditions", numbers, chosen, format_func=lambda one: literal(titles[one]), key=key, on_change=changed))
 
 
 def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None:
@@ -79,7 +82,8 @@ def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None
     with left:
         _limit(here, kind, entry, number)
     with right:
-        _field(here, number, "importance", st.segmented_control, "It", entry.get("importance", MUST), options=[MUST, SHOULD], required=True)
+        choices = {"options": [MUST, SHOULD], "required": True}
+        _field(here, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     if kind == TablesWithin.kind:
         _tables(here, workload, entry, number)
     if kind == Mean.kind:

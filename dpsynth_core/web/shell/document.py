@@ -53,6 +53,8 @@ from dpsynth_core.vocabulary.workload import Workload
 
 Draft = dict[str, Any]
 
+CONDITION = "condition"
+"""What pages call a criterion."""
 DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE}
 _LATER = {"path": "chosen-later", "kind": "csv"}
 """Stands for the table in a plan that is looked at before there is one; it is never sealed."""
@@ -123,9 +125,14 @@ def workload(draft: Mapping[str, Any]) -> Workload:
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[Criterion, ...]:
-    """What the rows must be good enough for. Raises InputError for what is wrong or incomplete."""
-    listed = draft.get("criteria", ())
-    return read_criteria(listed, workload(draft), answered=not mechanism(draft).card.makes_rows) if listed else ()
+    """What the rows must be good enough for. Raises InputError for what is wrong or incomplete, by the number that the page gives it."""
+    criteria: tuple[Criterion, ...] = ()
+    for number, one in enumerate(draft.get("criteria", ()), start=1):
+        try:
+            criteria += read_criteria([one], workload(draft), answered=not mechanism(draft).card.makes_rows)
+        except InputError as error:
+            raise InputError(f"{CONDITION} {number}", error.problem, error.remedy) from None
+    return criteria
 
 
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
