@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]  # every page in both colou
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 PAGES = [step.name for step in (*steps.STEPS, *steps.ALWAYS)]
 LOOKS = 5
-VIEWS = ("Pairs", "Downloads", "About this run")
+VIEWS = ("Pairs", "Ask a question", "Downloads", "About this run")
 
 
 @pytest.fixture(scope="module")
