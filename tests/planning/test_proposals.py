@@ -12,6 +12,7 @@ from dpsynth_core.planning.plan import budgeted
 from dpsynth_core.planning.proposals import GROUP, MANY_COLUMNS, cost, proposals, related, sentence
 from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import tally
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -59,3 +60,14 @@ def test_the_cost_counts_tables_cells_and_noise(k: int) -> None:
     assert spent.noise_measured < spent.noise
     assert f"{spent.tables:,} tables" in sentence(spent)
     assert "all-2way" in sentence(spent)
+
+
+def test_passes_over_the_records_are_counted_and_said_where_memory_needs_more_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = workloads.all_kway(WIDE.keep(WIDE.names[:30]), 2)
+    once = cost(workload, AIM, SHARES, Unit())
+    assert once.passes == 1
+    assert "passes" not in sentence(once)
+    monkeypatch.setattr(tally, "TABLE_BYTES", 1 << 20)
+    often, read = cost(workload, AIM, SHARES, Unit()), [*workload.cliques, *((name,) for name in workload.domain.names)]
+    assert often.passes == len(tally.slices(workload.domain, read, 1 << 20)) > 1
+    assert f"counted in {often.passes} passes over the records" in sentence(often)

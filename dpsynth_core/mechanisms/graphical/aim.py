@@ -38,11 +38,17 @@ from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
+from dpsynth_core.vocabulary.tally import TABLE_BYTES
 from dpsynth_core.vocabulary.workload import Workload
 
 ROUNDS_EXPECTED, SECONDS_PER_CANDIDATE = 3.5, 1.5e-4
 """Of a forecast: rounds per column, and what each candidate adds to a round. On 100 columns with all pairs, the first 156 rounds took
 0.77 processor seconds each for 5,050 candidates, and two fifths of the budget."""
+COUNTED_MB, ROWS_MB = 0.035, 0.05
+"""What counting a table takes up to the memory of a pass, and what refining 50,000 rows towards it does."""
+WIDE_FIT, WIDE_CANDIDATE, WIDE_TABLE = 1.2e-2, 2.3e-5, 1.2e-2
+"""The same of wide tables: seconds of a fit for each column, of each candidate for a selection, and of each table for rows and documents.
+On 100 columns (benchmarks/results/wide.md)."""
 COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
 WIDE = 50
@@ -105,11 +111,18 @@ class Aim:
         closure_cells = workload.closure_cells
         columns = len({name for clique in workload.cliques for name in clique})
         model_mb = min(self._capacity_mb(columns), workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
-        memory = 330.0 + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
-        rounds = min(self.rounds_per_attribute, ROUNDS_EXPECTED) * len(workload.domain)
-        round_seconds = 0.15 + SECONDS_PER_CANDIDATE * workload.closure_tables + 6e-8 * closure_cells
-        seconds = rounds * (round_seconds + self.max_size_mb / 256.0 * min(1.0, rho))
-        return Forecast(True, seconds, memory)
+        tables_mb = min(TABLE_BYTES / MEGABYTE, COUNTED_MB * workload.closure_tables) + ROWS_MB * workload.closure_tables
+        memory = 330.0 + tables_mb + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
+        return Forecast(True, self._seconds(workload, columns, rho), memory)
+
+    def _seconds(self, workload: Workload, columns: int, rho: float) -> float:
+        """Processor seconds of a run."""
+        measured = min(self.rounds_per_attribute, ROUNDS_EXPECTED) * len(workload.domain)
+        if columns >= WIDE:
+            fits = measured / marginals_a_round(columns)
+            return fits * WIDE_FIT * columns + workload.closure_tables * (WIDE_TABLE + measured * WIDE_CANDIDATE)
+        round_seconds = 0.15 + SECONDS_PER_CANDIDATE * workload.closure_tables + 6e-8 * workload.closure_cells
+        return measured * (round_seconds + self.max_size_mb / 256.0 * min(1.0, rho))
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
