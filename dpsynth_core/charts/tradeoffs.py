@@ -42,9 +42,9 @@ def by_epsilon(
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
     axis = alt.Axis(format="~g", values=epsilons, labelOverlap=True)
-    title = "ε"
+    title: str | list[str] = "ε"
     if stated.guesses:
-        axis.labelExpr, title = _with_guesses(stated.guesses), "ε, and how often a guess about one person is right at most (50 % before)"
+        axis.labelExpr, title = _with_guesses(stated.guesses), ["ε; below it, how often a guess", "about one person is right at most"]
     x = alt.X("epsilon:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
     curves, lines, words = _curves(frame, zoned, metric, x, stated.limit), [], []

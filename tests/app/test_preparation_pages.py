@@ -856,3 +856,11 @@ def test_the_answer_about_other_copies_is_saved_with_the_plan() -> None:
     assert document.spec(stored(), "Trial").other_copies == "Totals in the annual report."
     reloaded = open_page("data", projects.list(LOCAL_OWNER)[0].id)
     assert field(reloaded, "text_area", "What else is published").value == "Totals in the annual report."
+
+
+def test_pairs_are_drawn_only_where_some_of_them_are_not_asked_for() -> None:
+    for workload, drawn in (({"kind": "all", "k": 2}, 0), ({"kind": "target", "k": 2, "column": "age"}, 1)):
+        app = open_page("workload", project(workload=workload))
+        assert not app.exception
+        assert len(app.get("vega_lite_chart")) == drawn
+        assert ("pairs of columns are asked for" in words(app)) == (not drawn)

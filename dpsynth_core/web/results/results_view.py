@@ -144,7 +144,7 @@ def downloads(opened: OpenRun) -> None:
     if criteria_view.withheld(opened):
         return
     whole, *single = _offers(opened)
-    with frame.card("Publish this"), st.container(key=f"offer_{whole.key}"):
+    with frame.card("The whole release"), st.container(key=f"offer_{whole.key}"):
         st.markdown(whole.what)
         _button(opened, whole, "Download the release bundle", primary=True)
     with st.expander("Single files", icon=":material/folder_open:", key="single_files"):

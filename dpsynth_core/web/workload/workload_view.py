@@ -50,7 +50,7 @@ def prefill(here: Current) -> Current:
 def choice(here: Current) -> None:
     """What is asked for, and how it is said."""
     now, domain = here.draft["workload"], document.domain(here.draft)
-    with frame.card("What must come out right?", Zone.PUBLIC, "Tables of counts over some columns. The rows are made to agree with them."):
+    with frame.card("What will readers study?", Zone.PUBLIC, "Tables of counts over some columns. The rows are made to agree with them."):
         _way(here, now["kind"])
         if now["kind"] == PICKED:
             _picked(here, domain, now["marginals"])
@@ -278,7 +278,7 @@ def outcome(workload: Workload) -> None:
         st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=130, help="Marginals: tables of counts over some columns.")
         st.metric("Cells in all", numbers.count(workload.cells), border=True, width=150, help=CELLS_HELP)
         st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=150, help="Its number of cells.")
-    st.dataframe(
+    st.expander("The largest tables", icon=":material/table_chart:").dataframe(
         {"Largest tables": [" × ".join(clique) for clique, _ in largest], "Cells": [cells for _, cells in largest]},
         hide_index=True,
         height=35 * min(len(largest), 5) + 38,
@@ -288,9 +288,12 @@ def outcome(workload: Workload) -> None:
 
 
 def coverage(workload: Workload) -> None:
-    """Which pairs of columns are asked for: as a picture of all pairs, or in numbers where there are too many columns to see one."""
+    """Which pairs of columns are asked for: as a picture, or in numbers where it would show one colour or more columns than can be seen."""
+    covered, pairs = precision.covered_pairs(workload)
+    if pairs and covered == pairs:
+        st.caption(f":material/check: All {pairs:,} pairs of columns are asked for.")
+        return
     if len(workload.domain) <= MOST_TO_DRAW:
         show(charts.coverage, precision.coverage(workload))
         return
-    covered, pairs = precision.covered_pairs(workload)
     st.metric("Pairs of columns that are asked for", f"{covered:,} of {pairs:,}", border=True, help="A table has all pairs of its columns.")
