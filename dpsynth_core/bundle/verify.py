@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -221,10 +221,11 @@ class CsvRows:
     def schema(self) -> pa.Schema:
         return next(self.batches()).schema
 
-    def batches(self) -> Iterator[pa.Table]:
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         try:
             for batch in self._read():
-                yield typed(self.domain, batch)
+                table = typed(self.domain, batch)
+                yield table if columns is None else table.select(columns)
         except (pa.ArrowException, ValueError):
             raise _Wrong("synthetic.csv is no table of these columns") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,8 +20,9 @@ class Rows(Protocol):
     @property
     def num_rows(self) -> int: ...
 
-    def batches(self) -> Iterator[pa.Table]:
-        """The rows in order, all with the same columns. At least one batch, if an empty one."""
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The rows in order, all with the same columns: these, or all of them. At least one batch, if an empty one; the same rows in each
+        batch, whatever the columns."""
         ...
 
 
@@ -35,8 +36,8 @@ class HeldRows:
     def num_rows(self) -> int:
         return int(self.table.num_rows)
 
-    def batches(self) -> Iterator[pa.Table]:
-        yield self.table
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        yield self.table if columns is None else self.table.select(columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +50,12 @@ class StoredRows:
     def num_rows(self) -> int:
         return int(pq.read_metadata(self.path).num_rows)
 
-    def batches(self) -> Iterator[pa.Table]:
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         with pq.ParquetFile(self.path) as file:
-            yield from (file.read_row_group(number) for number in range(file.num_row_groups))
+            yield from (file.read_row_group(number, columns) for number in range(file.num_row_groups))
             if not file.num_row_groups:
-                yield file.schema_arrow.empty_table()
+                empty = file.schema_arrow.empty_table()
+                yield empty if columns is None else empty.select(columns)
 
 
 def in_groups(rows: Rows) -> Iterator[pa.Table]:

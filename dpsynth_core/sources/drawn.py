@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +30,10 @@ class DrawnRows:
     def num_rows(self) -> int:
         return len(self.codes)
 
-    def batches(self) -> Iterator[pa.Table]:
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         for start in range(0, max(1, len(self.codes)), BATCH_ROWS):
-            yield decode(self.domain, self.codes[start : start + BATCH_ROWS], self._generator(start // BATCH_ROWS), start)
+            batch = decode(self.domain, self.codes[start : start + BATCH_ROWS], self._generator(start // BATCH_ROWS), start)
+            yield batch if columns is None else batch.select(columns)
 
     def _generator(self, batch: int) -> np.random.Generator:
         if batch:

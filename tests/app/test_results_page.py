@@ -5,15 +5,19 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import report
+from dpsynth_core.release.rows import StoredRows
 from dpsynth_core.store import looks, runs
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.results import results_view
 from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
@@ -61,6 +65,28 @@ def test_every_view_of_every_kind_of_release_can_be_drawn(done: dict[str, str], 
     app = at(done[kind], view)
     assert not app.exception
     assert not any(WATERMARK in chart for chart in charts(app))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_reads_all_rows_of_a_release(done: dict[str, str], view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 20 rows were as many as fit in memory: the Rows view reads no more than it shows, the others none at all."""
+    read: list[int] = []
+
+    def batches(rows: StoredRows, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        table = pq.read_table(rows.path, columns=columns)
+        for start in range(0, table.num_rows, 20):
+            read.append(start)
+            yield table.slice(start, 20)
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("all rows are in memory")
+
+    monkeypatch.setattr(StoredRows, "batches", batches)
+    monkeypatch.setattr("dpsynth_core.release.release.whole", forbidden)
+    monkeypatch.setattr(results_view, "_ROWS_SHOWN", 30)
+    app = at(done["rows"], view)
+    assert not app.exception
+    assert read == ([0, 20] if view == "rows" else [])
 
 
 def test_how_long_it_took_is_shown_as_curator_only_and_in_no_fact(done: dict[str, str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -84,10 +86,38 @@ def test_a_kept_release_is_read_a_batch_at_a_time(made: Release, tmp_path) -> No
     assert loaded.values is not None
     assert [batch.num_rows for batch in loaded.values.batches()] == [90, 90, 70]
     assert loaded.table.equals(made.table)
-    shown, number = rows_filter.first(loaded.values, lambda batch: rows_filter.one_of(batch, "sex", ["male"]), 120)
+    shown, number = rows_filter.first(loaded.values, "sex", lambda batch: rows_filter.one_of(batch, "sex", ["male"]), 120)
     males = [row for row in made.table.to_pylist() if row["sex"] == "male"]
     assert (shown.to_pylist(), number) == (males[:120], len(males))
-    assert rows_filter.first(loaded.values, None, 120)[1] == 250
+    head, number = rows_filter.first(loaded.values, "", None, 120)
+    assert (head.to_pylist(), number) == (made.table.to_pylist()[:120], 250)
+
+
+class _Spied(rows.StoredRows):
+    """Rows that note which columns of how many rows were read."""
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        for batch in super().batches(columns):
+            self.read.append((batch.num_columns, batch.num_rows))
+            yield batch
+
+    @cached_property
+    def read(self) -> list[tuple[int, int]]:
+        return []
+
+
+def test_what_is_looked_at_is_one_column_and_the_rows_that_are_shown(made: Release, tmp_path) -> None:
+    """Of a filter, one column of all rows and all columns of the batches that hold the first ones; else no further batch."""
+    releases.save(made, tmp_path)
+    spied = _Spied(tmp_path / releases.ROWS_PARQUET)
+    rows_filter.first(spied, "sex", lambda batch: rows_filter.one_of(batch, "sex", ["male", "female"]), 80)
+    assert spied.read == [(1, 90), (3, 90), (1, 90), (1, 70)]
+    spied.read.clear()
+    rows_filter.first(spied, "", None, 80)
+    assert spied.read == [(3, 90)]
+    spied.read.clear()
+    assert rows_filter.choices(spied, "sex") == {"male", "female"}
+    assert spied.read == [(1, 90), (1, 90), (1, 70)]
 
 
 def test_the_bundle_is_sound_and_can_be_repeated(made: Release) -> None:

@@ -110,7 +110,7 @@ def rows(opened: OpenRun) -> None:
     if column:
         with right:
             keep = _filter(values, opened.release.domain[column])
-    table, number = rows_filter.first(values, keep, _ROWS_SHOWN)
+    table, number = rows_filter.first(values, column, keep, _ROWS_SHOWN)
     st.caption(
         f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance."
     )

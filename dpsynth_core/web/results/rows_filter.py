@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,24 +20,31 @@ def has_choices(attribute: Attribute) -> bool:
     return not attribute.is_number and attribute.size <= MAX_CHOICES
 
 
-def first(rows: Rows, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
-    """The first of the rows that the filter keeps, and how many it keeps in all."""
+def first(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
+    """The first of the rows that a filter of a column keeps, and how many it keeps in all: of most rows, that column alone is read."""
+    if keep is None:
+        return _some(rows.batches(), most), rows.num_rows
+    wanted, number, have = rows.batches(), 0, 0
     shown: list[pa.Table] = []
-    number = have = 0
-    for batch in rows.batches():
-        kept = batch if keep is None else keep(batch)
-        number += kept.num_rows
+    for batch in rows.batches([column]):
+        number += keep(batch).num_rows
         if have < most:
-            shown.append(kept.slice(0, most - have))
+            shown.append(keep(next(wanted)).slice(0, most - have))
             have += shown[-1].num_rows
-        elif keep is None:
-            return pa.concat_tables(shown), rows.num_rows
     return pa.concat_tables(shown), number
 
 
+def _some(batches: Iterator[pa.Table], most: int) -> pa.Table:
+    """The first rows of batches; no further one is read."""
+    shown = [next(batches).slice(0, most)]
+    while (have := sum(table.num_rows for table in shown)) < most and (batch := next(batches, None)) is not None:
+        shown.append(batch.slice(0, most - have))
+    return pa.concat_tables(shown)
+
+
 def choices(rows: Rows, column: str) -> set[object]:
-    """The values that a column has, None for missing ones."""
-    return {value for batch in rows.batches() for value in batch.column(column).unique().to_pylist()}
+    """The values that a column has, None for missing ones. No other column is read."""
+    return {value for batch in rows.batches([column]) for value in batch.column(column).unique().to_pylist()}
 
 
 def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table:
