@@ -1,11 +1,13 @@
-"""What a release costs as its table grows: counting, the mechanism after counting, and the rows, made and written.
+"""What a release costs as its table grows: counting, the mechanism after counting, and the rows, made, written and packed.
 
     python -m benchmarks.many_rows --rows 10000 100000 1000000
     python -m benchmarks.many_rows --rows 1000000 --written 10000000
+    python -m benchmarks.many_rows --table binary --rows 21574 215740 2157400
 
-Simulated people, all pairs of their columns, AIM; noise and rows are seeded. As many rows are written as the table has, or as --written
-says, as CSV and as Parquet, to a temporary folder. Each table is measured in a process of its own, with one thread of linear algebra; the
-people are simulated before that. Processor seconds, because other processes take wall time too. Needs Linux.
+Simulated people, or an invented table of the shape of NLTCS (16 binary columns) or of NIST's taxi rides (ten columns of up to 77 values);
+all pairs of their columns, AIM; noise and rows are seeded. As many rows are written as the table has, or as --written says, as CSV and as
+Parquet, to a temporary folder, and packed from there as a bundle packs them. Each table is measured in a process of its own, with one
+thread of linear algebra, and made before that. Processor seconds, because other processes take wall time too. Needs Linux.
 """
 
 from __future__ import annotations
@@ -29,10 +31,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks import invented
 from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
+from dpsynth_core.bundle.pack import zipped
 from dpsynth_core.evaluation.comparison import Evidence
 from dpsynth_core.foundation import threads
+from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.steps import Finished, RowModel
@@ -44,17 +49,22 @@ from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.demo import demo_domain, simulate
 from dpsynth_core.sources.drawn import DrawnRows
 from dpsynth_core.sources.sniff import sniff
+from dpsynth_core.vocabulary.domain import load_domain
 from dpsynth_core.vocabulary.workload import all_kway
 
 DELTA = 1e-9
 CHUNK_ROWS = 250_000
-STEPS = ("counting", "mechanism", "rows", "their marginals", "CSV", "Parquet")
+STEPS = ("counting", "mechanism", "rows", "their marginals", "CSV", "Parquet", "hashes and ZIP")
+PEOPLE = "people"
+SHAPES = {"binary": (2,) * 16, "taxi": (77, 77, 24, 12, 12, 10, 7, 6, 5, 4)}
+"""Invented tables: the number of values of each column."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """rows: of the table. written: synthetic ones. cpu, wall: seconds by step. peak_mb: the largest resident set so far, by step."""
+    """table: which. rows: of it. written: synthetic ones. cpu, wall: seconds by step. peak_mb: the largest resident set so far, by step."""
 
+    table: str
     rows: int
     written: int
     cpu: dict[str, float] = field(default_factory=dict)
@@ -73,24 +83,25 @@ class Cost:
 def main() -> int:
     options = _parser().parse_args()
     threads.limit()
-    costs = [_in_own_process(rows, options.written or rows, options.epsilon) for rows in options.rows]
+    costs = [_in_own_process(options.table, rows, options.written or rows, options.epsilon) for rows in options.rows]
     path = options.results / "many_rows.json"
     earlier = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []
-    now = {(cost.rows, cost.written) for cost in costs}
-    tables = [*(one for one in earlier if (one["rows"], one["written"]) not in now), *map(asdict, costs)]
+    now = {(cost.table, cost.rows, cost.written) for cost in costs}
+    tables = [*(one for one in earlier if (one["table"], one["rows"], one["written"]) not in now), *map(asdict, costs)]
     record = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "epsilon": options.epsilon, "versions": versions(OURS)}
-    record["tables"] = sorted(tables, key=lambda one: (one["written"], one["rows"]))
+    record["tables"] = sorted(tables, key=lambda one: (one["table"], one["written"], one["rows"]))
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     path.with_suffix(".md").write_text(_markdown(record), encoding="utf-8")
     print(_markdown(record))
     return 0
 
 
-def measured(rows: int, written: int, epsilon: float, folder: str) -> Cost:
-    """One table from the file to the files of its synthetic rows."""
-    cost, place, domain = Cost(rows, written, load=os.getloadavg()[0]), Path(folder), demo_domain()
+def measured(table: str, rows: int, written: int, epsilon: float, folder: str) -> Cost:
+    """One table from its file to the packed files of its synthetic rows."""
+    cost, place = Cost(table, rows, written, load=os.getloadavg()[0]), Path(folder)
+    domain = demo_domain() if table == PEOPLE else load_domain(place / f"{table}.json")
     workload, mechanism = all_kway(domain, 2), registry.configured(registry.get("aim"), {})
-    accountant, path = mechanism.card.accountant, place / "people.parquet"
+    accountant, path = mechanism.card.accountant, place / f"{table}.parquet"
     rho = accountant.rho_from(epsilon, DELTA)
     kernel = PrivacyKernel(ArrowSource(domain, path, sniff(path)), Unit(), rho, SeededNoise(1), accountant=accountant)
     with cost.of("counting"):
@@ -106,6 +117,8 @@ def measured(rows: int, written: int, epsilon: float, folder: str) -> Cost:
     for step, write in (("CSV", write_csv), ("Parquet", write_parquet)):
         with cost.of(step), (place / step).open("wb") as stream:
             write(values, stream)
+    with cost.of("hashes and ZIP"), (place / "release.zip").open("wb") as stream:
+        zipped({step: stored(place / step) for step in ("CSV", "Parquet")}, stream)
     return cost
 
 
@@ -124,18 +137,21 @@ def _peak_mb() -> float:
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
 
 
-def _in_own_process(rows: int, written: int, epsilon: float) -> Cost:
+def _in_own_process(table: str, rows: int, written: int, epsilon: float) -> Cost:
     with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1) as pool:
-        write_people(Path(folder) / "people.parquet", rows)
-        return pool.apply(measured, (rows, written, epsilon, folder))
+        if table == PEOPLE:
+            write_people(Path(folder) / "people.parquet", rows)
+        else:
+            invented.write(invented.Invented(table, rows, SHAPES[table]), Path(folder))
+        return pool.apply(measured, (table, rows, written, epsilon, folder))
 
 
 def _markdown(record: dict[str, Any]) -> str:
     about = f"Processor seconds of each step; {record['cores']} cores, {record['day']}, revision {record['versions']['revision']}."
-    heads = ("rows of the table", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
+    heads = ("table", "its rows", "rows written", *STEPS, "wall seconds in all", "peak MB", "load")
     lines = [f"{about} AIM, all pairs, epsilon {record['epsilon']:g}.", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     for one in record["tables"]:
-        cells = [f"{one['rows']:,}", f"{one['written']:,}", *(f"{one['cpu'][step]:.1f}" for step in STEPS)]
+        cells = [one["table"], f"{one['rows']:,}", f"{one['written']:,}", *(f"{one['cpu'][step]:.1f}" for step in STEPS)]
         cells += [f"{sum(one['wall'].values()):.0f}", f"{max(one['peak_mb'].values()):,.0f}", f"{one['load']:.0f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
@@ -143,6 +159,7 @@ def _markdown(record: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks.many_rows", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", choices=(PEOPLE, *SHAPES), default=PEOPLE)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000], help="of the tables")
     parser.add_argument("--written", type=int, help="synthetic rows (default: as many as the table has)")
     parser.add_argument("--epsilon", type=float, default=1.0)

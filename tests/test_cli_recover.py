@@ -110,11 +110,11 @@ def test_a_release_that_cannot_be_written_is_recovered_whole(monkeypatch: pytest
     """The folder has become a file since the check, as a full disk or another program may do."""
     real = making._write_rows
 
-    def gone(made: Any, out: Path, formats: Sequence[str]) -> None:
+    def gone(made: Any, out: Path, formats: Sequence[str]) -> dict[str, Path]:
         if out.name == "out":
             out.rmdir()
             out.write_text("somebody else's")
-        real(made, out, formats)
+        return real(made, out, formats)
 
     monkeypatch.setattr(making, "_write_rows", gone)
     assert synthesize(*SEEDED, "--population", "people") == cli.FAILED

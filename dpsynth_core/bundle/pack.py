@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from dpsynth_core import report
 from dpsynth_core.foundation import build
-from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, written_aside
+from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, stored, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
 from dpsynth_core.release import document as releases
@@ -51,15 +51,25 @@ if __name__ == "__main__":
 '''
 
 
-def pack(release: Release, stream: BinaryIO, folder: Path, further: Mapping[str, Zoned[bytes]] | None = None) -> None:
+def pack(
+    release: Release,
+    stream: BinaryIO,
+    folder: Path,
+    further: Mapping[str, Zoned[bytes]] | None = None,
+    written: Mapping[str, Path] | None = None,
+) -> None:
     """Write the bundle as a ZIP, part by part. further: more parts, by file name. Raises ZoneError for anything curator-only, before
     anything is written.
 
-    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes.
+    folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written: files of
+    the rows that were written just now, by their names in the bundle; they are read instead of being made again.
     """
     _refuse_curator_only(release, "the release")
     with ExitStack() as asides:
-        rows = {name: asides.enter_context(written_aside(write, folder)) for name, write in releases.row_writers(release).items()}
+        rows = {name: stored(path) for name, path in (written or {}).items()}
+        for name, write in releases.row_writers(release).items():
+            if name not in rows:
+                rows[name] = asides.enter_context(written_aside(write, folder))
         parts = contents(release, {name: content.digest for name, content in rows.items()}, further)
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 

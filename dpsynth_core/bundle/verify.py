@@ -82,7 +82,7 @@ _OTHER_COLUMNS = "the columns of synthetic.csv are not those of the domain"
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _PROMISE = re.compile(r"\([^()]*\)-differential")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
-_BLOCK_BYTES = 2**24
+_BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
 _COMPARED_ROWS = 250_000
 _PARQUET_BYTES = 16
@@ -232,7 +232,7 @@ class CsvRows:
     def _read(self) -> Iterator[pa.Table]:
         kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.domain.columns}
         options = pcsv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)
-        places, lines = pcsv.ReadOptions(block_size=_BLOCK_BYTES), pcsv.ParseOptions(newlines_in_values=True)
+        places, lines = pcsv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False), pcsv.ParseOptions(newlines_in_values=True)
         with self.content.open() as stream, pcsv.open_csv(stream, places, lines, options) as reader:
             empty = True
             for batch in reader:
@@ -272,7 +272,7 @@ class _Opened:
     @cached_property
     def codes(self) -> NDArray[np.integer] | None:
         """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
-        return None if self.rows is None else np.concatenate([_codes(self.release.domain, batch) for batch in self.rows.batches()])
+        return None if self.rows is None else _codes(self.release.domain, self.rows)
 
     @cached_property
     def whole(self) -> Release:
@@ -309,12 +309,17 @@ class _Opened:
         return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
 
 
-def _codes(domain: Domain, batch: pa.Table) -> NDArray[np.integer]:
+def _codes(domain: Domain, rows: CsvRows) -> NDArray[np.integer]:
     """Shape (rows, attributes of the domain)."""
-    _expect(batch.column_names == list(domain.column_names), _OTHER_COLUMNS)
-    codes = encode(domain, batch, Notation(frozenset()))
-    narrow = np.min_scalar_type(max((attribute.size for attribute in domain), default=0))
-    return np.column_stack([codes[name].astype(narrow) for name in domain.names])
+    narrow: np.dtype[Any] = np.min_scalar_type(max((attribute.size for attribute in domain), default=0))
+    codes, start = np.empty((rows.num_rows, len(domain)), narrow), 0
+    for batch in rows.batches():
+        _expect(batch.column_names == list(domain.column_names), _OTHER_COLUMNS)
+        encoded = encode(domain, batch, Notation(frozenset()))
+        for place, name in enumerate(domain.names):
+            codes[start : start + batch.num_rows, place] = encoded[name]
+        start += batch.num_rows
+    return codes
 
 
 def _files(bundle: Bundle) -> str:

@@ -167,10 +167,10 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _write_rows(made, out, formats)
+        written = _write_rows(made, out, formats)
         releases.write_document(made, out)
         with private_file(out / BUNDLE) as stream:
-            pack(made, stream, out)
+            pack(made, stream, out, written=written)
         times.write(taken, out)
     except OSError as error:
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
@@ -196,13 +196,15 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
 
-def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
-    """A format that cannot hold the rows is no reason to lose a release that is paid for."""
+def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, Path]:
+    """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
     from dpsynth_core.foundation.private_files import private_file
+    from dpsynth_core.release import document as releases
     from dpsynth_core.release.row_files import FORMATS
 
+    packed: dict[str, Path] = {}
     if made.values is None:
-        return
+        return packed
     for name in formats:
         file = f"synthetic{FORMATS[name].ending}"
         try:
@@ -210,6 +212,10 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
                 FORMATS[name].write(made.values, made.domain, stream)
         except CapacityError as error:
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
+            continue
+        if file in releases.ROW_FILES:
+            packed[file] = out / file
+    return packed
 
 
 def show(progress: Progress) -> None:

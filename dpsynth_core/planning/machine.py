@@ -16,8 +16,8 @@ from dpsynth_core.planning.plan import Plan
 MEGABYTE = 1e6
 BYTES_PER_CELL = 40
 """Of a table of the workload: counts, shares, bounds, and its place in the documents of a release."""
-BYTES_PER_VALUE = 100
-"""Of a row's column: its code, the drawn value, and both as CSV, Parquet and in the bundle."""
+BYTES_PER_VALUE = 20
+"""Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
 MAX_DAYS = 7
 _SECONDS_PER_VALUE = 2e-6
 

@@ -49,6 +49,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = "synthetic.csv", "synthetic.parquet", "codes.npy", "release.json"
+ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 
 _EVENTS = {kind.__name__: kind for kind in get_args(Event)}
 

@@ -6,7 +6,7 @@ import io
 import json
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +79,7 @@ class _Rows:
     def __init__(self, most: int, look: Callable[[], None]) -> None:
         self._most, self._look = most, look
 
-    def batches(self) -> Iterator[pa.Table]:
+    def batches(self, _: Sequence[str] | None = None) -> Iterator[pa.Table]:
         table = made().table
         assert table is not None
         for number, start in enumerate(range(0, 400, 50)):
@@ -101,6 +101,15 @@ def test_rows_are_kept_aside_without_a_name_while_a_bundle_is_written(tmp_path: 
     with pytest.raises(OSError, match="no space"):
         packing.pack(replace(made(), values=_Rows(3, look)), io.BytesIO(), tmp_path / "asides")
     look()
+
+
+def test_rows_that_were_written_just_now_are_not_made_again(tmp_path: Path) -> None:
+    paths = {name: tmp_path / name for name in ("synthetic.csv", "synthetic.parquet")}
+    for name, path in paths.items():
+        path.write_bytes(files()[name])
+    out = io.BytesIO()
+    packing.pack(replace(made(), values=_Rows(0, lambda: None)), out, tmp_path, written=paths)
+    assert out.getvalue() == packed()
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, output: bytes) -> None:

@@ -33,9 +33,9 @@ def plan(mechanism: str = "independent", **output: Any) -> Plan:
 
 
 def test_rows_beyond_the_free_memory_are_refused_and_the_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
+    monkeypatch.setattr(machine, "free_mb", lambda: 500.0)
     machine.check(plan(rows=1000))
-    with pytest.raises(CapacityError, match=r"^memory: it may need .* MB, and 1,000 MB are free here; ask for fewer rows"):
+    with pytest.raises(CapacityError, match=r"^memory: it may need .* MB, and 500 MB are free here; ask for fewer rows"):
         machine.check(plan(rows=20_000_000))
 
 
