@@ -181,9 +181,8 @@ def claims(frame: pd.DataFrame) -> Iterator[str]:
                 f"{statistics.fmean(factors):.1f} on average, {min(factors):.2f} to {max(factors):.1f}" if factors else "not measured"
             )
             title = registry.get(name).card.title
-            yield _claim(
-                f"{title} errs more than AIM, {times:g} times on average", bool(factors) and statistics.fmean(factors) > 1, measured
-            )
+            measured += f"; the paper's mean over six tables and nine epsilons is {times:g} times"
+            yield _claim(f"{title} errs more than AIM on average", bool(factors) and statistics.fmean(factors) > 1, measured)
     for place in means.index[~best]:
         row, (table, workload, epsilon) = means.loc[place], place
         yield f"- Not AIM: {table}, {workload}, epsilon {epsilon:g}: {row.idxmin()} {row.min():.4f}, AIM {row['aim']:.4f}."
