@@ -7,7 +7,7 @@ draft is not complete yet.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -37,6 +37,8 @@ MIN_CERTIFICATE, MAX_CERTIFICATE = 0.001, 0.5
 MIN_DISCOVERY, MAX_DISCOVERY = 0.001, 0.4
 MIN_CRITERIA, MAX_CRITERIA = 0.001, 0.4
 MIN_MODELS, MAX_MODELS = 0.001, 0.4
+MIN_MECHANISM = 0.1
+"""Share of a budget that the mechanism keeps at least, whatever is set aside: with less its tables are noise."""
 DISCOVERY_DELTA = 0.1
 """Share of delta that hides texts of single people while values are learnt."""
 
@@ -75,8 +77,8 @@ def budgeted(
     """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, to
     deciding the criteria, and to measuring how often models are right; nothing to what there is none of.
 
-    A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, and for a
-    share out of range.
+    A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, for a
+    share out of range, and for shares that leave the mechanism less than `MIN_MECHANISM`.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
@@ -88,6 +90,7 @@ def budgeted(
     discovery = discovery_share(budget) if unknown else 0.0
     deciding = criteria_share(budget) if criteria else 0.0
     testing = models_share(budget) if models else 0.0
+    _check_together({"certificate": certificate, "discovery": discovery, "criteria": deciding, "models": testing})
     accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
     return divided(accountant, budget, certificate, delta, discovery, deciding, testing)
 
@@ -106,6 +109,16 @@ def divided(
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
     certified, learnt, decided, tested = certificate * rho, discovery * rho, criteria * rho, models * rho
     return Shares(rho, rho - certified - learnt - decided - tested, certified, delta, accountant, learnt, decided, tested)
+
+
+def _check_together(shares: Mapping[str, float]) -> None:
+    """InputError that names the largest of the shares that are set aside, by field of the budget, where they leave too little."""
+    together = math.fsum(shares.values())
+    if together <= 1 - MIN_MECHANISM:
+        return
+    largest = max(shares, key=shares.__getitem__)
+    problem = f"the shares set aside are {100 * together:g} % of the budget together, and this is the largest of them"
+    raise InputError(f"budget.{largest}", problem, f"lower them, so that the mechanism keeps {100 * MIN_MECHANISM:g} % or more")
 
 
 def criteria_share(budget: BudgetSpec) -> float:

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from tests.hostile import people, values
-from tests.hostile.attempts import BAD, Attempt, of_group
+from tests.hostile.attempts import ANY, BAD, Attempt, of_group
 
 
 @of_group("domains")
@@ -237,6 +237,22 @@ def other_kinds(rng: random.Random, place: Path) -> Attempt:
         document = values.spoiled(rng, document, path)
     (place / "spec.json").write_text(values.encode(document))
     return Attempt(("run", "spec.json", "--out", "out", "--population", "people"), charges=True)
+
+
+@of_group("specs")
+def shares_together(rng: random.Random, place: Path) -> Attempt:
+    """All four shares of the budget, each within its own range: together they may be more than there is."""
+    people.write(rng, place)
+    document = people.spec()
+    document["domain"]["attributes"][1] = {"name": "sex", "kind": "categorical", "discover": True}
+    document["workload"] = {"kind": "all", "k": 1}
+    document["criteria"], document["models"] = [{"kind": "tables", "limit": 0.1}], [{"column": "age"}]
+    most = {"certificate": 0.5, "discovery": 0.4, "criteria": 0.4, "models": 0.4}
+    stated = {share: round(rng.uniform(0.4, 1) * limit, 3) for share, limit in most.items()}
+    document["budget"] |= stated
+    (place / "spec.json").write_text(values.encode(document))
+    codes = BAD if sum(stated.values()) > 0.901 else ANY
+    return Attempt(("run", "spec.json", "--out", "out", "--population", "people"), codes, charges=True)
 
 
 @of_group("specs")

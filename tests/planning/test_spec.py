@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,48 @@ def test_the_parts_of_a_divided_budget_are_the_whole() -> None:
     assert shares.mechanism + shares.certificate == pytest.approx(shares.rho, rel=1e-15)
     whole = divided(GDP, BudgetSpec(epsilon=1.0, delta=1e-9), 0.0)
     assert (whole.mechanism, whole.certificate) == (whole.rho, 0.0)
+
+
+ALL_FOUR = {
+    "domain": {
+        "version": 1,
+        "attributes": [
+            *({"name": name, "kind": "coded", "size": 3} for name in "ab"),
+            {"name": "c", "kind": "categorical", "discover": True},
+        ],
+    },
+    "mechanism": {"name": "independent", "settings": {}},
+    "criteria": [{"kind": "tables", "limit": 0.1}],
+    "models": [{"column": "a"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("shares", "field"),
+    [
+        ((0.5, 0.4, 0.4, 0.4), "budget.certificate"),
+        ((0.0, 0.4, 0.35, 0.35), "budget.discovery"),
+        ((0.2, 0.1, 0.4, 0.3), "budget.criteria"),
+        ((0.2, 0.2, 0.2, 0.3001), "budget.models"),
+        ((0.2, 0.2, 0.2, 0.3), None),
+    ],
+)
+def test_shares_leave_the_mechanism_a_tenth_or_name_the_largest(shares: tuple[float, ...], field: str | None) -> None:
+    stated = dict(zip(("certificate", "discovery", "criteria", "models"), shares, strict=True))
+    document = GOOD | ALL_FOUR | {"budget": GOOD["budget"] | stated}
+    if field is None:
+        plan = Plan.of(Spec.from_json(document))
+        assert plan.shares.mechanism == pytest.approx(0.1 * plan.shares.rho)
+        return
+    with pytest.raises(InputError, match="of the budget together") as refused:
+        Plan.of(Spec.from_json(document))
+    assert refused.value.field == field
+
+
+def test_the_yardstick_of_a_plan_whose_mechanism_keeps_a_tenth_is_a_number() -> None:
+    budget = GOOD["budget"] | {"certificate": 0.5, "criteria": 0.2, "models": 0.2}
+    document = GOOD | {"budget": budget, "criteria": ALL_FOUR["criteria"], "models": [{"column": "a"}]}
+    assert 0 < (Plan.of(Spec.from_json(document)).columns_sigma or 0) < math.inf
 
 
 def test_one_plan_reads_its_domain_and_its_workload_once(monkeypatch: pytest.MonkeyPatch) -> None:
