@@ -11,12 +11,13 @@ from dpsynth_core.criteria.subgroup import SubgroupWithin
 from dpsynth_core.criteria.tables import TablesWithin
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MOST = 50
 """Criteria of one release. Each has an equal part of the budget, so that with more none of them could be decided."""
 MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
-"""Cells of a table that is counted for a criterion alone, and of all such tables of a criterion."""
+"""Cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
 
 KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], Criterion]] = {
     kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean)
@@ -29,21 +30,31 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) 
     Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
     """
     if len(listed) > MOST:
-        raise InputError("criteria", f"there are more than {MOST}", "keep those that matter most")
+        raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
     criteria = tuple(_read(one, workload, f"criteria.{number}") for number, one in enumerate(listed))
+    counted = dict[Clique, int]()
     for number, criterion in enumerate(criteria):
-        _check_tables(criterion, workload, answered, f"criteria.{number}")
+        alone = tables_alone([criterion], workload)
+        _check_tables(alone, workload, answered, f"criteria.{number}")
+        counted |= alone
+        if sum(counted.values()) > MAX_TOGETHER:
+            problem = f"it and those before it need tables of more than {MAX_TOGETHER:,} cells together"
+            raise CapacityError(f"criteria.{number}", problem, "state fewer, or about fewer columns or columns with fewer cells")
     return criteria
 
 
-def _check_tables(criterion: Criterion, workload: Workload, answered: bool, field: str) -> None:
-    """That tables which nobody asked for otherwise can be counted and are answered."""
+def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Clique, int]:
+    """The tables that are counted for criteria and for nothing else, each once, with the number of their cells."""
     asked = set(workload.cliques)
-    tables = [clique for clique in criterion.needs(workload) if clique not in asked]
-    if any(workload.domain.cells(clique) > MAX_CELLS for clique in tables) or sum(map(workload.domain.cells, tables)) > MAX_TOGETHER:
-        problem = f"it needs a table of more than {MAX_CELLS:,} cells, or tables of more than {MAX_TOGETHER:,} together"
+    return {clique: workload.domain.cells(clique) for one in criteria for clique in one.needs(workload) if clique not in asked}
+
+
+def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bool, field: str) -> None:
+    """That tables which nobody asked for otherwise can be counted and are answered."""
+    if any(cells > MAX_CELLS for cells in tables.values()):
+        problem = f"it needs a table of more than {MAX_CELLS:,} cells"
         raise CapacityError(field, problem, "name fewer columns, or columns with fewer cells")
-    if answered and not all(any(set(clique) <= set(table) for table in asked) for clique in tables):
+    if answered and not all(any(set(clique) <= set(table) for table in workload.cliques) for clique in tables):
         problem = "the mechanism publishes answers to the workload's tables, and none of them has all of its columns"
         raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
 

@@ -1,6 +1,6 @@
 """Whether a plan fits this machine and a sane time, from public facts and the machine's free memory alone: before anything is charged.
 
-Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides, for its tables and rows, is added here.
+Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides, for its tables, criteria and rows, is added here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
+from dpsynth_core.criteria.registry import tables_alone
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
@@ -16,6 +17,8 @@ from dpsynth_core.planning.plan import Plan
 MEGABYTE = 1e6
 BYTES_PER_CELL = 40
 """Of a table of the workload: counts, shares, bounds, and its place in the documents of a release."""
+BYTES_PER_CRITERION_CELL = 32
+"""Of a table that is counted for criteria alone: counts, and what the release says of it while it is measured."""
 BYTES_PER_VALUE = 20
 """Of a row's column: its code, and what it takes to make and order it. Values are drawn and written a batch at a time."""
 MAX_DAYS = 7
@@ -26,10 +29,13 @@ def check(plan: Plan) -> None:
     """CapacityError that names what to change where memory or time will not do."""
     rows_mb = _values(plan) * BYTES_PER_VALUE / MEGABYTE
     tables_mb = max(plan.forecast.memory_mb, plan.workload.cells * BYTES_PER_CELL / MEGABYTE)
-    free = free_mb()
-    if free is not None and rows_mb + tables_mb > free:
-        problem = f"it may need {rows_mb + tables_mb:,.0f} MB, and {free:,.0f} MB are free here"
-        raise CapacityError("memory", problem, f"{_remedy(plan, rows_mb > tables_mb)}, or use a machine with more memory")
+    criteria_mb = sum(tables_alone(plan.criteria, plan.workload).values()) * BYTES_PER_CRITERION_CELL / MEGABYTE
+    needed, free = rows_mb + tables_mb + criteria_mb, free_mb()
+    if free is not None and needed > free:
+        problem = f"it may need {needed:,.0f} MB, and {free:,.0f} MB are free here"
+        mostly_criteria = criteria_mb > max(rows_mb, tables_mb)
+        remedy = "state fewer criteria, or about fewer cells" if mostly_criteria else _remedy(plan, rows_mb > tables_mb)
+        raise CapacityError("memory", problem, f"{remedy}, or use a machine with more memory")
     days = (plan.forecast.seconds + _values(plan) * _SECONDS_PER_VALUE) / 86_400
     if days > MAX_DAYS:
         raise CapacityError("time", f"it would take about {days:,.0f} days", _remedy(plan, False))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from dpsynth_core.criteria.criterion import MUST, SHOULD
-from dpsynth_core.criteria.registry import KINDS, MOST
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.criteria.registry import KINDS, MAX_TOGETHER, MOST, tables_alone
+from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.spec import MechanismSpec, Spec
 from dpsynth_core.report.criteria import asked
 
 DOMAIN = {
@@ -143,3 +145,18 @@ def test_answers_can_be_asked_only_for_what_they_say() -> None:
     with pytest.raises(InputError, match="none of them has all of its columns"):
         Plan.of(answers)
     assert Plan.of(spec(wide)).criteria
+
+
+def test_tables_of_all_criteria_together_are_limited_and_each_is_counted_once() -> None:
+    triples = list(combinations("abcdefgh", 3))  # each a table of a million cells
+
+    def asked(numbers: Sequence[int]) -> Spec:
+        criteria = [{"kind": "share", "of": {name: ["0"] for name in triples[number]}, "tolerance": 0.1} for number in numbers]
+        changes = {"domain": dict.fromkeys("abcdefgh", 100), "workload": {"kind": "all", "k": 1}}
+        return spec(*criteria).model_copy(update=changes | {"mechanism": MechanismSpec(name="independent")})
+
+    plan = Plan.of(asked([*range(20), *range(20)]))
+    assert sum(tables_alone(plan.criteria, plan.workload).values()) == MAX_TOGETHER
+    with pytest.raises(CapacityError, match="it and those before it") as refused:
+        Plan.of(asked(range(21)))
+    assert refused.value.field == "criteria.20"

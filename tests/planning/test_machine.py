@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -43,6 +44,15 @@ def test_a_model_beyond_the_free_memory_is_refused_and_its_parameter_is_named(mo
     monkeypatch.setattr(machine, "free_mb", lambda: 100.0)
     with pytest.raises(CapacityError, match="use fewer or smaller tables, or a smaller max_size_mb, or use a machine with more memory"):
         machine.check(plan("aim"))
+
+
+def test_tables_that_only_criteria_need_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = plan().spec.model_dump(mode="json") | {"domain": dict.fromkeys("abcde", 1000)}
+    pairs = [{"kind": "share", "of": {one: ["0"], other: ["0"]}, "tolerance": 0.1} for one, other in combinations("abcde", 2)]
+    monkeypatch.setattr(machine, "free_mb", lambda: 400.0)
+    machine.check(Plan.of(Spec.from_json(document)))
+    with pytest.raises(CapacityError, match=r"^memory: it may need 4\d\d MB, and 400 MB are free here; state fewer criteria"):
+        machine.check(Plan.of(Spec.from_json(document | {"criteria": pairs})))
 
 
 def test_a_run_of_weeks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

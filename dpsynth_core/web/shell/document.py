@@ -126,13 +126,15 @@ def workload(draft: Mapping[str, Any]) -> Workload:
 
 def criteria(draft: Mapping[str, Any]) -> tuple[Criterion, ...]:
     """What the rows must be good enough for. Raises InputError for what is wrong or incomplete, by the number that the page gives it."""
-    criteria: tuple[Criterion, ...] = ()
-    for number, one in enumerate(draft.get("criteria", ()), start=1):
-        try:
-            criteria += read_criteria([one], workload(draft), answered=not mechanism(draft).card.makes_rows)
-        except InputError as error:
-            raise InputError(f"{CONDITION} {number}", error.problem, error.remedy) from None
-    return criteria
+    listed = draft.get("criteria", ())
+    if not listed:
+        return ()
+    tables, answered = workload(draft), not mechanism(draft).card.makes_rows
+    try:
+        return read_criteria(listed, tables, answered)
+    except InputError as error:
+        number = int(error.field.split(".")[1]) + 1  # of "criteria.0.limit"
+        raise InputError(f"{CONDITION} {number}", error.problem, error.remedy) from None
 
 
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
