@@ -296,12 +296,16 @@ class _Opened:
         return self.evidence.published(self.plan.workload.cliques)
 
     @property
-    def for_criteria(self) -> tuple[RecordedAnswer, ...]:
-        """The last answers, those that decided the criteria."""
+    def for_criteria(self) -> Iterator[tuple[RecordedAnswer, ...]]:
+        """The last answers, those that decided the criteria. Where the run ended while one was measured, nobody wrote down how many of its
+        answers there are: then with each number that there can be."""
         release, workload = self.release, self.plan.workload
         measured_people = release.certificate is None and self.total is None
-        count = measured_people + sum(criterion.answers(workload) for criterion in self.plan.criteria)
-        return release.transcript[max(0, len(release.transcript) - count) :]
+        answers = [criterion.answers(workload) for criterion in self.plan.criteria]
+        measured = sum(one.interval is not None for one in release.criteria)
+        for more in range(answers[measured] if measured < len(answers) else 1):
+            count = measured_people + sum(answers[:measured]) + more
+            yield release.transcript[max(0, len(release.transcript) - count) :]
 
     @cached_property
     def total(self) -> Total | None:
@@ -606,21 +610,28 @@ def _criteria(opened: _Opened) -> str:
     _expect(not release.despite or is_reason(release.despite), "what it gives as a reason to be published all the same is none")
     if not plan.criteria:
         raise _Nothing("no criteria were fixed")
-    if not release.criteria:
+    if all(one.interval is None for one in release.criteria):
         interrupted = release.branded(INTERRUPTED) or release.branded(UNDECIDED_CRITERIA)
         _expect(interrupted, "the plan has criteria, and the release does not say what became of them")
         raise _Nothing("the run was interrupted before they were measured")
-    answers = opened.for_criteria
+    different = min((_decided_otherwise(opened, answers) for answers in opened.for_criteria), key=len)
+    _expect(not different, f"not decided by what was measured: number {_some(different)}")
+    outcomes = Counter(one.outcome for one in release.criteria)
+    return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
+
+
+def _decided_otherwise(opened: _Opened, answers: Sequence[RecordedAnswer]) -> list[str]:
+    """The numbers of the criteria that these answers, the last ones, do not decide as stated."""
+    release, plan = opened.release, opened.plan
     charges = release.charges[len(release.charges) - sum(answer.charges for answer in answers) :]
     stage = replaying(plan.domain, plan.unit, plan.shares, answers, charges).part(plan.shares.criteria)
     total = opened.total if release.certificate is None else release.certificate.total
-    recomputed = synthesis.decided(plan, stage, total, opened.evidence)
-    stated = opened.bundle.document["criteria"]
-    again = releases.to_json(replace(release, criteria=recomputed))["criteria"]
-    different = [str(number + 1) for number, (a, b) in enumerate(zip(again, stated, strict=True)) if not (_alike(a, b) and _alike(b, a))]
-    _expect(not different, f"not decided by what was measured: number {_some(different)}")
-    outcomes = Counter(one.outcome for one in recomputed)
-    return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
+    try:
+        recomputed = synthesis.decided(plan, stage, total, opened.evidence)
+    except InputError:  # they were given to other questions
+        return [str(number + 1) for number, one in enumerate(release.criteria) if one.interval is not None]
+    again, stated = releases.to_json(replace(release, criteria=recomputed))["criteria"], opened.bundle.document["criteria"]
+    return [str(number + 1) for number, (a, b) in enumerate(zip(again, stated, strict=True)) if not (_alike(a, b) and _alike(b, a))]
 
 
 def _distances(opened: _Opened) -> str:

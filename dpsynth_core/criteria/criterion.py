@@ -23,7 +23,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 MUST, SHOULD = "must", "should"
-MET, NOT_MET, UNDECIDED = "met", "not met", "undecided"
+MET, NOT_MET, UNDECIDED, UNMEASURED = "met", "not met", "undecided", "not measured"
 Importance = Literal["must", "should"]
 Entries = Mapping[str, Any]
 MAX_NAME = 200
@@ -82,15 +82,18 @@ class Criterion(Protocol):
 
 @dataclass(frozen=True)
 class Decided:
-    """A criterion and how far off the release was. Nothing is known where the run ended before it was measured, or where what is published
-    says nothing of it."""
+    """A criterion and how far off the release was. interval: `UNKNOWN` where what is published says nothing of it; None where the run
+    ended before it was measured."""
 
     criterion: Criterion
-    interval: Interval
+    interval: Interval | None = None
 
     @property
     def outcome(self) -> str:
-        """`MET` only if the error is within the limit with all its noise, `NOT_MET` only if it is above it with all its noise."""
+        """`MET` only if the error is within the limit with all its noise, `NOT_MET` only if it is above it with all its noise;
+        `UNMEASURED` where nobody looked."""
+        if self.interval is None:
+            return UNMEASURED
         if self.interval.at_most <= self.criterion.limit:
             return MET
         return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
@@ -101,8 +104,18 @@ class Decided:
         return self.criterion.importance == MUST and self.outcome == NOT_MET
 
     @property
+    def unmeasured(self) -> bool:
+        """Whether it must be met, and nobody looked."""
+        return self.criterion.importance == MUST and self.outcome == UNMEASURED
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether the release is not to be published unless somebody says why."""
+        return self.failed or self.unmeasured
+
+    @property
     def doubtful(self) -> bool:
-        """Whether it may be so."""
+        """Whether it must be met, and the noise leaves open whether it is."""
         return self.criterion.importance == MUST and self.outcome == UNDECIDED
 
 

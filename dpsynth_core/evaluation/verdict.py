@@ -5,7 +5,7 @@ what a survey of 1,600 people gives for a table of a hundred cells that are equa
 readers of surveys are used to reading tables with such an error. Closer limits are for a purpose to state.
 
 A criterion that was fixed beforehand, must be met and is not, decides alone: such a release is not to be published, unless somebody says
-why.
+why. So does one that was never measured, for whoever ends a run early must not hide with it what the criterion would have said.
 
 A purpose is a group of tables: all of so many columns, or all with one column in them. It holds if `MOSTLY` of its tables are good enough,
 and those that are not are named. The release can be published where every number of columns holds that was asked for; for some purposes,
@@ -68,7 +68,8 @@ class Verdict:
     """kind: PUBLISH, PARTLY or WITHHOLD. tables: of the workload; within: how many of them are good enough, `good` and `poor` by their
     labels, the best and the worst first. bounded: of how many anything is known. sizes: a purpose for each number of columns, ascending;
     columns: for each column, as far as tables have others in them. simpler: the ways that were compared. private: whether the noise was.
-    failed, undecided: the criteria that must be met and are not, or may not be. despite: why the release is published all the same."""
+    failed, unmeasured, undecided: the criteria that must be met and are not, were never measured, or may not be met. despite: why the
+    release is published all the same."""
 
     kind: str
     tables: int
@@ -81,6 +82,7 @@ class Verdict:
     simpler: tuple[Simpler, ...]
     private: bool
     failed: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     despite: str = ""
 
@@ -99,16 +101,16 @@ def judge(
     statements: Statements, headline: Headline, private: bool, decided: Sequence[Decided] = (), despite: str = ""
 ) -> Verdict:
     """The verdict on a release. headline: as `quality.headline` makes it. private: whether its noise was. decided: the plan's criteria.
-    despite: why it is published although a criterion that must be met is not."""
+    despite: why it is published although a criterion that must be met is not, or was not measured."""
     limits = quality.marginal_limits(statements)
     sizes, columns = _by_size(statements, limits), _by_column(limits)
     ordered = sorted(limits, key=lambda clique: math.inf if math.isnan(limits[clique]) else limits[clique])
     good = tuple(label(clique) for clique in ordered if limits[clique] <= LIMIT)
     poor = tuple(label(clique) for clique in reversed(ordered) if not limits[clique] <= LIMIT)
     domain = statements.evidence.domain
-    failed = tuple(one.criterion.sentence(domain) for one in decided if one.failed)
+    needs_reason = any(one.needs_reason for one in decided)
     return Verdict(
-        kind=WITHHOLD if failed and not despite else _kind(sizes, columns, private),
+        kind=WITHHOLD if needs_reason and not despite else _kind(sizes, columns, private),
         tables=len(limits),
         within=len(good),
         bounded=headline.bounded,
@@ -118,9 +120,10 @@ def judge(
         columns=columns,
         simpler=tuple(_simpler(headline)),
         private=private,
-        failed=failed,
+        failed=tuple(one.criterion.sentence(domain) for one in decided if one.failed),
+        unmeasured=tuple(one.criterion.sentence(domain) for one in decided if one.unmeasured),
         undecided=tuple(one.criterion.sentence(domain) for one in decided if one.doubtful),
-        despite=despite if failed else "",
+        despite=despite if needs_reason else "",
     )
 
 

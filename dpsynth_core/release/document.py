@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.criteria import bounds as criteria_bounds
 from dpsynth_core.criteria.bounds import Interval
-from dpsynth_core.criteria.criterion import Decided
+from dpsynth_core.criteria.criterion import UNMEASURED, Decided
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
 from dpsynth_core.evaluation.certificate import CONFIDENCE, Certificate, Certified
 from dpsynth_core.evaluation.columns_alone import ColumnsAlone
@@ -311,9 +311,11 @@ def _certificate_json(certificate: Certificate) -> dict[str, Any]:
 
 
 def _decided_json(one: Decided, domain: Domain) -> dict[str, Any]:
-    """Errors in the unit of the limit; None where nothing is known."""
-    criterion, interval = one.criterion, one.interval
-    known = {name: value if math.isfinite(value) else None for name, value in asdict(interval).items()}
+    """Errors in the unit of the limit; None where nothing is known, and for all of them where nothing was measured."""
+    criterion = one.criterion
+    known: dict[str, float | None] = dict.fromkeys(field.name for field in fields(Interval))
+    if one.interval is not None:
+        known = {name: value if math.isfinite(value) else None for name, value in asdict(one.interval).items()}
     return {
         "about": criterion.sentence(domain),
         "importance": criterion.importance,
@@ -325,14 +327,15 @@ def _decided_json(one: Decided, domain: Domain) -> dict[str, Any]:
 
 
 def _decided(plan: Plan, items: Sequence[Mapping[str, Any]]) -> tuple[Decided, ...]:
-    """What they are about is the plan's; what comes out follows from the bounds. Raises ValueError unless there is one for each criterion,
-    or none."""
-    if not items:
-        return ()
-    return tuple(
-        Decided(criterion, Interval(_known(item["error"], math.nan), float(item["at_least"]), _known(item["at_most"], math.inf)))
-        for criterion, item in zip(plan.criteria, items, strict=True)
-    )
+    """What they are about is the plan's; what comes out follows from the bounds. Raises ValueError unless there is one for each
+    criterion."""
+    return tuple(Decided(criterion, _interval(item)) for criterion, item in zip(plan.criteria, items, strict=True))
+
+
+def _interval(item: Mapping[str, Any]) -> Interval | None:
+    if item["outcome"] == UNMEASURED:
+        return None
+    return Interval(_known(item["error"], math.nan), float(item["at_least"]), _known(item["at_most"], math.inf))
 
 
 def _reason(text: object) -> str:

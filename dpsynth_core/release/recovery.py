@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
+from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
@@ -78,6 +79,7 @@ def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[E
         certificate=None,
         row_seed=None,
         transcript=tuple(answers),
+        criteria=tuple(map(Decided, plan.criteria)),
     )
 
 

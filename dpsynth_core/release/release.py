@@ -70,7 +70,7 @@ INTERRUPTED = "interrupted"
 UNCERTIFIED = "certificate-interrupted"
 """The brand of a release whose run ended while the certificate was measured."""
 UNDECIDED_CRITERIA = "criteria-interrupted"
-"""The brand of a release whose run ended before its criteria were measured."""
+"""The brand of a release whose run ended before all its criteria were measured."""
 UNTESTED = "models-interrupted"
 """The brand of a release whose run ended before it was measured how often models are right."""
 
@@ -84,8 +84,8 @@ class Release:
     total: estimated number of records (exact only where it is public). charges: what the kernel charged, in order.
     rho, rho_spent: the budget as it was sealed, and what the charges add up to, in the rho of the plan's accountant.
     statement: the guarantee in words. created: the day on which the run began, ISO 8601. ledger: the reservation this was charged to.
-    criteria: those of the plan as they were decided, in order; empty where the run ended before that. despite: why it is published although
-    one that must be met is not, in the curator's words.
+    criteria: those of the plan as they were decided, in order. despite: why it is published although one that must be met is not, or was
+    not measured, in the curator's words.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
     order, from which everything else follows. usefulness: how often models of the columns that the plan names are right about the people.
@@ -134,8 +134,8 @@ class Release:
 
     @property
     def needs_reason(self) -> bool:
-        """Whether a criterion that must be met is not."""
-        return any(one.failed for one in self.criteria)
+        """Whether a criterion that must be met is not, or was never measured."""
+        return any(one.needs_reason for one in self.criteria)
 
     @property
     def rows(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dpsynth_core.criteria.criterion import Decided
+from dpsynth_core.criteria.criterion import UNMEASURED, Decided
 from dpsynth_core.evaluation.certificate import Certificate
 from dpsynth_core.evaluation.models.usefulness import Usefulness
 from dpsynth_core.mechanisms.mechanism import Learner
@@ -20,7 +20,6 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
-_UNDECIDED = "The run was interrupted before its criteria were measured: none is decided, although a share of the budget was for them."
 _UNTESTED = "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
 _UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
 
@@ -129,9 +128,18 @@ def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[
 
 
 def criteria_brands(plan: Plan, decided: Sequence[Decided]) -> Iterator[Brand]:
-    """That nothing is decided, where there are criteria."""
-    if plan.criteria and not decided:
-        yield Brand(UNDECIDED_CRITERIA, _UNDECIDED)
+    """How many of the criteria were never measured, if any."""
+    missing = sum(one.outcome == UNMEASURED for one in decided)
+    if missing:
+        yield Brand(UNDECIDED_CRITERIA, _unmeasured(missing, len(plan.criteria)))
+
+
+def _unmeasured(missing: int, criteria: int) -> str:
+    which = "none of them was" if missing == criteria else f"{missing:,} of {criteria:,} were not"
+    return (
+        f"The run was interrupted before all its criteria were measured: {which}, although a share of the budget was for them. Such a"
+        " criterion may be met or not."
+    )
 
 
 def models_brands(plan: Plan, usefulness: Sequence[Usefulness]) -> Iterator[Brand]:

@@ -320,20 +320,23 @@ def _certify(
 
 
 def _decide(plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, journal: Journal) -> tuple[Decided, ...]:
-    """Decide the plan's criteria with the share that was kept for them; nothing where the run was interrupted before."""
+    """Decide the plan's criteria with the share that was kept for them."""
     if not plan.criteria:
         return ()
     journal.announce("deciding the criteria", kernel.rho_spent, done=1.0)
-    with journal.phase("criteria"), suppress(AnswersEnd):  # the replayed run was interrupted here
+    with journal.phase("criteria"):
         return decided(plan, kernel.part(plan.shares.criteria), total, released)
-    return ()
 
 
 def decided(plan: Plan, stage: SealedKernel, total: Total | None, released: Evidence) -> tuple[Decided, ...]:
-    """The plan's criteria as a kernel of their share decides them. total: the number of records, if it was released before."""
-    people = total or measured_total(stage)
-    published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
-    return tuple(decide(stage, plan.criteria, published))
+    """The plan's criteria, in order, as a kernel of their share decides them. Those that a replayed run did not come to are not measured.
+    total: the number of records, if it was released before."""
+    outcomes: list[Decided] = []
+    with suppress(AnswersEnd):  # the replayed run was interrupted here; what was decided until then stays
+        people = total or measured_total(stage)
+        published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
+        outcomes.extend(decide(stage, plan.criteria, published))
+    return (*outcomes, *map(Decided, plan.criteria[len(outcomes) :]))
 
 
 def _test_models(

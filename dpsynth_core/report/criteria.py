@@ -9,16 +9,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, Criterion, Decided
+from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import percent
 from dpsynth_core.vocabulary.domain import Domain
 
-_OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided"}
+_OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED: "Not measured"}
 EXPLAINED = (
     "These conditions were fixed before the run and sealed with the plan. What each is about was measured with a share of the budget. Met: "
     "the error is within the limit, with 95 % confidence for each condition by itself. Not met: it is above the limit, with the same "
-    "confidence. Undecided: the noise leaves both possible."
+    "confidence. Undecided: the noise leaves both possible. Not measured: the run ended before, and nobody knows."
 )
 
 
@@ -43,6 +43,8 @@ def line(one: Decided, domain: Domain) -> str:
 def measured(one: Decided) -> str:
     """What was measured, as a sentence."""
     criterion, interval = one.criterion, one.interval
+    if interval is None:
+        return "The run ended before it was measured."
     if not math.isfinite(interval.at_most):
         return "What was measured says nothing of it."
 
@@ -54,11 +56,11 @@ def measured(one: Decided) -> str:
 
 
 def lines(release: Release) -> list[str]:
-    """All criteria of a release, in the order of the plan; none where there are none, or nothing was measured."""
+    """All criteria of a release, in the order of the plan; none where there are none."""
     return [line(one, release.domain) for one in release.criteria]
 
 
 def counted(decided: Sequence[Decided]) -> str:
     """How many of each outcome, in a few words."""
     outcomes = Counter(one.outcome for one in decided)
-    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in (MET, NOT_MET, UNDECIDED) if outcomes[kind])
+    return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in _OUTCOMES if outcomes[kind])

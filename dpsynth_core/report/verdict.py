@@ -37,13 +37,15 @@ def reasons(verdict: Verdict) -> str:
 
 
 def _criteria(verdict: Verdict) -> str:
-    """Which criteria that must be met are not, or may not be."""
+    """Which criteria that must be met are not, were not measured, or may not be met."""
     return " ".join(_about_criteria(verdict))
 
 
 def _about_criteria(verdict: Verdict) -> Iterator[str]:
     if verdict.failed:
         yield f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}."
+    if verdict.unmeasured:
+        yield f"The run ended before this was measured, although a must: {_listed(verdict.unmeasured, _CRITERIA_NAMED)}."
     if verdict.despite:
         yield f"It is published all the same, and the curator says why: “{verdict.despite}”"
     if verdict.undecided:

@@ -172,14 +172,15 @@ def release(owner: str, run: str) -> Release:
 
 
 def explain(owner: str, run: str, reason: str) -> None:
-    """Keep why the release of a run is published although a criterion that must be met is not: it becomes part of the release.
+    """Keep why the release of a run is published although a criterion that must be met is not, or was not measured: it becomes part of the
+    release.
 
     Raises InputError for what is no reason, for a release that needs none, and as `release`.
     """
     folder = _result(owner, run)
     kept = releases.load(folder)
     if not kept.needs_reason:
-        raise InputError("reason", "the release meets every criterion that it must, as far as is known", "publish it as it is")
+        raise InputError("reason", "every criterion that must be met was measured, and none is known to fail", "publish it as it is")
     check_reason("reason", reason, "why the release is published all the same")
     if len(reason) > MAX_REASON:
         raise InputError("reason", f"it has more than {MAX_REASON:,} characters", "shorten it")

@@ -10,11 +10,11 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.criteria.bounds import Interval
-from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, Decided
+from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
-from dpsynth_core.release.release import UNDECIDED_CRITERIA, Release
+from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
 from dpsynth_core.release.spool import Kept
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, verified
@@ -84,18 +84,52 @@ def test_no_outcome_can_be_changed_unseen(change: str) -> None:
         "none": replace(made(), criteria=()),
         "number": replace(made(), criteria=made().criteria[:2]),
     }[change]
-    assert ("Is release.json complete?" if change == "number" else QUESTION) in failed(pack.pack(forged))
+    assert ("Is release.json complete?" if change in ("none", "number") else QUESTION) in failed(pack.pack(forged))
 
 
 def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
     assert "despite" not in releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))
 
 
-def test_a_run_that_ends_before_its_criteria_says_so() -> None:
-    whole = made()
-    last = len(whole.transcript) - 2
-    paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:last])]
-    cut = recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:last], paid), lambda _: None)
-    assert cut.branded(UNDECIDED_CRITERIA)
-    assert cut.criteria == ()
-    assert not failed(pack.pack(cut))
+def cut(whole: Release, answers: int) -> Release:
+    """What is recovered if the run ended after so many answers."""
+    paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:answers])]
+    return recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:answers], paid), lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "outcomes"), [(4, [UNMEASURED] * 3), (3, [NOT_MET, UNMEASURED, UNMEASURED]), (1, [NOT_MET, MET, UNMEASURED])]
+)
+def test_a_run_that_ends_before_its_criteria_hides_nothing(left_out: int, outcomes: list[str]) -> None:
+    """Two answers decide the last of the three, and one each of the others."""
+    ended = cut(made(), len(made().transcript) - left_out)
+    assert ended.branded(UNDECIDED_CRITERIA)
+    assert [one.outcome for one in ended.criteria] == outcomes
+    assert [one.interval for one in ended.criteria] == [
+        None if outcome == UNMEASURED else one.interval for one, outcome in zip(made().criteria, outcomes, strict=True)
+    ]
+    assert verdict_of(ended).kind == WITHHOLD
+    assert ended.needs_reason
+    reasons = report.reasons(verdict_of(ended))
+    assert ("The run ended before this was measured, although a must: " in reasons) == (outcomes[1] == UNMEASURED)
+    assert not failed(pack.pack(ended))
+    explained = replace(ended, despite="Only the teaching of students needs it.")
+    assert verdict_of(explained).kind != WITHHOLD
+    assert not failed(pack.pack(explained))
+
+
+def test_what_was_measured_of_a_run_that_ended_early_cannot_be_changed_unseen() -> None:
+    ended = cut(made(), len(made().transcript) - 1)
+    _, second, third = ended.criteria
+    better = Decided(ended.criteria[0].criterion, Interval(0.00001, 0.0, 0.00002))
+    for forged in ((better, second, third), (Decided(better.criterion), second, third), (*ended.criteria[:2], made().criteria[2])):
+        assert QUESTION in failed(pack.pack(replace(ended, criteria=forged)))
+
+
+def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> None:
+    ended = cut(made(), 1)
+    assert ended.branded(INTERRUPTED)
+    assert {one.outcome for one in ended.criteria} == {UNMEASURED}
+    assert ended.needs_reason
+    assert verdict_of(ended).kind == WITHHOLD
+    assert not failed(pack.pack(ended))

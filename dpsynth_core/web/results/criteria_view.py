@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED
+from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release.release import Release
@@ -14,7 +14,7 @@ from dpsynth_core.web.results.open_runs import OpenRun, forget
 from dpsynth_core.web.shell import fields, frame
 from dpsynth_core.web.shell.text import literal
 
-_ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDED: ":material/help:"}
+_ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDED: ":material/help:", UNMEASURED: ":material/pending:"}
 
 
 def outcomes(release: Release) -> None:
@@ -33,10 +33,10 @@ def withheld(opened: OpenRun) -> bool:
     if not release.needs_reason or release.despite:
         return False
     key = f"despite_{opened.run.id}"
-    with frame.card("A condition that must be met is not"):
+    with frame.card("A condition that must be met is not, or was not measured"):
         for one in release.criteria:
-            if one.failed:
-                st.markdown(f"{_ICONS[NOT_MET]} {literal(criteria.line(one, release.domain), 800)}")
+            if one.needs_reason:
+                st.markdown(f"{_ICONS[one.outcome]} {literal(criteria.line(one, release.domain), 800)}")
         st.markdown("By its own plan this release is not to be published. If there is a good reason to do it all the same, write it down.")
         reason = st.text_area("Why is it published all the same?", key=key, max_chars=runs.MAX_REASON, help=_HELP)
         if st.button("Publish with this reason", key=f"{key}_button", icon=":material/edit_note:"):
