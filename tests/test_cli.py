@@ -84,7 +84,7 @@ def test_a_release_of_rows_that_open_like_the_original() -> None:
 def test_models_are_measured_and_their_precision_is_told_before(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsynth_core.evaluation.models.training._ROUNDS", 10)
+    monkeypatch.setattr("dpsynth_core.planning.training_time.ROUNDS", 10)
     assert synthesize("--model", "sex", "--model", "age=20", "--models-share", "0.3", "--mechanism", "independent") == 0
     told, stored = capsys.readouterr().err, release()
     assert re.search(r"0\.3 of the budget measures how often models of 'sex', 'age' are right: to ± [\d,]+ people", told)

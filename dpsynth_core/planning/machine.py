@@ -1,6 +1,7 @@
 """Whether a plan fits this machine and a sane time, from public facts and the machine's free memory alone: before anything is charged.
 
-Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides, for its tables, criteria and rows, is added here.
+Forecasts are of the mechanism (`Mechanism.forecast`); what every release needs besides is added here: for its tables, criteria, models and
+rows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from dpsynth_core.criteria.registry import tables_alone
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.planning import training_time
 from dpsynth_core.planning.plan import Plan
 
 MEGABYTE = 1e6
@@ -36,9 +38,11 @@ def check(plan: Plan) -> None:
         mostly_criteria = criteria_mb > max(rows_mb, tables_mb)
         remedy = "state fewer criteria, or about fewer cells" if mostly_criteria else _remedy(plan, rows_mb > tables_mb)
         raise CapacityError("memory", problem, f"{remedy}, or use a machine with more memory")
-    days = (plan.forecast.seconds + _values(plan) * _SECONDS_PER_VALUE) / 86_400
+    training = training_time.training_seconds(plan.targets, len(plan.domain), plan.spec.output.rows)
+    days = (plan.forecast.seconds + _values(plan) * _SECONDS_PER_VALUE + training) / 86_400
     if days > MAX_DAYS:
-        raise CapacityError("time", f"it would take about {days:,.0f} days", _remedy(plan, False))
+        remedy = "ask for fewer models" if training > plan.forecast.seconds else _remedy(plan, False)
+        raise CapacityError("time", f"it would take about {days:,.0f} days", remedy)
 
 
 def free_mb() -> float | None:

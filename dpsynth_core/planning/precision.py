@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.planning import training_time
 from dpsynth_core.planning.models import PER_COLUMN
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
@@ -97,7 +98,8 @@ def models_sentences(plan: Plan) -> list[str]:
     columns = ", ".join(repr(target.column) for target in plan.targets)
     margin, share = models_margin(plan.shares.models, plan.unit, len(plan.targets)), plan.shares.models / plan.shares.rho
     known = f"to ± {margin:,.0f} people, with 95 % confidence for each"
-    return [f"{share:.3g} of the budget measures how often models of {columns} are right: {known}"]
+    time = training_time.sentence(plan.targets, len(plan.domain), plan.spec.output.rows)
+    return [f"{share:.3g} of the budget measures how often models of {columns} are right: {known}", time]
 
 
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:

@@ -16,6 +16,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Shares, forecast
+from dpsynth_core.planning.training_time import in_words
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
@@ -129,8 +130,7 @@ def _stem(name: str) -> str:
 def sentence(spent: Cost) -> str:
     """The cost of many tables in words, for people who did not see the page; no name of a column is in it."""
     needed = spent.forecast
-    time = f"about {needed.seconds / 60:,.0f} minutes" if needed.seconds >= 90 else f"about {needed.seconds:,.0f} s"
-    machine = f"{time} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
+    machine = f"{in_words(needed.seconds)} and {needed.memory_mb:,.0f} MB" if needed.fits else f"not feasible: {needed.reason}"
     noise = f"If all were measured alike, a cell would be ± {spent.noise:,.0f} people; in chosen ones, ± {spent.noise_measured:,.0f}"
     instead = "Fewer tables come out better: --workload all-2way, target:COLUMN:3, or a file with groups of related columns"
     read = f", counted in {spent.passes} passes over the records" if spent.passes > 1 else ""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.evaluation.models import training
+from dpsynth_core.planning import training_time
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.app.test_preparation_pages import can_continue, field, stages, stored
@@ -62,7 +62,7 @@ def test_a_mechanism_without_rows_is_refused_and_another_can_be_chosen() -> None
 
 
 def test_results_show_what_models_are_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_ROUNDS", 10)
+    monkeypatch.setattr(training_time, "ROUNDS", 10)
     hostile = "**bold** :smile: $x$"
     domain = draft()["domain"]
     domain["attributes"][1]["categories"] = ["female", hostile]

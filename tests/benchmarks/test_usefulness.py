@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks import usefulness
-from dpsynth_core.evaluation.models import training
+from dpsynth_core.planning import training_time
 
 
 def test_intervals_are_compared_with_what_every_person_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_ROUNDS", 5)
+    monkeypatch.setattr(training_time, "ROUNDS", 5)
     given = ["invented", "--epsilon", "20", "--relation", "replace", "--runs", "1", "--results", str(tmp_path)]
     assert usefulness.main(given) == 0
     record = json.loads((tmp_path / "usefulness_invented_replace_eps20.json").read_text())

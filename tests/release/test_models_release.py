@@ -17,7 +17,7 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import FAILED, SOUND, UNSOUND
 from dpsynth_core.evaluation.models import training
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning import precision
+from dpsynth_core.planning import precision, training_time
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_MODELS
 from dpsynth_core.release import document as releases
@@ -38,7 +38,7 @@ UNITS = [{}, {"unit": {"relation": "replace"}}]
 def _few_rounds() -> Iterator[None]:
     """Small models do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "_ROUNDS", 10)
+        patch.setattr(training_time, "ROUNDS", 10)
         yield
 
 

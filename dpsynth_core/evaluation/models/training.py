@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from dpsynth_core.evaluation.models.features import Ranked, indicators, ranked
 from dpsynth_core.foundation import threads
 from dpsynth_core.planning.models import Target, ends
+from dpsynth_core.planning.training_time import TRAINING_ROWS, rounds
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import Additive, Decision, Forest, Largest, Predictor, Tree, Within
 
 BOOSTING, LOGISTIC, LINEAR, MAJORITY = "gradient boosting", "logistic regression", "linear regression", "majority"
-TRAINING_ROWS = 50_000
-"""Synthetic rows that a model is trained on at most, the first ones: they are in random order. More hardly make a model better."""
-_ROUNDS, _MOST_TREES, _FEWEST_ROUNDS = 100, 300, 10
-"""Rounds of boosting, each with a tree for every class; fewer where there are many classes."""
 _DEPTH = 8
 _FITTING_STEPS = 300
 _SCALE = 2.0**20
@@ -131,10 +128,8 @@ def _boosted(lesson: _Lesson) -> Predictor:
     outcomes = lesson.outcomes
     columns = {name: ranked(lesson.domain[name], lesson.column(name), outcomes) for name in lesson.features}
     seen = np.column_stack([one.ranks[one.groups[lesson.column(name)]] for name, one in columns.items()])
-    trees = 1 if lesson.classes <= 2 else lesson.classes
-    rounds = max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_TREES // trees))
     kind = HistGradientBoostingClassifier if lesson.classes else HistGradientBoostingRegressor
-    model = kind(max_iter=rounds, max_depth=_DEPTH, early_stopping=False, random_state=0).fit(seen, lesson.answers)
+    model = kind(max_iter=rounds(lesson.classes), max_depth=_DEPTH, early_stopping=False, random_state=0).fit(seen, lesson.answers)
     return _forest(lesson, columns, model)
 
 

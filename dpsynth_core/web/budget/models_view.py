@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.planning import models, precision
+from dpsynth_core.planning import models, precision, training_time
 from dpsynth_core.planning.spec import DEFAULT_MODELS, MAX_MODELS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.web.shell import document, fields, frame, numbers
@@ -62,6 +62,7 @@ def card(here: Current, unit: Unit) -> None:
             if target.tolerance is not None:
                 _tolerance(here, target.column, target.tolerance)
         _price(here, unit, len(targets))
+        st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 
 def _choose(here: Current, columns: list[str]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.evaluation.models import training
+from dpsynth_core.planning import training_time
 from dpsynth_core.planning.models import Target, targets
 from dpsynth_core.planning.spec import ModelSpec
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -43,7 +44,7 @@ PEOPLE = people()
 def _few_rounds() -> Iterator[None]:
     """Small models do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "_ROUNDS", 10)
+        patch.setattr(training_time, "ROUNDS", 10)
         yield
 
 
