@@ -6,7 +6,6 @@ Every file is read once to its end, part by part, for its hash; from then on it 
 from __future__ import annotations
 
 import io
-import json
 import os
 import zipfile
 import zlib
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle.pack import checked_name
 from dpsynth_core.foundation.content import Content, digest_of, stored
+from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -158,13 +158,20 @@ def plan_of(bundle: Bundle) -> Plan:
 def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
     if releases.DOCUMENT not in files:
         raise InputError(_FIELD, f"it holds no {releases.DOCUMENT}", "give the release.zip that was published")
-    try:
-        document = json.loads(files[releases.DOCUMENT].read())
-    except (ValueError, RecursionError):
-        raise InputError(_FIELD, f"its {releases.DOCUMENT} is not JSON", "download it again") from None
+    document = parsed(releases.DOCUMENT, files[releases.DOCUMENT])
     if not isinstance(document, dict) or document.get("format") != releases.FORMAT:
         raise InputError(_FIELD, "its format is unknown", "use the version of the program that made it")
     return Bundle(files, document, digest)
+
+
+def parsed(name: str, content: Content) -> Any:
+    """The JSON of a file. InputError for what programs would read in different ways: an entry that is there twice, or NaN."""
+    try:
+        return parse_json(content.read().decode("utf-8"), _FIELD)
+    except UnicodeDecodeError:
+        raise InputError(_FIELD, f"its {name} is not JSON", "download it again") from None
+    except InputError as error:
+        raise InputError(_FIELD, f"its {name} cannot be read: {error.problem}", "download it again") from None
 
 
 def _too_large(limit: int) -> CapacityError:

@@ -7,7 +7,6 @@ What takes a mechanism to compute is left open here; `replay` runs it again, and
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -30,7 +29,8 @@ from dpsynth_core import report
 from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.passive import active_part
 from dpsynth_core.bundle.reproduce import other_versions
-from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
+from dpsynth_core.bundle.rounding import NUMBERS, alike, contradictions
+from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed, plan_of
 from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Largest, state
@@ -330,7 +330,7 @@ def _files(bundle: Bundle) -> str:
     files = bundle.files
     if MANIFEST not in files:
         raise _Wrong("there is no MANIFEST.json")
-    listed = json.loads(files[MANIFEST].read())["files"]
+    listed = parsed(MANIFEST, files[MANIFEST])["files"]
     odd = sorted((listed.keys() ^ files.keys()) - {MANIFEST})
     _expect(not odd, f"listed or there, but not both: {_some(odd)}")
     changed = [name for name, entry in sorted(listed.items()) if files[name].digest.sha256 != entry["sha256"]]
@@ -341,7 +341,8 @@ def _files(bundle: Bundle) -> str:
 def _spec(opened: _Opened) -> str:
     digest = opened.plan.spec.digest()
     _expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
-    _expect(json.loads(opened.bundle.files["spec.json"].read()) == opened.bundle.document["spec"], "spec.json is another spec")
+    same = parsed("spec.json", opened.bundle.files["spec.json"]) == opened.bundle.document["spec"]
+    _expect(same, "spec.json is another spec")
     return f"the plan is the sealed one, SHA-256 {digest[:16]}…"
 
 
@@ -532,7 +533,7 @@ def _certificate(opened: _Opened) -> str:
     measured = certificate.total, certificate.sigma, certificate.rho, certificate.of, _largest(opened, certificate)
     recomputed = state(noisy, released, *measured, _columns_alone(opened, certificate, released))
     stated = asdict(certificate)
-    different = sorted(name for name, value in asdict(recomputed).items() if not _alike(value, stated[name]))
+    different = sorted(name for name, value in asdict(recomputed).items() if not alike(value, stated[name]))
     _expect(not different, f"its numbers do not follow from its errors: {_some(different)}")
     return f"{len(noisy):,} measured errors, their bounds and their mean follow from each other"
 
@@ -561,7 +562,7 @@ def _usefulness(opened: _Opened) -> str:
     recomputed = [usefulness_json(one) for one in usefulness.state(trained, answers[0].value, float(answers[0].arguments[0]), total)]
     stated = [usefulness_json(one) for one in release.usefulness]
     pairs = zip(recomputed, stated, strict=True)
-    different = [one["column"] for one, other in pairs if one.keys() != other.keys() or not _alike(one, other)]
+    different = [one["column"] for one, other in pairs if one.keys() != other.keys() or not alike(one, other)]
     _expect(not different, f"what is said of {_some(different)} does not follow from what was measured")
     return f"{len(stated):,} models' shares and intervals follow from what was measured; that these are the models, from running all again"
 
@@ -631,7 +632,7 @@ def _decided_otherwise(opened: _Opened, answers: Sequence[RecordedAnswer]) -> li
     except InputError:  # they were given to other questions
         return [str(number + 1) for number, one in enumerate(release.criteria) if one.interval is not None]
     again, stated = releases.to_json(replace(release, criteria=recomputed))["criteria"], opened.bundle.document["criteria"]
-    return [str(number + 1) for number, (a, b) in enumerate(zip(again, stated, strict=True)) if not (_alike(a, b) and _alike(b, a))]
+    return [str(number + 1) for number, (a, b) in enumerate(zip(again, stated, strict=True)) if not (alike(a, b) and alike(b, a))]
 
 
 def _distances(opened: _Opened) -> str:
@@ -702,7 +703,7 @@ def _check_reading(opened: _Opened) -> None:
         return
     total, _, scale = answers[0].arguments
     wanted = public_check.reading(answers[0].value, total, scale).to_json()
-    _expect(stated is not None and _alike(wanted, stated), "the check of the public table says something else")
+    _expect(stated is not None and alike(wanted, stated), "the check of the public table says something else")
 
 
 def _ledger(opened: _Opened) -> str:
@@ -738,8 +739,10 @@ def _copies(opened: _Opened) -> str:
     theirs = opened.bundle.files
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
     strangers = sorted(theirs.keys() - rewritten.keys() - {MANIFEST})
-    if different and not opened.other_versions:
-        raise _Wrong(f"they do not say what release.json says: {_some(different)}")
+    if different and not opened.other_program:
+        wrong = contradictions(release, theirs, parts, different) if opened.other_versions else different
+        _expect(not wrong, f"they do not say what release.json says: {_some(wrong)}")
+        different = [name for name in different if name not in NUMBERS]
     if different:
         why = f"made with other versions of {_some(opened.other_versions)}, which may write it differently"
         raise _Open(f"{_some([*different, *strangers], 10)}: {why}")
@@ -778,17 +781,6 @@ def _expect(holds: object, otherwise: str) -> None:
 
 def _near(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=_NEAR, abs_tol=1e-12)
-
-
-def _alike(a: Any, b: Any) -> bool:
-    """Equal documents, numbers up to rounding."""
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() <= b.keys() and all(_alike(value, b[key]) for key, value in a.items())
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(_alike(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(a == b)
 
 
 def _numbers(text: str) -> Counter[str]:

@@ -141,7 +141,12 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
 
 def document(release: Release) -> bytes:
     """release.json as bytes: readable by people, but one line for each measurement, charge and step, of which there may be thousands."""
-    return (_lines(to_json(release)) + "\n").encode()
+    return written(to_json(release))
+
+
+def written(obj: Mapping[str, Any]) -> bytes:
+    """The same for what is read back: a document gives the bytes that it was read from."""
+    return (_lines(obj) + "\n").encode()
 
 
 def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:

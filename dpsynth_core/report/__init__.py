@@ -18,7 +18,8 @@ from dpsynth_core.evaluation.quality import Headline, Statements
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import INTERRUPTED, Release
-from dpsynth_core.report import codebook, criteria, error_table, marginals
+from dpsynth_core.report import card as cards
+from dpsynth_core.report import codebook, criteria, error_table, marginals, page
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
 from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
@@ -31,7 +32,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["comparison", "criteria", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "verdict_facts"]
+__all__ += ["comparison", "criteria", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "unrounded", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -102,6 +103,11 @@ def report_page(release: Release) -> Zoned[bytes]:
     """The HTML report alone."""
     pairs = quality.pair_map(statements(release))
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
+
+
+def unrounded(release: Release) -> dict[str, list[bytes]]:
+    """By file name, what each of the pages for readers holds whatever library or processor wrote it."""
+    return {REPORT: [part.encode() for part in page.unrounded(release)], CARD: [part.encode() for part in cards.unrounded(release)]}
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:

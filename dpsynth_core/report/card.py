@@ -30,14 +30,14 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *([] if verdict is None else [f"**{_plain(ruling(verdict))}** {_plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
         _plain(f"{sentence(headline)} {sample_reading(headline)}"),
         "",
-        *(_card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []),
+        *_criteria(release),
         *_card_list("What is protected, and how strongly", protected(release)),
         *_models(release),
         "## The guarantee",
         "",
         _plain(release.statement),
         "",
-        *_card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."]),
+        *_warnings(release),
         *_card_list("What was assumed", assumptions(release)),
         *_card_list("What the data are for", [*([] if verdict is None else fit_for(verdict)), *USES]),
         *_card_list("What they are not for", [*([] if verdict is None else unfit_for(verdict)), *MISUSES]),
@@ -48,6 +48,19 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *_card_list("Columns", [f"{c.name}: {_about(c)}{_column(c)}" for c in release.domain.columns]),
     ]
     return "\n".join(lines)
+
+
+def unrounded(release: Release) -> tuple[str, ...]:
+    """The parts of the card that say what release.json states and nothing that is computed from it."""
+    return tuple("\n".join(part) for part in (_criteria(release), _models(release), _warnings(release)))
+
+
+def _criteria(release: Release) -> list[str]:
+    return _card_list("What was asked of it beforehand", [EXPLAINED, *lines_of(release)]) if release.criteria else []
+
+
+def _warnings(release: Release) -> list[str]:
+    return _card_list("Warnings", [brand.sentence for brand in release.brands] or ["None."])
 
 
 def _models(release: Release) -> list[str]:

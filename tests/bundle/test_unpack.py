@@ -72,6 +72,8 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "no json": lambda: archive({"release.json": b"\xff\xfe"}),
     "deep json": lambda: archive({"release.json": b"[" * 100_000}),
     "a huge number": lambda: archive({"release.json": b"1" * 10_000}),
+    "an entry twice": lambda: archive({"release.json": files()["release.json"].replace(b"{", b'{"rows": {"count": 7},', 1)}),
+    "no number": lambda: archive({"release.json": b'{"format": 1, "rows": NaN}'}),
     "a list": lambda: archive({"release.json": b"[]"}),
     "an unknown format": lambda: archive({"release.json": b'{"format": 99}'}),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -20,9 +20,10 @@ from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import HeldRows
 from tests.bundle import pack
-from tests.bundle.bundles import edited, failed, made, packed, repacked, run, spec, verified
+from tests.bundle.bundles import edited, failed, files, made, packed, repacked, run, spec, verified
 
 
 def test_a_bundle_as_it_was_made_is_sound_and_nothing_is_left_unchecked() -> None:
@@ -242,6 +243,61 @@ def test_a_forged_file_is_never_sound_whatever_versions_it_names(name: str) -> N
     assert any(name in check.detail for check in report.checks if check.verdict == SKIPPED)
 
 
+def in_other_libraries(changes: Mapping[str, tuple[bytes, bytes]], release: Release | None = None) -> Report:
+    """The report about a bundle whose release names another NumPy and is written as it always is; in each file one piece is replaced."""
+    release = release or made()
+    held = files(pack.pack(replace(release, versions={**release.versions, "numpy": "1.0"})))
+    for name, (ours, theirs) in changes.items():
+        assert ours in held[name]
+        held[name] = held[name].replace(ours, theirs, 1)
+    held.pop(pack.MANIFEST)
+    return verified(pack.zipped(held | {pack.MANIFEST: pack.manifest(held)}))
+
+
+AGREE = "Do report, cards and tables agree?"
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs"),
+    [
+        ("release.json", b"{", b"{ "),
+        ("release.json", b'"details":', b'"checked": "by everybody",\n "details":'),
+        ("explore.html", b'"alone":', b'"alone":1e-9,"was":'),
+        ("explore.html", b'"variance":', b'"variance":1'),
+        ("report.html", b"<h2>Warnings</h2>", b"<h2>Notes</h2>"),
+        ("DATA_CARD.md", b"## Warnings", b"## Notes"),
+    ],
+)
+def test_other_libraries_are_no_excuse_for_other_numbers_and_sentences(name: str, ours: bytes, theirs: bytes) -> None:
+    report = in_other_libraries({name: (ours, theirs)})
+    assert [(check.question, check.detail) for check in report.checks if check.verdict == FAILED] == [
+        (AGREE, f"they do not say what release.json says: {name}")
+    ]
+
+
+def test_other_libraries_are_no_excuse_for_another_outcome_of_a_criterion() -> None:
+    criteria = [{"kind": "tables", "limit": 0.0001}]
+    fields = {"workload": {"kind": "all", "k": 1}, "mechanism": {"name": "independent"}, "criteria": criteria}
+    release = run(spec(**fields))
+    for name, ours, theirs in (("report.html", b"Not met (must)", b"Met (must)"), ("DATA_CARD.md", b"Not met", b"Met")):
+        report = in_other_libraries({name: (ours, theirs)}, release)
+        assert [check.question for check in report.checks if check.verdict == FAILED] == [AGREE]
+
+
+def test_an_entry_that_is_there_twice_is_found_in_every_document() -> None:
+    for name, first in (("MANIFEST.json", b"{"), ("spec.json", b"{"), ("explore.html", b'{"title":')):
+        twice = first.replace(b"{", b'{"title":"x","title":"y",')
+        report = verified(repacked(lambda held, n=name, a=first, b=twice: held.update({n: held[n].replace(a, b, 1)}), name == "spec.json"))
+        assert report.verdict == UNSOUND
+    report = in_other_libraries({"explore.html": (b'"few":', b'"few":1,"few":')})
+    assert AGREE in [check.question for check in report.checks if check.verdict == FAILED]
+
+
+def test_the_last_digits_of_other_libraries_are_no_doubt() -> None:
+    alone = b'"z":{"alone":1.95996398454'
+    assert in_other_libraries({"explore.html": (alone, alone + b"1")}).verdict == SOUND
+
+
 def test_further_files_are_never_sound() -> None:
     report = verified(repacked(lambda held: held.update({"virus.exe": b"x"})))
     assert report.verdict == PARTLY
@@ -341,6 +397,7 @@ def test_a_release_without_its_transcript_is_not_sound() -> None:
 MALFORMED: dict[str, Callable[[dict[str, Any]], object]] = {
     "no spec": lambda d: d.pop("spec"),
     "spec is text": lambda d: d.update(spec="x"),
+    "charge of infinity": lambda d: d["charges"][0].update(sigma=1e400),
 }
 
 
@@ -358,7 +415,6 @@ DAMAGED: dict[str, Callable[[dict[str, Any]], object]] = {
     "columns unknown": lambda d: d["measurements"][0].update(attributes=["nobody"]),
     "budget is a list": lambda d: d.update(budget=[]),
     "charges of nothing": lambda d: d.update(charges=[{}]),
-    "charge of infinity": lambda d: d["charges"][0].update(sigma=1e400),
     "certificate of text": lambda d: d.update(certificate={"of": "rows"}),
     "bounds of text": lambda d: d.update(bounds=["x"]),
     "bounds of strangers": lambda d: d["bounds"][0].update(attributes=["nobody"]),

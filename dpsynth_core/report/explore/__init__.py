@@ -73,10 +73,21 @@ def frame() -> tuple[str, str]:
 def is_framed(page: bytes) -> bool:
     """Whether this is our frame, of this version or an earlier one, around JSON that cannot leave its block: then only our own script
     can run, whatever the JSON says."""
-    begin = page.find(_BEGIN.encode()) + len(_BEGIN)
-    end = page.find(b"<", begin)
+    begin, end = _place(page)
     ours = sha256("".join(frame()).encode()).hexdigest()
     return begin >= len(_BEGIN) and end > 0 and sha256(page[:begin] + page[end:]).hexdigest() in {ours, *EARLIER_FRAMES}
+
+
+def block(page: bytes) -> bytes:
+    """The JSON of a page, nothing where there is none."""
+    begin, end = _place(page)
+    return page[begin:end] if begin >= len(_BEGIN) and end > 0 else b""
+
+
+def _place(page: bytes) -> tuple[int, int]:
+    """Where the JSON begins, and where the next tag does."""
+    begin = page.find(_BEGIN.encode()) + len(_BEGIN)
+    return begin, page.find(b"<", begin)
 
 
 def _hash(text: str) -> str:
