@@ -123,4 +123,6 @@ def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float 
     if stated < needed:
         problem = f"within {stated:g}, no guess is right about any bin of {column_field(attribute.name)}"
         raise InputError(field, problem, f"use {needed:g} or more, or narrower bins")
+    if stated > (whole := float(last[-1] - first[0])):
+        raise InputError(field, f"{stated:g} is more than the range of {column_field(attribute.name)}", f"use {whole:g} or less")
     return stated

@@ -152,6 +152,10 @@ class Within:
     least: Whole
     most: Whole
 
+    def __post_init__(self) -> None:
+        _check_size([self.least])
+        _check_size([self.most])
+
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
         return (self.least, self.most)
@@ -242,5 +246,6 @@ def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[
 
 
 def _check_size(parts: Sequence[NDArray[np.int64]]) -> None:
-    if sum(float(np.abs(part).max(initial=0)) for part in parts) >= _LARGEST:
+    # the absolute value of the smallest integer is no integer of 64 bits: each end is looked at as it is
+    if sum(max(float(part.max(initial=0)), -float(part.min(initial=0))) for part in parts) >= _LARGEST:
         raise ValueError("scores are too large")

@@ -35,6 +35,8 @@ DOMAIN = Domain(
         ([ModelSpec(column="sex", tolerance=1.0)], "models.0.tolerance", "no number"),
         ([ModelSpec(column="born", tolerance=1.0)], "models.0.tolerance", "no number"),
         ([ModelSpec(column="pay", tolerance=12.0)], "models.0.tolerance", "within 12"),
+        ([ModelSpec(column="pay", tolerance=100.5)], "models.0.tolerance", "more than the range"),
+        ([ModelSpec(column="age", tolerance=1e300)], "models.0.tolerance", "more than the range"),
     ],
 )
 def test_what_no_model_could_predict_is_refused(models: list[ModelSpec], field: str, words: str) -> None:

@@ -78,3 +78,13 @@ def test_what_a_predictor_cannot_be_is_refused() -> None:
         Additive(np.array([2**62]), {})
     with pytest.raises(ValueError, match="each code"):
         Additive(np.array([0, 0]), {"a": np.zeros((3, 1), dtype=np.int64)})
+
+
+@pytest.mark.parametrize("end", [np.iinfo(np.int64).min, np.iinfo(np.int64).max])
+def test_the_ends_of_64_bits_are_too_large_for_scores_and_for_limits(end: int) -> None:
+    ends, small = np.array([0, end]), np.array([0, 1])
+    for least, most in ((ends, small), (small, ends)):
+        with pytest.raises(ValueError, match="too large"):
+            Within(least, most)
+    with pytest.raises(ValueError, match="too large"):
+        Additive(ends, {})

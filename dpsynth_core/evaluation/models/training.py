@@ -24,6 +24,8 @@ from dpsynth_core.vocabulary.predictors import Additive, Decision, Forest, Large
 BOOSTING, LOGISTIC, LINEAR, MAJORITY = "gradient boosting", "logistic regression", "linear regression", "majority"
 _DEPTH = 8
 _FITTING_STEPS = 300
+_FARTHEST = 2.0**30
+"""Limits of a guess, in ranges of a column: further than any guess is."""
 _SCALE = 2.0**20
 """Steps of a score of 1: of log odds, or of the whole range of a column of numbers."""
 
@@ -103,8 +105,8 @@ def _within(target: Target) -> Within:
     first, last = ends(target.attribute)
     least, most = ((limit - first[0]) / _range(first, last) for limit in target.least_and_most())
     none = least > most
-    least, most = _whole(np.where(none, 1.0, least)), _whole(np.where(none, 0.0, most))
-    return Within(least, most)
+    least, most = np.where(none, 1.0, np.clip(least, -_FARTHEST, _FARTHEST)), np.where(none, 0.0, np.clip(most, -_FARTHEST, _FARTHEST))
+    return Within(_whole(least), _whole(most))
 
 
 def _range(first: NDArray[np.float64], last: NDArray[np.float64]) -> float:

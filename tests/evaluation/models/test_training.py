@@ -140,3 +140,9 @@ def test_ten_thousand_categories_are_a_column_like_others_to_look_at() -> None:
     (wanted,) = targets(wide, [ModelSpec(column="y")])
     for model in training.trained(wide, codes, wanted):
         assert all(len(part) <= 10_000 for part in model.predictor.scores.content)
+
+
+def test_limits_that_64_bits_could_not_hold_are_right_about_every_value() -> None:
+    models = training.trained(DOMAIN, PEOPLE, Target(DOMAIN["age"], 1e300))
+    known = int((PEOPLE[:, 1] < 80).sum())
+    assert right_counts(DOMAIN, PEOPLE, [model.predictor for model in models]).tolist() == [known, known]
