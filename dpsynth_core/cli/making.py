@@ -187,7 +187,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     for line in criteria.lines(made):
         print_message(f"criterion: {line}")
     if made.needs_reason:
-        print_message("warning: a criterion that must be met is not, or was not measured; the report says: do not publish this as it is")
+        print_message("warning: a criterion that must be met is not met or not measured; the report says: do not publish this as it is")
     for line in models.sentences(made):
         print_message(f"models: {line}")
     print_message(f"done: {rows}, rho {made.rho_spent:.4g} of {made.rho:.4g} spent, written to {out}")
