@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.privacy import best_mixture, residuals
+from dpsynth_core.privacy import best_mixture, questions, residuals
 from dpsynth_core.privacy.events import (
     Approximate,
     Event,
@@ -35,7 +35,8 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class Call:
-    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters."""
+    """A question to the kernel and its answer. arguments: names of columns and numbers, in the order of the operation's parameters, and
+    what else `questions` tells of it."""
 
     unit: Unit
     domain: Domain
@@ -47,6 +48,8 @@ class Call:
 def due(call: Call) -> Event | None:
     """What the call must have been charged as; None where it is free. Raises InputError for an unknown operation or a question that
     does not fit it."""
+    if call.arguments and questions.is_group(call.arguments[-1]):
+        call = replace(call, unit=replace(call.unit, rows_may_not_count=True), arguments=call.arguments[:-1])
     price = PRICES.get(call.operation)
     if price is None:
         raise InputError("transcript", f"nothing is known of an operation {call.operation[:40]!r}", "use the version that made it")
@@ -78,7 +81,7 @@ def _residual(call: Call, clique: Clique, sigma: float) -> Event:
     return Residual(sigma, residuals.sensitivity(call.unit, call.domain.sizes(clique), sigma))
 
 
-def _queries(call: Call, sigma: float) -> Event:
+def _queries(call: Call, sigma: float, *_digests: Any) -> Event:
     return Gaussian(sigma, call.unit.queries_l2(len(call.answer)))
 
 
@@ -109,7 +112,7 @@ PRICES: Mapping[str, Callable[..., Event | None]] = {
     "measure_total": lambda call, sigma: None if call.unit.total_is_public else Gaussian(sigma, float(call.unit.total_l2)),
     "measure_errors": lambda call, sigma: Gaussian(sigma, call.unit.errors_l2(len(call.answer))),
     "measure_largest_error": lambda call, sigma, *_threshold: Gaussian(sigma, float(call.unit.query_l1)),
-    "measure_sum": lambda call, _clique, low, high, sigma: Gaussian(sigma, call.unit.sum_l2(low, high)),
+    "measure_sum": lambda call, _clique, low, high, sigma, *_digests: Gaussian(sigma, call.unit.sum_l2(low, high)),
     "measure_queries": _queries,
     "measure_rules": _queries,
     "measure_right": _queries,

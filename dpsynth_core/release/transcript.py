@@ -20,6 +20,7 @@ from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.planning.plan import Shares
+from dpsynth_core.privacy import questions
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.prices import Call, due, pays
@@ -36,8 +37,8 @@ _NOT_ANSWERS = frozenset({"part", "over", "among", "prepare", "prepare_cells"})
 class RecordedAnswer:
     """One call of a kernel and what it answered.
 
-    arguments: the names of columns and the numbers among them. charges: how many events it was charged as. value: numbers, names of
-    columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
+    arguments: the names of columns and the numbers among them, and what else `privacy.questions` tells of what was asked. charges: how many
+    events it was charged as. value: numbers, names of columns, measurements, residuals, arrays, or tuples, lists and dictionaries of them.
     """
 
     operation: str
@@ -53,6 +54,8 @@ class AnswersEnd(InputError):
         super().__init__("transcript", "the run was interrupted here", "keep what was measured until then")
 
 
+_Group = tuple[tuple[str, ...], ...]
+"""The group of records that a kernel answers about, or none, which is everybody."""
 Keep = Callable[[RecordedAnswer, Sequence[Event]], None]
 """Takes an answer and what it was charged, before anybody acts on it."""
 
@@ -74,18 +77,19 @@ def replaying(
 class _Recorder:
     """Any operation of a kernel is recorded, by whatever name: mypy cannot see that, so only `recording` makes one."""
 
-    def __init__(self, kernel: SealedKernel, keep: Keep) -> None:
+    def __init__(self, kernel: SealedKernel, keep: Keep, group: _Group = ()) -> None:
         self.__kernel = kernel
         self.__keep = keep
+        self.__group = group
 
     def part(self, rho: float) -> _Recorder:
-        return _Recorder(self.__kernel.part(rho), self.__keep)
+        return _Recorder(self.__kernel.part(rho), self.__keep, self.__group)
 
     def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Recorder:
-        return _Recorder(self.__kernel.over(domain, known), self.__keep)
+        return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__group)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
-        return _Recorder(self.__kernel.among(cells), self.__keep)
+        return _Recorder(self.__kernel.among(cells), self.__keep, (questions.among(cells),))
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
@@ -97,7 +101,7 @@ class _Recorder:
             before = len(self.__kernel.events)
             value = operation(*arguments, **options)
             paid = self.__kernel.events[before:]
-            self.__keep(RecordedAnswer(name, _identifying(arguments, options), len(paid), _copied(value)), paid)
+            self.__keep(RecordedAnswer(name, _identifying(name, arguments, options, self.__group), len(paid), _copied(value)), paid)
             return value
 
         return call
@@ -110,6 +114,7 @@ class _Replay:
         self.domain = domain
         self.unit = unit
         self.known: tuple[ColumnCounts, ...] = ()
+        self.__group: _Group = ()
         self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
@@ -126,9 +131,11 @@ class _Replay:
         other.domain, other.known = domain, tuple(known)
         return other
 
-    def among(self, cells: Any) -> _Replay:  # noqa: ARG002
-        """The same answers and charges."""
-        return self
+    def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Replay:
+        """The same answers and charges, of these records alone."""
+        other = copy(self)
+        other.__group = (questions.among(cells),)
+        return other
 
     def prepare(self, cliques: Any) -> None:
         """Nothing to read."""
@@ -142,7 +149,7 @@ class _Replay:
         value = getattr(self.__meter, name, None)
         if value is not None and not callable(value):
             return value
-        return lambda *arguments, **options: self.__answer(name, _identifying(arguments, options))
+        return lambda *arguments, **options: self.__answer(name, _identifying(name, arguments, options, self.__group))
 
     def __answer(self, operation: str, question: tuple[Any, ...]) -> Any:
         answer = next(self.__answers, None)
@@ -207,9 +214,11 @@ def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measure
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
 
 
-def _identifying(arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What identifies a question: the names of columns and the numbers in it. Tables of answers are left out, they may be large."""
-    return tuple(x for x in (*arguments, *options.values()) if _is_name(x) or isinstance(x, int | float | np.number))
+def _identifying(operation: str, arguments: Sequence[Any], options: Mapping[str, Any], group: _Group) -> tuple[Any, ...]:
+    """What identifies a question: the names of columns and the numbers in it, predictors and weights by their digests, and the group of
+    records that it is about. Tables of answers are left out, they may be large."""
+    named = tuple(x for x in (*arguments, *options.values()) if _is_name(x) or isinstance(x, int | float | np.number))
+    return (*named, *questions.digests(operation, arguments, options), *group)
 
 
 def _is_name(value: Any) -> bool:

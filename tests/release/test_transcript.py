@@ -16,14 +16,18 @@ from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, recording, replaying
 from dpsynth_core.sources import demo
+from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
 
 
@@ -195,3 +199,37 @@ def test_an_answer_that_cannot_be_kept_does_not_end_a_run_and_is_told_at_the_rep
     assert answers_read[0].value == Unrecorded("object")
     with pytest.raises(InputError, match="cannot be reproduced"):
         replay(1.0, answers_read, []).ask()
+
+
+FIRST, SECOND = (Predictor("a", Additive(np.array(scores, dtype=np.int64), {}), Largest(np.arange(2))) for scores in ([0, 1], [1, 0]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "otherwise"),
+    [
+        (lambda kernel: kernel.measure_right([FIRST], 2.0), lambda kernel: kernel.measure_right([SECOND], 2.0)),
+        (
+            lambda kernel: kernel.measure_sum(("a",), np.array([0.0, 1.0]), 0.0, 1.0, 2.0),
+            lambda kernel: kernel.measure_sum(("a",), np.array([1.0, 0.0]), 0.0, 1.0, 2.0),
+        ),
+        (
+            lambda kernel: kernel.among({"a": (0,)}).measure_errors({("a",): np.zeros(2)}, 2.0),
+            lambda kernel: kernel.among({"a": (1,)}).measure_errors({("a",): np.zeros(2)}, 2.0),
+        ),
+        (
+            lambda kernel: kernel.among({"a": (0,)}).measure_errors({("a",): np.zeros(2)}, 2.0),
+            lambda kernel: kernel.measure_errors({("a",): np.zeros(2)}, 2.0),
+        ),
+    ],
+    ids=["predictors", "weights", "group", "everybody"],
+)
+def test_an_answer_is_not_given_to_a_question_about_something_else(asked: Any, otherwise: Any) -> None:
+    """Two models of the same column, two sums with the same bounds, two groups: the names and numbers in such questions are the same."""
+    kept: list[RecordedAnswer] = []
+    domain = Domain.from_json({"a": 2})
+    kernel = PrivacyKernel(CodesSource(domain, np.array([[0], [1], [1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
+    value = asked(recording(kernel, lambda answer, _: kept.append(answer)))
+    read = transcript.from_json(json.loads(json.dumps(transcript.to_json(kept, []))), [])
+    np.testing.assert_equal(asked(replay(1e6, list(read), list(kernel.events))), value)
+    with pytest.raises(InputError, match="something else"):
+        otherwise(replay(1e6, list(read), list(kernel.events)))
