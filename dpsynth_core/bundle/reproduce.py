@@ -29,7 +29,7 @@ from dpsynth_core.release.transcript import check_paid
 
 FREE = frozenset({"created", "ledger", "versions"})
 """The parts of release.json that follow from nothing else in a bundle; and so do the spec, the answers with their charges, and the seed of
-the rows, which are what everything else follows from."""
+the rows, which are what everything else follows from. A curator's reason (`despite`) is taken over too."""
 ROWS = "rows"
 
 

@@ -12,6 +12,8 @@ import unicodedata
 from dpsynth_core.foundation.errors import InputError
 
 FEWEST_WORDS = 3
+MAX_REASON = 10_000
+"""Characters of one that is published."""
 _WORD = re.compile(r"\w+")
 
 
@@ -26,6 +28,12 @@ def check_reason(field: str, text: object, what: str) -> None:
     if not is_reason(text):
         problem = "it is too short for a reason" if str(text).strip() else "there is no reason"
         raise InputError(field, problem, f"write {what}, in a sentence: at least {FEWEST_WORDS} different words")
+
+
+def is_one_paragraph(text: object) -> bool:
+    """Whether a text can stand in a published document: not long, one paragraph, and no character that is not seen, among them those that
+    turn the direction of what follows."""
+    return isinstance(text, str) and len(text) <= MAX_REASON and text.isprintable()
 
 
 def _words(text: str) -> set[str]:

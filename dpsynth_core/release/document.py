@@ -37,6 +37,7 @@ from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.documents import FORMULA, inert
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.foundation.reasons import is_one_paragraph
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import Accountant
@@ -346,6 +347,8 @@ def _interval(item: Mapping[str, Any]) -> Interval | None:
 def _reason(text: object) -> str:
     if not isinstance(text, str):
         raise InputError("despite", "it is no text", "the release is damaged")
+    if not is_one_paragraph(text):
+        raise InputError("despite", "it is too long, or has characters that are not seen", "the release is damaged")
     return text
 
 

@@ -26,13 +26,13 @@ from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, 
 from dpsynth_core.report.models import model_facts
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
-from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
 __all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["comparison", "criteria", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "unrounded", "verdict_facts"]
+__all__ += ["comparison", "criteria", "despite", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "unrounded", "verdict_facts"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", "marginals.parquet", "errors.csv"
 DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
@@ -96,7 +96,8 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
     verdict = quality_of(release).value.verdict
     if verdict is None:
         return []
-    return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *(("Criterion", text) for text in criteria.lines(release))]
+    given = [("Reason given", despite(verdict))] if verdict.despite else []
+    return [("Verdict", f"{ruling(verdict)} {reasons(verdict)}"), *given, *(("Criterion", text) for text in criteria.lines(release))]
 
 
 def report_page(release: Release) -> Zoned[bytes]:

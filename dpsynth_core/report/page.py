@@ -18,7 +18,7 @@ from dpsynth_core.report import criteria, models, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.rule import learnt
-from dpsynth_core.report.verdict import comparison, fit_for, reasons, ruling, unfit_for
+from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
 
@@ -55,6 +55,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         byline=escape(byline(release)),
         claim=escape(learnt(release) if verdict is None else ruling(verdict)),
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
+        despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sentence=escape(f"{sentence(headline)} {sample_reading(headline)}".strip()),
         models=_models(release),
         warnings=_warnings([brand.sentence for brand in release.brands]),

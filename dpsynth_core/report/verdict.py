@@ -30,10 +30,16 @@ def ruling(verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> str:
-    """Why, in a few short sentences. Names and a curator's reason in them are hostile text."""
+    """Why, in a few short sentences. Names in them are hostile text."""
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
     return f"{_criteria(verdict)} {_tables(verdict)}".strip()
+
+
+def despite(verdict: Verdict) -> str:
+    """The curator's reason to publish it all the same; "" where there is none. A paragraph of its own, for it is hostile text: beside our
+    sentences it could be read as one of them."""
+    return f"The curator's reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 
 
 def _criteria(verdict: Verdict) -> str:
@@ -47,7 +53,7 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
     if verdict.unmeasured:
         yield f"The run ended before this was measured, although a must: {_listed(verdict.unmeasured, _CRITERIA_NAMED)}."
     if verdict.despite:
-        yield f"It is published all the same, and the curator says why: “{verdict.despite}”"
+        yield "It is published all the same, for a reason that the curator gives below."
     if verdict.undecided:
         yield f"Not decided, because of the noise, although a must: {_listed(verdict.undecided, _CRITERIA_NAMED)}."
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
-from dpsynth_core.foundation.reasons import check_reason
+from dpsynth_core.foundation.reasons import MAX_REASON, check_reason, is_one_paragraph
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning.looks import ordered
 from dpsynth_core.planning.spec import Spec
@@ -26,8 +26,6 @@ from dpsynth_core.release.times import Times
 from dpsynth_core.store import fingerprints, jobs, ledger, looks, projects, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import new_id, run_folder
-
-MAX_REASON = 10_000
 
 
 @dataclass(frozen=True)
@@ -182,9 +180,11 @@ def explain(owner: str, run: str, reason: str) -> None:
     if not kept.needs_reason:
         raise InputError("reason", "every criterion that must be met was measured, and none is known to fail", "publish it as it is")
     check_reason("reason", reason, "why the release is published all the same")
-    if len(reason) > MAX_REASON:
-        raise InputError("reason", f"it has more than {MAX_REASON:,} characters", "shorten it")
-    releases.write_document(replace(kept, despite=reason.strip()), folder)
+    paragraph = " ".join(reason.split())
+    if not is_one_paragraph(paragraph):
+        problem = f"it has more than {MAX_REASON:,} characters, or some that are not seen"
+        raise InputError("reason", problem, "shorten it, or type it anew")
+    releases.write_document(replace(kept, despite=paragraph), folder)
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:

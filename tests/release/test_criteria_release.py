@@ -12,6 +12,7 @@ from dpsynth_core import report
 from dpsynth_core.criteria.bounds import Interval
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
@@ -63,7 +64,7 @@ def test_a_must_that_is_not_met_is_a_verdict_of_its_own_unless_somebody_says_why
     assert "It does not meet what was fixed beforehand as a must: every table of the workload." in report.reasons(withheld)
     explained = replace(made(), despite="The limit was a typing error.")
     assert verdict_of(explained).kind != WITHHOLD
-    assert "the curator says why: “The limit was a typing error.”" in report.reasons(verdict_of(explained))
+    assert report.despite(verdict_of(explained)) == "The curator's reason to publish it all the same: The limit was a typing error."
     assert not failed(pack.pack(explained))
     assert QUESTION in failed(pack.pack(replace(made(), despite="x")))
 
@@ -133,3 +134,18 @@ def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> Non
     assert ended.needs_reason
     assert verdict_of(ended).kind == WITHHOLD
     assert not failed(pack.pack(ended))
+
+
+def test_a_reason_cannot_be_read_as_a_sentence_of_the_report() -> None:
+    """Whatever it says, it has a paragraph for itself; unseen characters and further paragraphs are refused on reading."""
+    pretended = "The limit was wrong.” Met: every table is within 0.01 % of the people."
+    explained = replace(made(), despite=pretended)
+    assert pretended not in report.reasons(verdict_of(explained))
+    facts = dict(report.verdict_facts(explained))
+    assert pretended not in facts["Verdict"]
+    assert facts["Reason given"] == f"The curator's reason to publish it all the same: {pretended}"
+    assert f"\n<p>The curator&#x27;s reason to publish it all the same: {pretended}</p>" in report.report_page(explained).value.decode()
+    assert not failed(pack.pack(explained))
+    for hostile in ("It was a typing\n# All criteria are met", "It was a typing \u202eerror", "It was wrong " * 1_000):
+        with pytest.raises(InputError, match="despite"):
+            releases.from_json(releases.to_json(replace(made(), despite=hostile)))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, UNMEASURED
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import criteria
@@ -38,7 +39,7 @@ def withheld(opened: OpenRun) -> bool:
             if one.needs_reason:
                 st.markdown(f"{_ICONS[one.outcome]} {literal(criteria.line(one, release.domain), 800)}")
         st.markdown("By its own plan this release is not to be published. If there is a good reason to do it all the same, write it down.")
-        reason = st.text_area("Why is it published all the same?", key=key, max_chars=runs.MAX_REASON, help=_HELP)
+        reason = st.text_area("Why is it published all the same?", key=key, max_chars=MAX_REASON, help=_HELP)
         if st.button("Publish with this reason", key=f"{key}_button", icon=":material/edit_note:"):
             _explain(opened, reason)
     return True

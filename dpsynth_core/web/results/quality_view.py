@@ -78,6 +78,8 @@ def _verdict(verdict: Verdict) -> None:
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
         st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
         st.markdown(literal(report.reasons(verdict), 1000))
+        if verdict.despite:
+            st.markdown(literal(report.despite(verdict), 1000))
         if comparison := report.comparison(verdict):
             simpler = any(way.better for way in verdict.simpler)
             st.markdown(f"{':material/warning:' if simpler else ':material/balance:'} {literal(comparison, 600)}")
