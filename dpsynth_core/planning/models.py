@@ -18,6 +18,8 @@ from dpsynth_core.vocabulary.names import column_field
 MOST_CLASSES = 50
 """Values that a model tells apart at most: each takes trees and coefficients of its own."""
 _TENTH = 0.1
+_ROUNDED = 1e-9
+"""Of a tolerance: what sums of edges are off by at most."""
 PER_COLUMN = 3
 """Counts that are measured of each column: two models, and the guess that looks at nothing."""
 
@@ -41,6 +43,12 @@ class Target:
         first, last = ends(self.attribute)
         none = np.full(self.attribute.size - len(first), 1.0)
         return np.concatenate([last - self.tolerance, none]), np.concatenate([first + self.tolerance, 0 * none])
+
+    def leave_room(self) -> NDArray[np.bool_]:
+        """By cell, whether more than one number is right: of bins as wide as twice the tolerance, their very middle alone is."""
+        assert self.tolerance is not None
+        least, most = self.least_and_most()
+        return np.asarray(most - least > _ROUNDED * self.tolerance)
 
 
 def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,13 +11,24 @@ from dpsynth_core.release.release import Release
 READING = (
     "Each model was trained on synthetic rows alone, as anybody can train it, and then asked about every person of the private table. How "
     "often it was right was counted with noise, on a share of the budget of its own, so that it may be published. The intervals hold with "
-    "95 % confidence, each by itself."
+    "95 % confidence, each by itself. A guess at a number counts as right only if no value of the person's bin is further from it than is "
+    "said: of a bin twice as wide as that its very middle is right alone, of a wider one and of missing and other values nothing is."
 )
 
 
 def sentences(release: Release) -> list[str]:
     """One for each column. Names and values in it are hostile text."""
-    return [_sentence(column, list(of_one)) for column, of_one in groupby(release.usefulness, key=lambda one: one.column)]
+    by_column = groupby(release.usefulness, key=lambda one: one.column)
+    return [_sentence(column, list(of_one)) + _room(release, column) for column, of_one in by_column]
+
+
+def _room(release: Release, column: str) -> str:
+    """Of numbers, how many of the synthetic rows are in cells that a guess can hit."""
+    target = next((one for one in release.plan.targets if one.column == column), None)
+    if target is None or target.tolerance is None or release.codes is None:
+        return ""
+    share = float(target.leave_room()[release.codes[:, release.domain.position(column)]].mean())
+    return f" Of the synthetic rows, {share:.1%} are in bins that leave a guess room to be right."
 
 
 def _sentence(column: str, models: list[Usefulness]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.models import predictable, targets
+from dpsynth_core.planning.models import Target, predictable, targets
 from dpsynth_core.planning.spec import ModelSpec
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -66,3 +66,9 @@ def test_a_guess_is_right_about_a_bin_of_which_no_value_is_further_off() -> None
     least, most = pay.least_and_most()
     assert np.allclose(least, [5, 30, 55, 80])
     assert np.allclose(most, [20, 45, 70, 95])
+
+
+def test_bins_twice_as_wide_as_the_tolerance_and_missing_values_leave_no_room() -> None:
+    widths = Attribute.numeric("pay", 0.0, 1.0, edges=[0, 0.1, 0.3, 0.5, 1.0], missing=True)
+    assert Target(widths, 0.1).leave_room().tolist() == [True, False, False, False, False]
+    assert Target(widths, 0.11).leave_room().tolist() == [True, True, True, False, False]

@@ -118,6 +118,17 @@ def test_it_reads_in_report_card_and_facts() -> None:
     assert len(list(report.model_facts(made))) == 2
 
 
+@pytest.mark.parametrize(("tolerance", "share"), [(9.5, "0.0%"), (9.6, "100.0%")])
+def test_it_says_of_how_many_rows_a_guess_at_a_number_can_be_right(tolerance: float, share: str) -> None:
+    """Ages are whole, in bins of 20: of 0 to 19 only 9.5 is within 9.5."""
+    made = released()
+    marital, age = made.plan.spec.models
+    changed = made.plan.spec.model_copy(update={"models": (marital, age.model_copy(update={"tolerance": tolerance}))})
+    (_, first), (_, second) = report.model_facts(replace(made, plan=replace(made.plan, spec=changed)))
+    assert "room" not in first
+    assert f"Of the synthetic rows, {share} are in bins that leave a guess room to be right." in second
+
+
 CHANGES: dict[str, Any] = {
     "accuracy": lambda one: one.update(accuracy=0.99),
     "low95": lambda one: one.update(low95=one["high95"]),
