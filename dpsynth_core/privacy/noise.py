@@ -14,13 +14,14 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import NDArray
+from opendp import domains, measurements, measures, metrics  # its prelude would load scikit-learn
+from opendp.mod import Domain, Measurement, enable_features
 
 from dpsynth_core.foundation.errors import BudgetExceeded
 from dpsynth_core.privacy import lattice
 
-dp.enable_features("contrib")
+enable_features("contrib")
 
 Integers = NDArray[np.int64]
 
@@ -66,11 +67,11 @@ class OpenDPNoise:
         if self._draws > lattice.MOST_DRAWS:
             raise BudgetExceeded(f"more than {lattice.MOST_DRAWS:,} noisy numbers were asked for, and the guarantee is for fewer")
         b = lattice.bits(sigma)
-        fine = dp.m.make_gaussian(_vectors(), dp.l2_distance(T="f64"), scale=math.ldexp(sigma, b))
+        fine = measurements.make_gaussian(_vectors(), metrics.l2_distance(T="f64"), scale=math.ldexp(sigma, b))
         return np.asarray(values + lattice.rounded(_drawn(fine, np.zeros(values.shape, dtype=np.int64)), b))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
-        return _drawn(dp.m.make_laplace(_vectors(), dp.l1_distance(T="i64"), scale=scale), values)
+        return _drawn(measurements.make_laplace(_vectors(), metrics.l1_distance(T="i64"), scale=scale), values)
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
         return int(_noisy_max(scale)(np.ascontiguousarray(scores, dtype=np.int64)))
@@ -133,15 +134,15 @@ def _bernoulli_exp(x: Fraction) -> bool:
 
 
 @lru_cache(maxsize=16)  # many draws at one scale; building it costs as much as a short draw
-def _noisy_max(scale: float) -> dp.Measurement:
-    return dp.m.make_noisy_max(_vectors(), dp.linf_distance(T="i64"), dp.zero_concentrated_divergence(), scale=scale)
+def _noisy_max(scale: float) -> Measurement:
+    return measurements.make_noisy_max(_vectors(), metrics.linf_distance(T="i64"), measures.zero_concentrated_divergence(), scale=scale)
 
 
-def _vectors() -> dp.Domain:
-    return dp.vector_domain(dp.atom_domain(T="i64"))
+def _vectors() -> Domain:
+    return domains.vector_domain(domains.atom_domain(T="i64"))
 
 
-def _drawn(measurement: dp.Measurement, values: Integers) -> Integers:
+def _drawn(measurement: Measurement, values: Integers) -> Integers:
     """One call for the whole array: OpenDP takes and returns flat vectors."""
     if values.size == 0:
         return values.copy()
