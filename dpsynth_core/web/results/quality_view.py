@@ -167,7 +167,8 @@ def _together(place: st.delta_generator.DeltaGenerator) -> bool:
         default="each",
         required=True,
         key="results_together",
-        help="One statement in twenty may be wrong when each is taken by itself; “all together” is stricter: all hold at once.",
+        help="Each by itself had a chance of 95 % to be true. They rest on the same noise, so several can be wrong together. “All "
+        "together” is stricter: all hold at once.",
     )
     return chosen == "together"
 
