@@ -77,6 +77,13 @@ class Quality:
     table: pd.DataFrame
     verdict: Verdict | None
 
+    @property
+    def claim(self) -> list[str]:
+        """The ruling and why, and a curator's reason by itself, in words; nothing for a rule."""
+        if self.verdict is None:
+            return []
+        return [f"{ruling(self.verdict)} {reasons(self.verdict)}", *([despite(self.verdict)] if self.verdict.despite else [])]
+
 
 def quality_of(release: Release) -> Zoned[Quality]:
     """Judged from released values alone."""
@@ -128,5 +135,5 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         CODEBOOK: released(codebook.codebook_csv(release)),
     }
     if can_answer(release):
-        files[EXPLORE] = explore_page(release)
+        files[EXPLORE] = explore_page(release, quality_of(release).value.claim)
     return files | {name: released(content) for name, content in marginals.csv_files(release).items()}

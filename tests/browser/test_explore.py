@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,8 +13,9 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, expect
 
+from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
-from dpsynth_core.release.release import Release
+from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
 from dpsynth_core.report.answers import sentences, visible
 from tests.browser.test_accessibility import AXE
@@ -32,7 +33,7 @@ RELEASES: dict[str, Callable[[], Release]] = {
 def shown(page: Page, made: Release, folder: Path) -> Page:
     """The page in the browser, as from a USB stick. Fails for anything that it asks of a network, and for errors of its script."""
     place = folder / explore.EXPLORE
-    place.write_bytes(explore.explore_page(made).value)
+    place.write_bytes(report.parts(made)[explore.EXPLORE].value)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text))
@@ -105,6 +106,13 @@ def test_a_reader_asks_with_the_keyboard_and_gets_a_sentence(page: Page, tmp_pat
     expect(answered).to_contain_text("of everybody have age “0 to 24”.")
     expect(answered).to_contain_text("with 95 % confidence")
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone has to scroll sideways"
+
+
+def test_warnings_and_verdict_stand_above_the_form(page: Page, tmp_path: Path) -> None:
+    made = replace(goldens.kept("aim"), brands=(Brand("simulated", "These people are \u202einvented <b>."),))
+    window = shown(page, made, tmp_path)
+    said = window.locator("main").inner_text()
+    assert said.index("Do not publish this as it is.") < said.index("These people are invented <b>.") < said.index("What do you want")
 
 
 def test_names_that_mean_harm_are_text(page: Page, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -54,10 +54,11 @@ def can_answer(release: Release) -> bool:
     return not learnt(release) and (release.codes is not None or bool(release.measurements))
 
 
-def explore_page(release: Release) -> Zoned[bytes]:
-    """The page of a release, byte for byte the same whenever it is made."""
+def explore_page(release: Release, claim: Sequence[str]) -> Zoned[bytes]:
+    """The page of a release, byte for byte the same whenever it is made. claim: the verdict on it in words."""
     before, after = frame()
-    return released((before + _inert(_data(release, knowledge(release))) + after).encode())
+    data = _data(release, knowledge(release)) | {"claim": list(claim), "warnings": [brand.sentence for brand in release.brands]}
+    return released((before + _inert(data) + after).encode())
 
 
 def frame() -> tuple[str, str]:

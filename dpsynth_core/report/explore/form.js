@@ -184,6 +184,10 @@ function start() {
   at("title").append("Ask a question: ", named(data.title));
   at("alarm").hidden = data.private;
   at("held").textContent = data.held;
+  at("claim").append(...data.claim.map((text) => make("p", {}, named(text))));
+  at("claim").hidden = !data.claim.length;
+  at("warnings").append(...data.warnings.map((text) => make("li", {}, named(text))));
+  at("warnings").hidden = !data.warnings.length;
   const usable = { mean: hasMeans, median: hasMedians };
   at("statistic").append(...STATISTICS.filter(([name]) => usable[name] ?? true).map(([name, text]) => option(name, text)));
   at("of").append(...(hasMeans ? [option("mean", "the mean of a column")] : []), option("share", "a share"));
