@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -47,11 +48,12 @@ _AMPLE = 1e12
 
 
 class Losses:
-    """Guesses for questions about these two tables."""
+    """Guesses for questions about these two tables. group: the cells of the records that are asked about, {} for all records."""
 
-    def __init__(self, neighbours: Neighbours) -> None:
+    def __init__(self, neighbours: Neighbours, group: Mapping[str, tuple[int, ...]] = MappingProxyType({})) -> None:
         self._neighbours = neighbours
-        self._exact = [PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent()) for table in neighbours.tables]
+        whole = [PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent()) for table in neighbours.tables]
+        self._exact = [kernel.among(group) for kernel in whole] if group else whole
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
         """The guess at an operation's answers. arguments: those of the call, by name."""

@@ -6,8 +6,8 @@ the same whatever the unit of privacy: `MU` for Gaussian noise, `EPS` for everyt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -64,7 +64,7 @@ class Case:
 
     finite: its answer is a choice among finitely many, so that every probability can be computed. share: of the draws of an audit; the
     slow ones get fewer. person: what they own in either table; otherwise rows of `OLD` (replace) and of `NEW`. look: at what of an
-    answer, instead of `losses`.
+    answer, instead of `losses`. group: the cells of the records that are asked about, {} for all records.
     """
 
     operation: str
@@ -76,6 +76,7 @@ class Case:
     person: Callable[[Unit], tuple[Sequence[Row], Sequence[Row]]] | None = None
     units: tuple[Unit, ...] = UNITS
     look: Guess | None = None
+    group: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -107,7 +108,7 @@ def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kerne
     """Every claim against so many draws from either table. level: of each claim, `evidence.from_draws`."""
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
-    guess = case.look or Losses(neighbours).of(case.operation, question)
+    guess = case.look or Losses(neighbours, case.group).of(case.operation, question)
     count = max(8, round(case.share * draws))
     without, with_person = (
         [guess(_answer(case, question, kernels, neighbours.unit, table, noise, charges)) for _ in range(count)]
@@ -121,7 +122,7 @@ def _answer(
 ) -> Any:
     """One answer, by a kernel of its own with budget enough. What it was charged is added to `charges`."""
     kernel = kernels(table, unit, 1e6, noise, 0.99, ZCDP)
-    answer = getattr(kernel, case.operation)(**question)
+    answer = getattr(kernel.among(case.group) if case.group else kernel, case.operation)(**question)
     charges.add(kernel.events)
     return answer
 
@@ -311,6 +312,7 @@ def _all_cases() -> Iterator[Case]:
     yield Case("measure_right", _right)
     yield Case("best_mixture_error", _mixture, share=0.5)
     yield Case("measure_sum", _sum)
+    yield Case("measure_errors", _errors, "in a group of records", group={"a": (0,)})
 
 
 CASES = tuple(_all_cases())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -134,6 +134,7 @@ class _Replay:
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Replay:
         """The same answers and charges, of these records alone."""
         other = copy(self)
+        other.unit = replace(self.unit, rows_may_not_count=True)
         other.__group = (questions.among(cells),)
         return other
 

@@ -41,7 +41,7 @@ def called(case: Case, unit: Unit) -> tuple[list[RecordedAnswer], tuple[Event, .
     answers: list[RecordedAnswer] = []
     order = list(inspect.signature(getattr(PrivacyKernel, case.operation)).parameters)[1:]
     recorder = recording(kernel, lambda answer, _: answers.append(answer))
-    getattr(recorder, case.operation)(*(question[name] for name in order if name in question))
+    getattr(recorder.among(case.group) if case.group else recorder, case.operation)(*(question[name] for name in order if name in question))
     return answers, kernel.events
 
 

@@ -18,7 +18,7 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
-from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis, transcript
 from dpsynth_core.release.release import Release
@@ -233,3 +233,19 @@ def test_an_answer_is_not_given_to_a_question_about_something_else(asked: Any, o
     np.testing.assert_equal(asked(replay(1e6, list(read), list(kernel.events))), value)
     with pytest.raises(InputError, match="something else"):
         otherwise(replay(1e6, list(read), list(kernel.events)))
+
+
+def test_the_number_of_people_in_a_group_is_never_free() -> None:
+    """Not even where that of all people is public: a replaced person may be in the group or not."""
+    kept: list[RecordedAnswer] = []
+    domain, unit = Domain.from_json({"a": 2}), Unit(REPLACE, 1)
+    kernel = PrivacyKernel(CodesSource(domain, np.array([[0], [1], [1]], dtype=np.int32)), unit, 1e6, SeededNoise(1))
+    value = recording(kernel, lambda answer, _: kept.append(answer)).among({"a": (1,)}).measure_total(2.0)
+    for paid in (list(kernel.events), []):
+        group = replaying(domain, unit, Shares(1e6, 1e6, 0.0, 0.0, ZCDP), kept, paid).among({"a": (1,)})
+        assert not group.unit.total_is_public
+        if paid:
+            assert group.measure_total(2.0) == value
+        else:
+            with pytest.raises(InputError, match="not charged"):
+                group.measure_total(2.0)
