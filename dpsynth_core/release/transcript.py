@@ -30,6 +30,8 @@ from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Resid
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
+_NEAR_ZERO = 1e-14
+"""Difference of two numbers that count as the same beside 0: what rounding leaves of a bound of weights, which are at most 1."""
 _NOT_ANSWERS = frozenset({"part", "over", "among", "prepare", "prepare_cells"})
 
 
@@ -228,7 +230,7 @@ def _is_name(value: Any) -> bool:
 
 def _same(then: Sequence[Any], now: Sequence[Any]) -> bool:
     return len(then) == len(now) and all(
-        a == b if _is_name(a) or _is_name(b) else math.isclose(float(a), float(b), rel_tol=_TOLERANCE, abs_tol=1e-300)
+        a == b if _is_name(a) or _is_name(b) else math.isclose(float(a), float(b), rel_tol=_TOLERANCE, abs_tol=_NEAR_ZERO)
         for a, b in zip(then, now, strict=True)
     )
 

@@ -249,3 +249,13 @@ def test_the_number_of_people_in_a_group_is_never_free() -> None:
         else:
             with pytest.raises(InputError, match="not charged"):
                 group.measure_total(2.0)
+
+
+def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() -> None:
+    kept: list[RecordedAnswer] = []
+    domain, weights = Domain.from_json({"a": 2}), np.array([0.0, 1.0])
+    kernel = PrivacyKernel(CodesSource(domain, np.array([[0], [1]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
+    value = recording(kernel, lambda answer, _: kept.append(answer)).measure_sum(("a",), weights, 0.0, 1.0, 2.0)
+    assert replay(1e6, kept, list(kernel.events)).measure_sum(("a",), weights, -1e-17, 1.0, 2.0) == value
+    with pytest.raises(InputError, match="something else"):
+        replay(1e6, kept, list(kernel.events)).measure_sum(("a",), weights, -1e-9, 1.0, 2.0)
