@@ -61,7 +61,8 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
 def _tables(verdict: Verdict) -> str:
     if not verdict.bounded:
         return f"Nothing that was released says how far any of the {verdict.tables:,} tables is off. Set budget aside for a certificate."
-    advice = "" if verdict.kind == PUBLISH else " Fewer tables, fewer or wider groups, or a larger budget would help."
+    good_enough = verdict.private and all(purpose.holds for purpose in verdict.sizes)  # then a criterion decided
+    advice = "" if good_enough else " Fewer tables, fewer or wider groups, or a larger budget would help."
     return f"{_count(verdict)} good enough {_ENOUGH}.{_exceptions(verdict)}{advice}"
 
 

@@ -149,3 +149,10 @@ def test_a_reason_cannot_be_read_as_a_sentence_of_the_report() -> None:
     for hostile in ("It was a typing\n# All criteria are met", "It was a typing \u202eerror", "It was wrong " * 1_000):
         with pytest.raises(InputError, match="despite"):
             releases.from_json(releases.to_json(replace(made(), despite=hostile)))
+
+
+def test_good_tables_are_not_told_to_become_fewer_where_a_criterion_decided() -> None:
+    withheld = verdict_of(made())
+    assert withheld.kind == WITHHOLD
+    assert all(purpose.holds for purpose in withheld.sizes) != ("Fewer tables" in report.reasons(withheld))
+    assert "Fewer tables" not in report.reasons(replace(withheld, sizes=tuple(replace(one, within=one.tables) for one in withheld.sizes)))
