@@ -12,6 +12,7 @@ from dpsynth_core.report import models
 from dpsynth_core.report.criteria import EXPLAINED
 from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
+from dpsynth_core.report.noun import counted
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 from dpsynth_core.vocabulary.domain import Column
@@ -29,7 +30,7 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
         *warning,
         *([] if verdict is None else [f"**{_plain(ruling(verdict))}** {_plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
         *([] if verdict is None or not verdict.despite else [_plain(despite(verdict)), ""]),
-        _plain(f"{sentence(headline)} {sample_reading(headline)}"),
+        _plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
         "",
         *_criteria(release),
         *_card_list("What is protected, and how strongly", protected(release)),

@@ -17,6 +17,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report import criteria, models, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
+from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.vocabulary.domain import Column, Domain
@@ -52,7 +53,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(title),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
-        byline=escape(byline(release)),
+        byline=escape(f"{byline(release)} {counted(release.spec.unit)}".strip()),
         claim=escape(learnt(release) if verdict is None else ruling(verdict)),
         why="" if verdict is None else escape(f"{reasons(verdict)} {comparison(verdict)}".strip()),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",

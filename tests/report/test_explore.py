@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dpsynth_core import report
 from dpsynth_core.report import explore
+from dpsynth_core.report.noun import counted
+from tests.golden import goldens
 
 
 def test_the_page_promises_no_more_for_many_questions_than_for_one() -> None:
@@ -10,3 +13,12 @@ def test_the_page_promises_no_more_for_many_questions_than_for_one() -> None:
     assert "in twenty" not in page
     assert "All intervals of one release rest on the same noise. They can be wrong together" in page
     assert "those of several tables do not hold together with 95 %" in page
+
+
+def test_every_page_says_when_numbers_count_records_and_not_people() -> None:
+    several, one = goldens.kept("mwem"), goldens.kept("aim")
+    assert counted(one.spec.unit) == ""
+    assert "at most 2 of a person" in counted(several.spec.unit)
+    for name in (report.REPORT, report.CARD, report.EXPLORE):
+        assert "are of records, at most 2 of a person" in report.parts(several)[name].value.decode()
+        assert "are of records" not in report.parts(one)[name].value.decode()

@@ -24,6 +24,7 @@ from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
+from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -112,6 +113,7 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
     return {
         "title": release.spec.name,
         "private": release.private,
+        "counted": counted(release.spec.unit),
         "held": _held(release, codes is not None, len(tables), len(known.measurements) - len(measurements)),
         "columns": [_column(attribute) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),

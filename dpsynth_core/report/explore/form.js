@@ -184,6 +184,8 @@ function start() {
   at("title").append("Ask a question: ", named(data.title));
   at("alarm").hidden = data.private;
   at("held").textContent = data.held;
+  at("counted").textContent = data.counted;
+  at("counted").hidden = !data.counted;
   at("claim").append(...data.claim.map((text) => make("p", {}, named(text))));
   at("claim").hidden = !data.claim.length;
   at("warnings").append(...data.warnings.map((text) => make("li", {}, named(text))));

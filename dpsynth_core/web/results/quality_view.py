@@ -16,6 +16,7 @@ from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.report import percent
+from dpsynth_core.report.noun import counted
 from dpsynth_core.web.results import criteria_view, models_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
@@ -47,7 +48,7 @@ def tables(opened: OpenRun) -> None:
     _rule(opened)
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
-        _verdict(verdict)
+        _verdict(verdict, counted(opened.release.spec.unit))
     criteria_view.outcomes(opened.release)
     models_view.card(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
@@ -72,12 +73,14 @@ def _rule(opened: OpenRun) -> None:
         st.caption(literal(opened.release.details["rule"]["guarantee"], 300))
 
 
-def _verdict(verdict: Verdict) -> None:
+def _verdict(verdict: Verdict, note: str) -> None:
     """What the curator must decide: publish, for what, and whether a simpler way would have been better."""
     icon = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:"}.get(verdict.kind, ":material/block:")
     with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
         st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
         st.markdown(literal(report.reasons(verdict), 1000))
+        if note:
+            st.caption(note)
         if verdict.despite:
             st.markdown(literal(report.despite(verdict), 1000))
         if comparison := report.comparison(verdict):

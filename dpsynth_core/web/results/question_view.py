@@ -21,6 +21,7 @@ from dpsynth_core.evaluation.questions.question import (
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.report import can_answer
 from dpsynth_core.report.answers import sentences
+from dpsynth_core.report.noun import counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results.open_runs import OpenRun, knowledge
@@ -57,6 +58,8 @@ def questions(opened: OpenRun) -> None:
     st.subheader(literal(first, 1000), anchor=False)
     for sentence in others:
         st.write(literal(sentence, 1000))
+    if note := counted(opened.release.spec.unit):
+        st.caption(note)
     if question.statistic == TABLE:
         st.dataframe(_table(domain, question, answer), hide_index=True)
     st.caption("The bundle holds a page that answers the same questions without this program: explore.html.")
