@@ -9,6 +9,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import models
+from dpsynth_core.report.answers import visible
 from dpsynth_core.report.criteria import EXPLAINED
 from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence
@@ -76,7 +77,7 @@ def _card_list(title: str, items: Iterable[str]) -> list[str]:
 
 def _plain(text: str) -> str:
     """One line in which no mark has a meaning."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
 
 
 def _about(attribute: Column) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -19,6 +18,7 @@ from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
+from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.vocabulary.domain import Column, Domain
 from dpsynth_core.vocabulary.recoding import outside_rule

@@ -5,21 +5,27 @@ Released values only, as plain frames. Texts are escaped. Colours come from the 
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpsynth_core.report.answers import visible
 from dpsynth_core.report.facts import percent
 
 _BARS = 10
 _LABEL, _BAR_WIDTH, _ROW = 300, 360, 22
 _SHADES = 5
 """Steps of the map's colours; each has its own text in the legend, so that colour is never the only sign."""
+
+
+def escape(text: str) -> str:
+    """The text for a page, without characters that are not seen: some of them turn the direction of what follows."""
+    return html.escape(visible(text))
 
 
 def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence[tuple[float, float]]) -> str:

@@ -101,6 +101,14 @@ def test_the_page_shows_hostile_names_as_they_are(made: Release) -> None:
     assert "<img src=x onerror=alert(1)>" in words
 
 
+def test_no_name_turns_the_direction_of_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = report.parts(make(monkeypatch, first="left\u202eright"))
+    for name in (report.REPORT, report.CARD):
+        text = files[name].value.decode()
+        assert "left right" in text
+        assert "\u202e" not in text
+
+
 def test_the_page_states_guarantee_warnings_and_facts(made: Release) -> None:
     words = Page(page_of(made)).words
     assert made.statement in words
