@@ -113,7 +113,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "People in a wrong cell, on average over the tables, on the same budget. Line: where the true number is (95 %)."
+    caption = "People in a wrong cell, on average, on the same budget.\nLine: where the true number is (95 %)."
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 

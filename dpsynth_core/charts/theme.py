@@ -31,13 +31,13 @@ ZONE_CAPTION = {
 
 
 def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str = "", *, height: int | alt.Step = 260) -> Drawing:
-    """Title (a question or an answer), caption with the zone, watermark when the values are curator-only.
+    """Title (a question or an answer), caption, which may have several lines, with the zone, watermark when the values are curator-only.
 
     The caption and the watermark are part of the chart, so that a picture saved from its menu carries them.
     """
     if zoned.zone is Zone.CURATOR:
         chart = alt.layer(chart, *_watermark())
-    lines = [caption, *ZONE_CAPTION[zoned.zone]] if caption else list(ZONE_CAPTION[zoned.zone])
+    lines = [*caption.splitlines(), *ZONE_CAPTION[zoned.zone]]
     colour = ALERT if zoned.zone is Zone.CURATOR else INK
     heading = alt.TitleParams(
         text=title, subtitle=lines, subtitleColor=colour, subtitleFontSize=12, subtitlePadding=6, offset=12, fontSize=15, fontWeight=600

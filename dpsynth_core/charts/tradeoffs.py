@@ -20,7 +20,6 @@ TRIED = "tried"
 """Name of the selection of a setting."""
 
 
-
 @dataclass(frozen=True)
 class Marks:
     """What a curve is read against. limit: the error that is good enough; planned: the plan's epsilon; guesses: by epsilon, how often a
@@ -42,10 +41,9 @@ def by_epsilon(
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
     axis = alt.Axis(format="~g", values=epsilons, labelOverlap=True)
-    title: str | list[str] = "ε"
     if stated.guesses:
-        axis.labelExpr, title = _with_guesses(stated.guesses), ["ε; below it, how often a guess", "about one person is right at most"]
-    x = alt.X("epsilon:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+        axis.labelExpr = _with_guesses(stated.guesses)
+    x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     repeats = int(frame["repeats"].max()) if len(frame) else 0
     curves, lines, words = _curves(frame, zoned, metric, x, stated.limit), [], []
     if stated.limit is not None:
@@ -58,7 +56,8 @@ def by_epsilon(
         words.append("Upright: your plan.")
     words += [f"Band: least and most of {repeats} repeats."] if repeats > 1 else []
     words += [] if zoned.zone is Zone.CURATOR else ["Click a point to see its tables."]
-    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", " ".join(words), height=270)
+    guesses = "\nBelow each ε: how often a guess about one person is right, at most." if stated.guesses else ""
+    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", " ".join(words) + guesses, height=270)
 
 
 def _with_guesses(guesses: Mapping[float, float]) -> str:
