@@ -262,14 +262,14 @@ def test_cancelling_a_run_ends_the_running_statement(described: str, people: str
     run = runs.submit(LOCAL_OWNER, described, document.spec(stored(), "Trial"))
     asked: list[str] = []
 
-    def numbers(connection: connect.Connection, statement: str, columns: int) -> Any:
+    def keep(connection: connect.Connection, statement: str) -> None:
         asked.append(statement)
         looked = signalled_after(3)
         monkeypatch.setattr(interrupts, "check", lambda: next(looked))
-        return original(connection, statement, columns)
+        original(connection, statement)
 
-    original = connect.Connection.numbers
-    monkeypatch.setattr(connect.Connection, "numbers", numbers)
+    original = connect.Connection.run
+    monkeypatch.setattr(connect.Connection, "run", keep)
     worker.work(jobs.claim(run))
     assert len(asked) == 1
     assert runs.get(LOCAL_OWNER, run).state == "cancelled"
