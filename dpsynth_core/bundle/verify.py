@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -206,6 +207,14 @@ def _judged(question: str, check: Callable[[], str]) -> Check:
         return Check(question, FAILED, "what it is about is missing or damaged")
 
 
+@contextmanager
+def _tabular() -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, ValueError):
+        raise _Wrong("synthetic.csv is no table of these columns") from None
+
+
 @dataclass(frozen=True, eq=False)
 class CsvRows:
     """synthetic.csv, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
@@ -215,19 +224,18 @@ class CsvRows:
 
     @cached_property
     def num_rows(self) -> int:
-        return sum(batch.num_rows for batch in self._read())
+        with _tabular():
+            return sum(batch.num_rows for batch in self._read())
 
     @cached_property
     def schema(self) -> pa.Schema:
         return next(self.batches()).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        try:
+        with _tabular():
             for batch in self._read():
                 table = typed(self.domain, batch)
                 yield table if columns is None else table.select(columns)
-        except (pa.ArrowException, ValueError):
-            raise _Wrong("synthetic.csv is no table of these columns") from None
 
     def _read(self) -> Iterator[pa.Table]:
         kinds = {a.name: pa.string() if holds_times(arrow_type(a)) else arrow_type(a) for a in self.domain.columns}
