@@ -39,6 +39,8 @@ class Measurement:
             raise ValueError("values needs one axis per attribute of the clique")
         if not self.sigma > 0:
             raise ValueError("sigma must be positive")
+        if not self.rounding >= 0 or not (self.spread is None or self.spread >= 0):
+            raise ValueError("rounding and spread must not be negative")
 
     @property
     def deviation(self) -> float:
