@@ -33,7 +33,7 @@ SPEC = {
         "version": 1,
         "attributes": [
             {"name": "age", "kind": "integer", "lower": 16, "upper": 95, "bins": 16},
-            {"name": "sex", "kind": "categorical", "categories": ["female", "male"]},
+            {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
             {"name": "person", "kind": "identifier", "pattern": "P-001"},
         ],
     },
