@@ -93,8 +93,9 @@ def test_common_values_are_found_and_the_domain_is_whole(release: Release) -> No
     assert not release.domain.unknown
     assert [a.size <= m for a, m in zip(release.domain, (2, 6, 8, 8), strict=True)] == [True] * 4
     assert release.domain["sex"] == Attribute.categorical("sex", ["f", "m"])
-    assert 10 <= release.domain["age"].lower <= 20
-    assert 78 <= release.domain["age"].upper < 1000
+    # 24 people have each age from 18 to 79: ends may miss some ages to noise, but not eight of them, which are 14 deviations
+    assert 10 <= release.domain["age"].lower <= 26
+    assert 71 <= release.domain["age"].upper < 1000
     assert release.rows > 1000
 
 
