@@ -14,7 +14,7 @@ from tests.browser.conftest import Server, opened, settled
 pytestmark = pytest.mark.browser
 
 SVG = "{http://www.w3.org/2000/svg}"
-CHARTS = 3
+CHARTS = 2
 """On the first view of the Results page."""
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
 

@@ -142,6 +142,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     press_continue(page, "Workload")
     press_continue(page, "Budget")
     expect(page.get_by_text("The largest table,")).to_be_visible()
+    settled(page)
     inside = main(page)
     shown = [text.replace("\u2060", "") for text in inside.locator("code").all_text_contents()]
     assert HOSTILE[4] in shown
