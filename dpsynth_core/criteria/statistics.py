@@ -23,10 +23,12 @@ from dpsynth_core.criteria.conditions import EVERYBODY, Condition, check_known, 
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
 
 _PEOPLE = 0.1
@@ -84,7 +86,7 @@ class Statistic:
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
-        deviation = math.hypot(*(unit.sum_l2(0.0, 1.0) / math.sqrt(2 * part) for part in each))
+        deviation = math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
         return float(ndtri(CONFIDENCE)) * self._widest(domain) * deviation / people
 
     def _partial(self, domain: Domain, group: Condition) -> bool:
@@ -153,22 +155,15 @@ class Mean(Statistic):
         return (self.column,)
 
     def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
-        middles = _middles(domain[self.column])
-        return np.broadcast_to(middles.reshape([-1 if name == self.column else 1 for name in clique]), domain.sizes(clique))
+        values = middles(domain[self.column])
+        return np.broadcast_to(values.reshape([-1 if name == self.column else 1 for name in clique]), domain.sizes(clique))
 
     def _widest(self, domain: Domain) -> float:
-        middles = _middles(domain[self.column])
-        return float(np.nanmax(middles) - np.nanmin(middles))
+        values = middles(domain[self.column])
+        return float(np.nanmax(values) - np.nanmin(values))
 
     def _without_value(self, column: Attribute) -> bool:
         return column.size > column.values
-
-
-def _middles(column: Attribute) -> Floats:
-    """Of each cell; NaN for cells without a number."""
-    edges = np.array(column.edges, dtype=np.float64)
-    middles = (edges[:-1] + edges[1:] - column.scale.whole) / 2
-    return np.concatenate([middles, np.full(column.size - column.values, np.nan)])
 
 
 def _stated(shares: Floats | None, members: NDArray[np.bool_], counts_as: Floats) -> float | None:
@@ -188,11 +183,11 @@ def _measured(
     low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
     if low == high:
         high = 1.0  # every member counts as the same
-    sigma = kernel.unit.sum_l2(low, high) / math.sqrt(2 * (1 - _PEOPLE if partial else 1.0) * rho)
+    sigma = sigma_for((1 - _PEOPLE if partial else 1.0) * rho, kernel.unit.sum_l2(low, high))
     difference = Noisy(kernel.measure_sum(clique, weights, low, high, sigma), sigma)
     if not partial:
         return Ratio(difference, Noisy(0.0, 0.0), scale)
-    people_sigma = kernel.unit.sum_l2(0.0, 1.0) / math.sqrt(2 * _PEOPLE * rho)
+    people_sigma = sigma_for(_PEOPLE * rho, kernel.unit.sum_l2(0.0, 1.0))
     people = kernel.measure_sum(clique, members.astype(np.float64), 0.0, 1.0, people_sigma)
     return Ratio(difference, Noisy(people, people_sigma), scale)
 

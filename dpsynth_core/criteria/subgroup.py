@@ -20,6 +20,7 @@ from dpsynth_core.criteria.conditions import Condition, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.criteria.tables import distance_sigma
 from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
@@ -61,7 +62,7 @@ class SubgroupWithin:
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         cliques, domain = published.workload.cliques, kernel.domain
         counting = kernel.rho_left * _people_share(len(cliques))
-        people_sigma = kernel.unit.sum_l2(0.0, 1.0) / math.sqrt(2 * counting)
+        people_sigma = sigma_for(counting, kernel.unit.sum_l2(0.0, 1.0))
         over = domain.clique(self.where.columns)
         people = kernel.measure_sum(over, self.where.on(domain, over).astype(np.float64), 0.0, 1.0, people_sigma)
         shares = self._shares(published, domain)
@@ -75,7 +76,7 @@ class SubgroupWithin:
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         counting = _people_share(len(workload.cliques))
-        people_sigma = unit.sum_l2(0.0, 1.0) / math.sqrt(2 * counting * rho)
+        people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))
         deviation = math.hypot(distance_sigma(unit, (1 - counting) * rho, len(workload.cliques)), people_sigma)
         return float(ndtri((1 + CONFIDENCE) / 2)) * deviation / (2 * people)
 

@@ -123,26 +123,23 @@ def _check_together(shares: Mapping[str, float]) -> None:
 
 def criteria_share(budget: BudgetSpec) -> float:
     """The share of a budget that decides criteria. Raises InputError where it is out of range."""
-    if not MIN_CRITERIA <= budget.criteria <= MAX_CRITERIA:
-        limits = f"use a share from {MIN_CRITERIA:g} to {MAX_CRITERIA:g}, or state no criteria"
-        raise InputError("budget.criteria", f"{budget.criteria:g} is out of range", limits)
-    return budget.criteria
+    return _in_range("criteria", budget.criteria, MIN_CRITERIA, MAX_CRITERIA, "state no criteria")
 
 
 def models_share(budget: BudgetSpec) -> float:
     """The share of a budget that measures how often models are right. Raises InputError where it is out of range."""
-    if not MIN_MODELS <= budget.models <= MAX_MODELS:
-        limits = f"use a share from {MIN_MODELS:g} to {MAX_MODELS:g}, or ask for no models"
-        raise InputError("budget.models", f"{budget.models:g} is out of range", limits)
-    return budget.models
+    return _in_range("models", budget.models, MIN_MODELS, MAX_MODELS, "ask for no models")
 
 
 def discovery_share(budget: BudgetSpec) -> float:
     """The share of a budget that learns values. Raises InputError where it is out of range."""
-    if not MIN_DISCOVERY <= budget.discovery <= MAX_DISCOVERY:
-        limits = f"use a share from {MIN_DISCOVERY:g} to {MAX_DISCOVERY:g}, or list the values of all columns"
-        raise InputError("budget.discovery", f"{budget.discovery:g} is out of range", limits)
-    return budget.discovery
+    return _in_range("discovery", budget.discovery, MIN_DISCOVERY, MAX_DISCOVERY, "list the values of all columns")
+
+
+def _in_range(field: str, share: float, least: float, most: float, otherwise: str) -> float:
+    if not least <= share <= most:
+        raise InputError(f"budget.{field}", f"{share:g} is out of range", f"use a share from {least:g} to {most:g}, or {otherwise}")
+    return share
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:

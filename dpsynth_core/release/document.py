@@ -378,8 +378,8 @@ def usefulness_json(one: Usefulness) -> dict[str, Any]:
 def _usefulness(obj: Mapping[str, Any]) -> Usefulness:
     accuracy = Share(obj["accuracy"], obj["low95"], obj["high95"])
     majority = Share(obj["majority"], obj["majority_low95"], obj["majority_high95"])
-    told = obj["column"], obj["model"], obj.get("tolerance"), obj["model_sha256"], accuracy, obj["majority_guess"], majority
-    return Usefulness(*told, obj["sigma"], Total(**obj["total"]))
+    facts = obj["column"], obj["model"], obj.get("tolerance"), obj["model_sha256"], accuracy, obj["majority_guess"], majority
+    return Usefulness(*facts, obj["sigma"], Total(**obj["total"]))
 
 
 _COLUMNS = ("error", "low95", "high95")

@@ -215,8 +215,9 @@ def carry_out(
     total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
     certificate = _certify(plan, kernel, published, total, released, journal)
-    usefulness = _test_models(plan, kernel, codes, total if certificate is None else certificate.total, journal)
-    outcomes = _decide(plan, kernel, total if certificate is None else certificate.total, released, journal)
+    people = total if certificate is None else certificate.total
+    usefulness = _test_models(plan, kernel, codes, people, journal)
+    outcomes = _decide(plan, kernel, people, released, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,

@@ -111,15 +111,15 @@ def number(domain: Domain, question: Question, value: float) -> str:
 def sentences(domain: Domain, question: Question, answer: Answer) -> list[str]:
     """What the answer is, its interval, where it comes from, and what to mind."""
     stated = answer.stated
-    said = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
+    lines = [PHRASES["nobody"] if stated.value is None else _first(domain, question, number(domain, question, stated.value))]
     if question.statistic == TABLE:
-        said += [PHRASES["intervals"]] if answer.evidence else []
+        lines += [PHRASES["intervals"]] if answer.evidence else []
     elif stated.low is not None and stated.high is not None:
         low, high = (number(domain, question, end) for end in (stated.low, stated.high))
-        said.append(PHRASES["open" if _says_nothing(question, stated.low, stated.high) else "interval"].format(low=low, high=high))
+        lines.append(PHRASES["open" if _says_nothing(question, stated.low, stated.high) else "interval"].format(low=low, high=high))
         if stated.value is not None and not stated.low <= stated.value <= stated.high:
-            said.append(PHRASES["outside"].format(value=number(domain, question, stated.value)))
-    return [*said, evidence_sentence(answer), *_cautions(domain, question, answer)]
+            lines.append(PHRASES["outside"].format(value=number(domain, question, stated.value)))
+    return [*lines, evidence_sentence(answer), *_cautions(domain, question, answer)]
 
 
 def _first(domain: Domain, question: Question, value: str) -> str:

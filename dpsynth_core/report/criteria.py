@@ -48,11 +48,11 @@ def measured(one: Decided) -> str:
     if not math.isfinite(interval.at_most):
         return "What was measured says nothing of it."
 
-    def told(error: float) -> str:
+    def written(error: float) -> str:
         return percent(max(0.0, error)) if criterion.is_share else f"{max(0.0, error):.3g}"
 
-    low = f"at least {told(interval.at_least)} and " if interval.at_least > 0 else ""
-    return f"Measured: {told(interval.error)}; {low}at most {told(interval.at_most)}, with 95 % confidence each."
+    low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
+    return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95 % confidence each."
 
 
 def lines(release: Release) -> list[str]:

@@ -89,8 +89,8 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
     for one, counts in zip(trained, noisy.reshape(-1, PER_COLUMN).tolist(), strict=True):
         *models, majority = (share(count, sigma, total) for count in counts)
         for (name, digest), accuracy in zip(one.digests.items(), models, strict=True):
-            told = one.target.column, name, one.target.tolerance, digest, accuracy, one.guess, majority, sigma, total
-            stated.append(Usefulness(*told))
+            facts = one.target.column, name, one.target.tolerance, digest, accuracy, one.guess, majority, sigma, total
+            stated.append(Usefulness(*facts))
     return tuple(stated)
 
 

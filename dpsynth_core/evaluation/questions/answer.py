@@ -36,6 +36,8 @@ from dpsynth_core.evaluation.questions.question import (
 )
 from dpsynth_core.vocabulary.measurement import Clique
 
+_Weighed = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Values, and the rows' share of everybody that has each."""
 COUNTED, LIMITED, GUESSED = "noisy counts", "limit of a table", "guess"
 """What an interval comes from. A guess has none."""
 
@@ -177,13 +179,13 @@ class _Asked:
         finite = chosen[np.isfinite(chosen)]
         return (float(finite.min()), float(finite.max())) if finite.size else (math.nan, math.nan)
 
-    def _share_rows(self, cells: Cells, among: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def _share_rows(self, cells: Cells, among: Cells) -> _Weighed | None:
         """Values 0 and 1, and the rows' shares of everybody that have them."""
         group = weights(self.known.domain, among)
         inside, whole = self._rows_share(_times(group, weights(self.known.domain, cells))), self._rows_share(group)
         return None if inside is None or whole is None else (np.array([0.0, 1.0]), np.array([whole - inside, inside]))
 
-    def _mean_rows(self, among: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def _mean_rows(self, among: Cells) -> _Weighed | None:
         known, values = self.known, self._values()
         if known.codes is None:
             return None
@@ -200,15 +202,17 @@ class _Asked:
         return None if known.codes is None else float(known.rows_in(group, ())) / max(1, len(known.codes))
 
     def _mean_over(
-        self, v: Product, g: Product, rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None, possible: Interval
+        self, v: Product, g: Product, rows: _Weighed | None, possible: Interval
     ) -> Stated:
         """A mean over a group: from the rows, from noisy counts, from the limit."""
-        value = None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
         if math.isnan(possible[0]):
             return Stated(None, None, None)
-        estimated = None if self.noisy is None else self.noisy.mean(v, g)
+        return self._mean_of(rows, None if self.noisy is None else self.noisy.mean(v, g), possible)
+
+    def _mean_of(self, rows: _Weighed | None, estimated: Estimated | None, possible: Interval) -> Stated:
+        value = None if rows is None or not rows[1].sum() > 0 else float(rows[0] @ rows[1]) / float(rows[1].sum())
         counted = None if estimated is None else within(estimated.interval(self.z), *possible)
-        limited = None if self.limit is None or rows is None else _limited(rows, self.limit)
+        limited = None if self.limit is None or rows is None else moved(*rows, self.limit)
         estimate = None if estimated is None or math.isnan(estimated.value) else min(max(estimated.value, possible[0]), possible[1])
         return self._stated(value, counted, limited, estimate)
 
@@ -231,7 +235,7 @@ class _Asked:
         if self.noisy is not None and not math.isnan(low1 + low2):
             counted = within(self._counted_difference(products), low1 - high2, high1 - low2)
         if self.limit is not None and rows[0] is not None and rows[1] is not None and not math.isnan(low1 + low2):
-            one, other = _limited(rows[0], self.limit), _limited(rows[1], self.limit)
+            one, other = moved(*rows[0], self.limit), moved(*rows[1], self.limit)
             limited = one[0] - other[1], one[1] - other[0]
         return self._stated(value, counted, limited, value)
 
@@ -292,7 +296,6 @@ class _Asked:
         group = weights(known.domain, self.question.among)
         counts = None if known.codes is None else known.rows_in(group, columns).ravel()
         estimates = None if self.noisy is None else _cell_estimates(self.noisy, group, columns)
-        number = known.domain.cells(columns)
         stated = []
         for cell, codes in enumerate(np.ndindex(*known.domain.sizes(columns))):
             open_to = all(codes[i] in self.question.among.get(name, (codes[i],)) for i, name in enumerate(columns))
@@ -303,20 +306,8 @@ class _Asked:
             if counts is not None and known.codes is not None:
                 of_all = np.array([counts.sum() - counts[cell], counts[cell]]) / max(1, len(known.codes))
                 rows = np.array([0.0, 1.0]), of_all
-            estimated = None if estimates is None else estimates[cell]
-            stated.append(self._cell(rows, estimated, number))
+            stated.append(self._mean_of(rows, None if estimates is None else estimates[cell], (0.0, 1.0)))
         return tuple(stated)
-
-    def _cell(self, rows: tuple[NDArray[np.float64], NDArray[np.float64]] | None, estimated: Estimated | None, _number: int) -> Stated:
-        value = None if rows is None or not rows[1].sum() > 0 else float(rows[1][1] / rows[1].sum())
-        counted = None if estimated is None else within(estimated.interval(self.z), 0.0, 1.0)
-        limited = None if self.limit is None or rows is None else _limited(rows, self.limit)
-        estimate = None if estimated is None or math.isnan(estimated.value) else min(max(estimated.value, 0.0), 1.0)
-        return self._stated(value, counted, limited, estimate)
-
-
-def _limited(rows: tuple[NDArray[np.float64], NDArray[np.float64]], limit: float) -> Interval:
-    return moved(*rows, limit)
 
 
 def _covariance(noisy: Noisy, first: Estimated, second: Estimated, products: list[tuple[Product, Product]]) -> float:

@@ -14,6 +14,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.middles import behind, middles
 
 COUNT, SHARE, MEAN, MEDIAN, DIFFERENCE, TABLE = STATISTICS = ("count", "share", "mean", "median", "difference", "table")
 MOST_COLUMNS = 4
@@ -94,14 +95,11 @@ def cell_values(attribute: Attribute) -> Vector | None:
     """The number that stands for each cell, its middle; NaN for missing and other. None for columns that are no numbers.
 
     float64, (cells,)."""
-    if attribute.is_number and attribute.dtype in ("int64", "float64"):
-        edges = np.array(attribute.edges, dtype=np.float64)
-        middles = (edges[:-1] + edges[1:] - attribute.scale.whole) / 2
-    elif attribute.is_listed and attribute.dtype in ("int64", "float64"):
-        middles = np.array([float(category) for category in attribute.categories])
-    else:
+    if attribute.dtype not in ("int64", "float64"):
         return None
-    return np.concatenate([middles, np.full(attribute.size - attribute.values, np.nan)])
+    if attribute.is_number:
+        return middles(attribute)
+    return behind(np.array([float(category) for category in attribute.categories]), attribute) if attribute.is_listed else None
 
 
 def half_width(attribute: Attribute) -> float:

@@ -169,9 +169,9 @@ def _cliques(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique
 
 def _wider(domain: Domain, cliques: Sequence[Clique], linked: set[Clique], most_cells: int) -> list[Clique]:
     """Every clique with one column more, a later one in the domain."""
-    found: list[Clique] = []
+    wider: list[Clique] = []
     for clique in cliques:
         for name in domain.names[domain.position(clique[-1]) + 1 :]:
             if all((other, name) in linked for other in clique) and domain.cells((*clique, name)) <= most_cells:
-                found.append((*clique, name))
-    return found
+                wider.append((*clique, name))
+    return wider

@@ -27,8 +27,8 @@ def card(opened: OpenRun) -> None:
 def _column(column: str, models: list[Usefulness]) -> None:
     near = "" if models[0].tolerance is None else f", to within {models[0].tolerance:g}"
     st.markdown(f"How often is **{literal(column, 60)}** guessed right{near}?")
-    told = [(one.model, one.accuracy) for one in models] + [(f"always “{models[0].guess}”", models[0].majority)]
-    for place, (name, share) in zip(st.columns(len(told)), told, strict=True):
+    shares = [(one.model, one.accuracy) for one in models] + [(f"always “{models[0].guess}”", models[0].majority)]
+    for place, (name, share) in zip(st.columns(len(shares)), shares, strict=True):
         with place:
             st.metric(literal(name, 60), f"{share.value:.1%}")
             st.caption(f"of the people; {share.low95:.1%} to {share.high95:.1%} with 95 % confidence")
