@@ -186,7 +186,7 @@ def _descend(structure: Structure, start: list[Table], terms: Sequence[_Term], p
     Returns the best point and the pace to start the next fit with.
     """
     enough = 0.5 * stopping.noise_level * sum(t.target.size for t in terms)
-    unit = 1.0 / max(float(t.weight.max()) for t in terms)
+    unit = 1.0 / max((float(t.weight.max()) for t in terms), default=1.0)  # nothing measured: the start fits already
     point = best = _started(structure, start, terms)
     behind, momentum, overshot = point.potentials, 0, False
     history = [point.loss]

@@ -1,6 +1,6 @@
 """Junction trees: which attributes must be handled together for exact inference over a set of cliques.
 
-Works on attribute indices and bit masks only; knows nothing of data, potentials or privacy. A set of attributes is an int whose bit i
+Works on attribute indices and bit masks; knows nothing of data, potentials or privacy. A set of attributes is an int whose bit i
 stands for attribute i of the domain.
 """
 
@@ -10,6 +10,10 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from dpsynth_core.inference.growth import members, pair_growth
 
 ATTRIBUTES_TRIED = 32
 """Up to so many attributes, a new order of elimination is tried for a candidate that does not fit the present one."""
@@ -214,6 +218,16 @@ class SizeOracle:
             else:
                 grown = (n | candidate & ~(1 << a) if candidate >> a & 1 else n for a, n in enumerate(graph))
                 yield self._solve(tuple(grown)).cells <= limit
+
+    def pairs_fitting(self, cliques: Iterable[int], limit: float) -> list[bool]:
+        """The same of all pairs of attributes, that of a and b at a * attributes + b, where no new order is tried. True besides for pairs
+        inside one of the cliques."""
+        graph = self._graph(tuple(cliques))
+        present = self._solve(graph)
+        growth = pair_growth(present.elimination.order, present.elimination.clusters, self._sizes)
+        cells = np.where(growth == 0, present.cells, present.total + growth)  # nothing grows where both are in one cluster
+        fits: list[bool] = (members(graph, len(graph)) | (cells <= limit)).ravel().tolist()
+        return fits
 
     def _graph(self, cliques: tuple[int, ...]) -> tuple[int, ...]:
         """The graph of these cliques, kept from the last call: many candidates are tried with the same cliques."""

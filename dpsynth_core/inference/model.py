@@ -80,20 +80,19 @@ class GraphicalModel:
 
     def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
         """The same of many sets of attributes. Many pairs are answered together, which is much faster (`pairs`)."""
-        pairs = [clique for clique in cliques if len(clique) == 2]
-        cells = sum(self.domain.sizes(self.domain.names))
-        together = self._pairs(pairs) if len(pairs) >= MANY_PAIRS and cells**2 <= PAIRS_CELLS else {}
+        swept = self._swept(cliques)
+        if swept is None:
+            return {clique: self.marginal(clique) for clique in cliques}
+        counts = self.folding.unfolded_pairs(swept.together) * self.total
+        counts.flags.writeable = False  # all answers are views of it
+        together = _blocks(self.domain, counts, swept.known, cliques)
         return {clique: together[clique] if clique in together else self.marginal(clique) for clique in cliques}
 
-    def _pairs(self, pairs: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Those of the pairs that are found in one sweep."""
-        swept = Pairs(self.structure, self._queries)
-        counts = self.folding.unfolded_pairs(swept.together) * self.total
-        names = self.domain.names
-        starts = dict(zip(names, itertools.accumulate(self.domain.sizes(names), initial=0), strict=False))
-        place = {name: number for number, name in enumerate(names)}
-        ends = {name: starts[name] + self.domain[name].size for name in names}
-        return {(a, b): counts[starts[a] : ends[a], starts[b] : ends[b]] for a, b in pairs if swept.known[place[a], place[b]]}
+    def _swept(self, cliques: Collection[Clique]) -> Pairs | None:
+        """All pairs of the model's cells, where many of these cliques are pairs and all fit."""
+        cells = sum(self.domain.sizes(self.domain.names))
+        many = sum(len(clique) == 2 for clique in cliques) >= MANY_PAIRS
+        return Pairs(self.structure, self._queries) if many and cells**2 <= PAIRS_CELLS else None
 
     def _folded(self, clique: Clique) -> NDArray[np.float64]:
         """Probabilities of the model's own cells."""
@@ -102,10 +101,26 @@ class GraphicalModel:
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
         the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
-        places = refined(
-            self.folding.model, self._folded, rows.generate(self.structure, self.calibration.potentials, n, rng), marginals, rng
-        )
-        return self.folding.codes(places, rng)
+        generated = rows.generate(self.structure, self.calibration.potentials, n, rng)
+        swept, domain = self._swept(marginals), self.folding.model
+        together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
+
+        def probabilities(clique: Clique) -> NDArray[np.float64]:
+            return together[clique] if clique in together else self._folded(clique)
+
+        return self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng)
+
+
+def _blocks(
+    domain: Domain, together: NDArray[np.float64], known: NDArray[np.bool_], cliques: Iterable[Clique]
+) -> dict[Clique, NDArray[np.float64]]:
+    """The tables of those of the cliques that are pairs and known, as views. together, known: as in `Pairs`, of this domain's cells."""
+    names = domain.names
+    starts = dict(zip(names, itertools.accumulate(domain.sizes(names), initial=0), strict=False))
+    place = {name: number for number, name in enumerate(names)}
+    ends = {name: starts[name] + domain[name].size for name in names}
+    pairs = [clique for clique in cliques if len(clique) == 2]
+    return {(a, b): together[starts[a] : ends[a], starts[b] : ends[b]] for a, b in pairs if known[place[a], place[b]]}
 
 
 def refined(

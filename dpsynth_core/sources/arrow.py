@@ -23,6 +23,7 @@ from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
 from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -71,6 +72,13 @@ class ArrowSource:
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         """See `RecordSource.right`."""
         return self._counted(partial(RightCounts, self._domain, predictors)).numbers
+
+    def sample(self, most: int) -> NDArray[np.int32]:
+        """See `SampledSource.sample`. One thread: all records in their order."""
+        drawn = Sample(self._domain, most)
+        for _ in self._records.add_to(drawn):
+            interrupts.check()
+        return drawn.records
 
     def over(self, domain: Domain) -> ArrowSource:
         """See `ValueSource.over`. Raises InputError if the table lacks a column of the domain."""

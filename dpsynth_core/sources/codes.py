@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Predictor, right_counts
@@ -29,6 +30,12 @@ class CodesSource:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`."""
         return row_marginals(self._domain, self._codes, cliques)
+
+    def sample(self, most: int) -> NDArray[np.int32]:
+        """See `SampledSource.sample`."""
+        drawn = Sample(self._domain, most)
+        drawn.add({name: self._codes[:, place] for place, name in enumerate(self._domain.names)}, len(self._codes))
+        return drawn.records
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         """See `RecordSource.right`."""

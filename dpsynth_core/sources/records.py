@@ -13,6 +13,7 @@ from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, WHOLE, Part, Sizes
 from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
+from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.predictors import RightCounts
 from dpsynth_core.vocabulary.tally import Tally
@@ -58,7 +59,7 @@ class Records:
         batches = files.open_batches(self.table, self.form, (self.person_column,), part)
         return persons.turnout((persons.named(batch.column(0), self.form) for batch in batches), keys, self.max_rows_per_person)
 
-    def add_to(self, tally: Tally | RightCounts, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
+    def add_to(self, tally: Tally | RightCounts | Sample, part: Part = WHOLE, before: Before = nobody) -> Iterator[None]:
         """Count a part, a batch with each step."""
         for batch in self.batches(tally.columns or tally.domain.names[:1], part, before):
             codes = {name: encode_column(tally.domain[name], batch.column(name), self.form.notation) for name in tally.columns}

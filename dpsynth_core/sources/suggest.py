@@ -18,12 +18,12 @@ _TIMES = {
     "hh.mm": re.compile("([01][0-9]|2[0-3])[.][0-5][0-9]$"),
     "hhhmm": re.compile("[0-9]{1,2} ?[hH] ?[0-5][0-9]$"),
 }
-_NUMERIC_DATES = tuple(form for form in DATE_FORMATS if form != "yyyymmdd")  # which could be numbers
+_STATED_DATES = {form: re.compile(str(date_pattern(form))) for form in DATE_FORMATS[1:] if form != "yyyymmdd"}  # those could be numbers
 
 
 def suggested_notation(records: Sequence[Sequence[str]], notation: Notation) -> dict[str, Any]:
     """What of decimal, thousands, date_format and time_format differs from the usual in almost all values of some column."""
-    columns = [_present(cells, notation) for cells in zip(*_even(records), strict=True)]
+    columns = dict.fromkeys(_present(cells, notation) for cells in zip(*_even(records), strict=True))  # equal ones say the same
     return _marks(columns) | _dates(columns) | _times(columns)
 
 
@@ -47,8 +47,8 @@ def _marks(columns: Iterable[Sequence[str]]) -> dict[str, str]:
 
 def _dates(columns: Iterable[Sequence[str]]) -> dict[str, str]:
     for cells in columns:
-        for form in _NUMERIC_DATES[1:]:
-            if cells and _share(cells, re.compile(str(date_pattern(form)))) >= _ALMOST_ALL and _are_dates(cells, form):
+        for form, pattern in _STATED_DATES.items():
+            if cells and _share(cells, pattern) >= _ALMOST_ALL and _are_dates(cells, form):
                 return {"date_format": form}
     return {}
 
@@ -68,8 +68,8 @@ def _are_dates(cells: Sequence[str], form: str) -> bool:
     return sum(day == day for day in days) >= _ALMOST_ALL * len(cells)
 
 
-def _present(cells: Iterable[str], notation: Notation) -> list[str]:
-    return [text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers]
+def _present(cells: Iterable[str], notation: Notation) -> tuple[str, ...]:
+    return tuple(text for cell in cells if (text := cell.strip()) and text not in notation.missing_markers)
 
 
 def _share(cells: Sequence[str], pattern: re.Pattern[str]) -> float:

@@ -43,6 +43,11 @@ def test_unmeasured_dependence_is_not_invented() -> None:
     np.testing.assert_allclose(model.marginal((DOMAIN.names[0], DOMAIN.names[2])), independent, atol=1.0)
 
 
+def test_where_only_the_number_of_rows_is_known_all_cells_are_alike() -> None:
+    """As HDMM+PGM at an epsilon that leaves nothing for any table."""
+    np.testing.assert_allclose(estimate(DOMAIN, [], 24.0).marginal(DOMAIN.names[:2]), np.full(SIZES[:2], 24.0 / 6))
+
+
 def test_the_loss_reaches_the_optimum_over_all_distributions() -> None:
     rng = np.random.default_rng(3)
     counts = random_counts(3)

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsynth_core.inference import refinement
 from dpsynth_core.inference.refinement import refine
 
 
@@ -77,3 +78,14 @@ def test_no_rows_and_no_targets_are_fine() -> None:
     rng = np.random.default_rng(0)
     assert refine(np.zeros((0, 2), dtype=np.int32), {(0,): np.ones(2) / 2}, {(0,): 1.0}, (2, 2), rng).shape == (0, 2)
     assert (refine(np.ones((3, 2), dtype=np.int32), {}, {}, (2, 2), rng) == 1).all()
+
+
+def test_of_many_marginals_few_rows_are_moved(monkeypatch) -> None:
+    monkeypatch.setattr(refinement, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(refinement, "PASS_LINES", 20 * 40)
+    codes = np.zeros((500, 5), dtype=np.int32)
+    targets = {r: np.full((3, 3), 1 / 9) for r in itertools.combinations(range(5), 2)}  # 10 pairs: 20 lines a row
+    weights = dict.fromkeys(targets, 1.0)
+    moved = refine(codes, targets, weights, [3] * 5, np.random.default_rng(0), passes=1)
+    assert 0 < (moved != codes).any(axis=1).sum() <= 40
+    assert distance(moved, targets, weights) < distance(codes, targets, weights)

@@ -20,7 +20,6 @@ from dpsynth_core.privacy.selection.scores import (
     check_answers,
     distances,
     offset_steps,
-    score,
     weight_steps,
 )
 
@@ -52,7 +51,7 @@ def test_one_more_record_moves_the_distance_by_one_at_most(true: np.ndarray, ans
 
 @given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20))
 def test_weight_steps_keep_proportions_and_lose_nobody(weights: list[float]) -> None:
-    steps = weight_steps(weights)
+    steps = weight_steps(weights).tolist()
     assert max(steps) == WEIGHT_STEPS
     assert min(steps) >= 1
     for weight, step in zip(weights, steps, strict=True):
@@ -61,8 +60,11 @@ def test_weight_steps_keep_proportions_and_lose_nobody(weights: list[float]) -> 
 
 @given(st.integers(1, WEIGHT_STEPS), st.integers(0, 2**60), st.integers(0, 2**60), st.integers(-(2**60), 2**60))
 def test_clamping_never_spreads_scores_apart(weight: int, one: int, other: int, offset: int) -> None:
-    assert abs(score(weight, one, offset) - score(weight, other, offset)) <= weight * abs(one - other)
-    assert abs(score(weight, one, offset)) <= SCORE_LIMIT < 2**63
+    both = scores.scores(np.array([weight, weight]), np.array([one, other]), np.array([offset, offset])).tolist()
+    assert abs(both[0] - both[1]) <= weight * abs(one - other)
+    assert abs(both[0]) <= SCORE_LIMIT < 2**63
+    if abs(one - offset) < SCORE_LIMIT // weight:
+        assert both[0] == weight * (one - offset)
 
 
 def test_every_kind_of_float_answer_is_scored_alike() -> None:
@@ -110,4 +112,9 @@ def test_weights_must_be_positive_numbers(bad: float) -> None:
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_offsets_must_be_finite(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        offset_steps(bad)
+        offset_steps([0.0, bad])
+
+
+@given(st.floats(-1e9, 1e9))
+def test_offsets_are_whole_steps_however_large(offset: float) -> None:
+    assert offset_steps([offset, 1e300, -1e300]).tolist() == [round(offset * COUNT_STEPS), SCORE_LIMIT // 2, -SCORE_LIMIT // 2]

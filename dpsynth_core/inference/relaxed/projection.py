@@ -23,13 +23,15 @@ Free = Columns
 
 @dataclass(frozen=True)
 class Descent:
-    """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `every` steps improved the
-    loss by less than `improvement` of it. Defaults from `benchmarks.rap_defaults`, on simulated people."""
+    """rate: Adam's step.  reach: how far below the support parameters may be.  A fit ends after `steps`, or when `window` steps improved
+    the loss by less than `improvement` of it; it is told of after `every` steps. Defaults from `benchmarks.rap_defaults`, on simulated
+    people."""
 
     rate: float = 0.1
     reach: float = 0.2
     steps: int = 300
     every: int = 50
+    window: int = 50
     improvement: float = 1e-3
 
 
@@ -50,11 +52,14 @@ def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterato
         free = np.maximum(space.centred(free), -descent.reach)
         value, gradient = loss(np.maximum(free, 0))
         free -= adam.step(gradient)
-        if step % descent.every == 0 or step == descent.steps:
-            yield Fit(free.copy(), step, value)
-            if value > before * (1 - descent.improvement):
-                return
+        ended = step == descent.steps
+        if step % descent.window == 0:
+            ended = ended or value > before * (1 - descent.improvement)
             before = value
+        if ended or step % descent.every == 0:
+            yield Fit(free.copy(), step, value)
+        if ended:
+            return
 
 
 class Adam:

@@ -15,13 +15,15 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a selection chose, at which eps, and every candidate as it was seen. answers: the model's, as they came."""
+    """What a selection chose, at which eps, and every candidate as it was seen. answers: the model's, as they came. offsets: of these at
+    least."""
 
     clique: Clique
     eps: float
     sensitivity: float
     seen: Mapping[Clique, Candidate]
     answers: Mapping[Clique, NDArray[np.float64]]
+    offsets: Mapping[Clique, float]
 
 
 def choose(
@@ -30,11 +32,17 @@ def choose(
     weights: Mapping[Clique, float],
     offsets: Mapping[Clique, float],
     eps: float,
+    before: Choice | None = None,
 ) -> Choice:
-    """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`."""
+    """Select a marginal with score w_r * (||M_r(D) - answers_r||_1 - offset_r); see `Kernel.select_worst_marginal`.
+
+    before: an earlier choice among the same answers, or more of them, at the same offsets; the candidates are shared with it."""
     chosen = kernel.select_worst_marginal(answers, weights, offsets, eps)
-    seen = {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
-    return Choice(chosen, eps, max(weights.values()) * kernel.unit.marginal_l1, seen, answers)
+    if before is None:
+        seen = {r: Candidate(weights[r], offsets[r], answer.astype(np.float32)) for r, answer in answers.items()}
+    else:
+        seen = {r: before.seen[r] for r in answers}
+    return Choice(chosen, eps, max(map(weights.__getitem__, answers)) * kernel.unit.marginal_l1, seen, answers, offsets)
 
 
 def choose_worst(kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], eps: float) -> Choice:

@@ -72,7 +72,8 @@ def _blocks(tables: Sequence[NDArray[Any]]) -> Iterator[slice]:
             yield slice(start, number)
             start, cells = number, 0
         cells += table.size
-    yield slice(start, len(tables))
+    if cells:
+        yield slice(start, len(tables))
 
 
 def _flat(tables: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
@@ -84,26 +85,28 @@ def _starts(tables: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
     return np.cumsum([0, *(table.size for table in tables[:-1])])
 
 
-def weight_steps(weights: Collection[float]) -> list[int]:
+def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
     """Weights as whole multiples of the largest / WEIGHT_STEPS, rounded up so that none becomes 0. ValueError unless positive."""
-    if not weights or not all(0 < weight < math.inf for weight in weights):
+    stated = np.array(weights, dtype=np.float64)
+    if not stated.size or not bool(((stated > 0) & (stated < math.inf)).all()):
         raise ValueError("every candidate needs a weight that is a positive number, and there must be one")
-    largest = max(weights)
-    return [min(WEIGHT_STEPS, math.ceil(weight / largest * WEIGHT_STEPS)) for weight in weights]
+    return np.minimum(WEIGHT_STEPS, np.ceil(stated / stated.max() * WEIGHT_STEPS)).astype(np.int64)
 
 
-def offset_steps(offset: float) -> int:
-    """An offset in steps. ValueError unless finite."""
-    if not math.isfinite(offset):
+def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
+    """Offsets in steps; what is far beyond all distances is cut off. ValueError unless finite."""
+    stated = np.array(offsets, dtype=np.float64)
+    if not bool(np.isfinite(stated).all()):
         raise ValueError("offsets must be finite numbers")
-    return round(offset * COUNT_STEPS)
+    return np.rint(np.clip(stated * COUNT_STEPS, -SCORE_LIMIT / 2, SCORE_LIMIT / 2)).astype(np.int64)
 
 
-def score(weight: int, distance_steps: int, offset: int) -> int:
-    """In units of 1 / (COUNT_STEPS * WEIGHT_STEPS) of the largest weight; clamped to +-SCORE_LIMIT."""
-    return max(-SCORE_LIMIT, min(SCORE_LIMIT, weight * (distance_steps - offset)))
+def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """In units of 1 / (COUNT_STEPS * WEIGHT_STEPS) of the largest weight; gaps are clamped so that no score is beyond +-SCORE_LIMIT."""
+    most = SCORE_LIMIT // weights
+    return weights * np.clip(distance_steps - offsets, -most, most)
 
 
-def sensitivity(weights: Collection[int], l1: int) -> int:
+def sensitivity(weights: NDArray[np.int64], l1: int) -> int:
     """The most by which one person changes any score, in the units of `score`; l1: L1 sensitivity of a marginal."""
-    return max(weights) * l1 * COUNT_STEPS
+    return int(weights.max()) * l1 * COUNT_STEPS

@@ -45,7 +45,7 @@ def test_it_reports_steps_and_a_falling_loss_and_leaves_the_start_alone() -> Non
 
 def test_it_stops_when_it_no_longer_improves() -> None:
     start = SPACE.random(50, np.random.default_rng(3))
-    fits = list(project(SPACE, start, loss(), Descent(steps=10_000, every=20, improvement=0.01)))
+    fits = list(project(SPACE, start, loss(), Descent(steps=10_000, every=20, window=20, improvement=0.01)))
     assert fits[-1].steps < 5000
     assert fits[-1].loss > fits[-2].loss * 0.99
     assert all(later.loss <= earlier.loss * 0.99 for earlier, later in pairwise(fits[:-1]))

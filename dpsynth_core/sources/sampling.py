@@ -1,0 +1,54 @@
+"""A random sample of the records that count, as codes, in memory that does not grow with their number."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.sources.source import MarginalSource
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Codes
+
+_SEED = 0
+"""Which records are looked at protects nobody."""
+
+
+class SampledSource(MarginalSource, Protocol):
+    """A source that has records in its hands, and gives some of them to the curator's own screen."""
+
+    def sample(self, most: int) -> NDArray[np.int32]:
+        """At most so many records, all subsets alike, in random order: codes of shape (records, attributes of the domain)."""
+
+
+class Sample:
+    """Those records of all that are given to it whose random numbers are smallest: what `vocabulary.tally.Tally` is for marginals."""
+
+    nbytes = 0
+
+    def __init__(self, domain: Domain, most: int) -> None:
+        self._domain, self._most, self._rng = domain, most, np.random.default_rng(_SEED)
+        self._codes = np.zeros((0, len(domain)), dtype=np.int32)
+        self._numbers = np.zeros(0)
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    @property
+    def columns(self) -> Clique:
+        return self._domain.names
+
+    def add(self, codes: Codes, rows: int) -> None:
+        """Look at one batch: `rows` codes of every column."""
+        numbers = np.concatenate([self._numbers, self._rng.random(rows)])
+        whole = np.concatenate([self._codes, np.column_stack([codes[name] for name in self.columns]).astype(np.int32)])
+        kept = np.argsort(numbers)[: self._most]
+        self._codes, self._numbers = whole[kept], numbers[kept]
+
+    @property
+    def records(self) -> NDArray[np.int32]:
+        """See `SampledSource.sample`."""
+        return self._codes
