@@ -131,7 +131,7 @@ def run(
     name: str, setting: Setting, epsilon: float, given: Mapping[str, Any], relation: str = ADD_REMOVE, public: PublicTable | None = None
 ) -> Outcome:
     """One run of a mechanism with fresh noise, all of (epsilon, delta) for itself; given: settings other than its defaults."""
-    mechanism = registry.get(name)
+    mechanism = registry.configured(registry.get(name), given)
     if public is not None and isinstance(mechanism, UsesPublic):
         mechanism = mechanism.informed_by(public)
     accountant = in_force(mechanism.card.accountant, epsilon, setting.delta)
@@ -139,7 +139,7 @@ def run(
     kernel = PrivacyKernel(setting.source, Unit(relation), rho, OpenDPNoise(), accountant=accountant)
     kernel.prepare([*setting.workload.cliques, *((column,) for column in setting.domain.names)])
     wall, cpu = time.perf_counter(), _processor_seconds()
-    *_, finished = registry.configured(mechanism, given).steps(kernel, setting.workload)
+    *_, finished = mechanism.steps(kernel, setting.workload)
     if not isinstance(finished, Finished):
         raise RuntimeError("the mechanism ended without a result")
     return Outcome(finished, time.perf_counter() - wall, _processor_seconds() - cpu)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.parameters import Parametrised
@@ -39,6 +39,12 @@ class Card:
     differences: tuple[str, ...] = ()
 
 
+def printed(card: Card, *chosen: str, **changes: Any) -> Card:
+    """The card of the same mechanism as its paper prints it. chosen: what was chosen where the paper leaves it open, and what cannot be as
+    printed, one sentence each. changes: of its other fields."""
+    return replace(card, title=f"{card.title} (as published)", differences=chosen, **changes)
+
+
 @dataclass(frozen=True)
 class Forecast:
     """What a run is expected to need, from public inputs only. fits: False means it is refused, with `reason`."""
@@ -66,7 +72,8 @@ Split = tuple[tuple[str, float], ...]
 class Mechanism(Parametrised, Protocol):
     """A frozen dataclass whose fields are its parameters (`parameters`), and perhaps a public table."""
 
-    card: ClassVar[Card]
+    @property
+    def card(self) -> Card: ...
 
     def forecast(self, workload: Workload, rho: float, /) -> Forecast:
         """What a run with these parameters and a budget of rho will need."""
@@ -76,6 +83,14 @@ class Mechanism(Parametrised, Protocol):
 
     def steps(self, kernel: Kernel, workload: Workload, /) -> Iterator[Step]:
         """Run: one step after the other, the last is Finished."""
+
+
+@runtime_checkable
+class Adaptive(Protocol):
+    """A mechanism that goes on for longer the more it can learn: what it needs depends on how many people there are."""
+
+    def forecast_for(self, workload: Workload, rho: float, people: float, /) -> Forecast:
+        """As `Mechanism.forecast`, for so many people. Where one person changes counts by more than one, for as many fewer."""
 
 
 @runtime_checkable

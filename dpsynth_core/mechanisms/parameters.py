@@ -12,7 +12,7 @@ What people set is read and checked here, once; a mechanism finds typed values i
 from __future__ import annotations
 
 import math
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, ClassVar, Protocol
 
 from dpsynth_core.foundation.errors import InputError
@@ -73,6 +73,12 @@ def _field(default: Any, kind: str, least: float, most: float, text: str, option
 def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
     """Of a mechanism, in the order of its fields; other fields, such as a public table, are none."""
     return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
+
+
+def chosen(mechanism: Parametrised) -> dict[str, Setting]:
+    """The value of every parameter of a mechanism, by name."""
+    values = asdict(mechanism)  # not by asking for attributes by name, which no mechanism may
+    return {parameter.name: values[parameter.name] for parameter in parameters(mechanism)}
 
 
 def read(parameter: Parameter, value: object) -> Setting:

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.mechanisms.answers import gaussian
 from dpsynth_core.mechanisms.answers.gaussian import GaussianAnswers
 from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.answers.residual_planner import ResidualPlanner
+from dpsynth_core.mechanisms.games import dqrs, dualquery, fem, sepfem
 from dpsynth_core.mechanisms.games.dqrs import Dqrs
 from dpsynth_core.mechanisms.games.dualquery import DualQuery
 from dpsynth_core.mechanisms.games.fem import Fem
 from dpsynth_core.mechanisms.games.sepfem import SepFem
+from dpsynth_core.mechanisms.graphical import aim, independent, mst, mwem_pgm
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from dpsynth_core.mechanisms.graphical.hdmm_pgm import HdmmPgm
@@ -21,12 +24,16 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.graphical.mst import Mst
 from dpsynth_core.mechanisms.graphical.mwem_pgm import MwemPgm
 from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
-from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
-from dpsynth_core.mechanisms.parameters import Setting, parameters, read
+from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
+from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
+from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
+from dpsynth_core.mechanisms.projection import rap
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.mechanisms.projection.rap import Rap
+from dpsynth_core.mechanisms.rules import learn, oraclequery
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.rules.oraclequery import OracleQuery
+from dpsynth_core.mechanisms.weights import mixture, mwem, pmwpub
 from dpsynth_core.mechanisms.weights.mixture import Mixture
 from dpsynth_core.mechanisms.weights.mwem import Mwem
 from dpsynth_core.mechanisms.weights.pmwpub import PmwPub
@@ -49,7 +56,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "default",
         "Best default",
         "Rows that keep the tables you asked for. When in doubt: the first.",
-        (Aim(), MwemPgm(), Mst(), HdmmPgm(), PrivBayes(), Independent()),
+        (Aim(), MwemPgm(), Mst(), PrivMrf(), HdmmPgm(), PrivBayes(), Independent()),
     ),
     Purpose(
         "public",
@@ -87,6 +94,31 @@ PURPOSES: tuple[Purpose, ...] = (
 )
 """The mechanisms by what they are wanted for, the recommended one first; each is in one place."""
 
+PRESET, DEFAULT, PAPER = "preset", "default", "paper"
+"""A setting of every mechanism, and its values."""
+
+PUBLISHED: dict[str, Mechanism] = {
+    mechanism.card.name: mechanism
+    for mechanism in (
+        aim.PUBLISHED,
+        mwem_pgm.PUBLISHED,
+        mst.PUBLISHED,
+        independent.PUBLISHED,
+        gaussian.PUBLISHED,
+        rap.PUBLISHED,
+        fem.PUBLISHED,
+        sepfem.PUBLISHED,
+        dualquery.PUBLISHED,
+        dqrs.PUBLISHED,
+        mwem.PUBLISHED,
+        pmwpub.PUBLISHED,
+        mixture.PUBLISHED,
+        oraclequery.PUBLISHED,
+        learn.PUBLISHED,
+    )
+}
+"""By name, with the constants that their papers print. The others are no paper's algorithm to the letter, as their cards say."""
+
 MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
 """By name, the recommended one first; all with their default parameters."""
 
@@ -107,27 +139,66 @@ def purpose(name: str) -> Purpose:
     return next(one for one in PURPOSES if mechanism in one.mechanisms)
 
 
+def published(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with its paper's constants. InputError where no paper prints it."""
+    if mechanism.card.name not in PUBLISHED:
+        problem = f"no paper prints {mechanism.card.title}; its card says what differs from the papers that it follows"
+        raise InputError(f"mechanism.{PRESET}", problem, "leave it out")
+    return PUBLISHED[mechanism.card.name]
+
+
+def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
+    """What settings change: the mechanism with its defaults, or as published where `preset` asks for that. Raises InputError."""
+    preset = given.get(PRESET, DEFAULT)
+    if preset not in (DEFAULT, PAPER):
+        raise InputError(f"mechanism.{PRESET}", f"{shown(preset)} is unknown", f"use {DEFAULT} or {PAPER}")
+    return mechanism if preset == DEFAULT else published(mechanism)
+
+
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
-    """Every parameter of the mechanism: the given value, as a number or as text, or its default. InputError names the parameter."""
+    """Every parameter of the mechanism: the given value, as a number or as text, or that of the preset; and the preset itself where it is
+    not the default. InputError names the parameter."""
+    start = base(mechanism, given)
     offered = {parameter.name: parameter for parameter in parameters(mechanism)}
     for name in given:
-        if name not in offered:
+        if name not in offered and name != PRESET:
             remedy = f"use one of {', '.join(offered)}" if offered else "remove it: this mechanism has no parameters"
             raise InputError(f"mechanism.{name}", f"{mechanism.card.title} has no such parameter", remedy)
-    return {name: read(parameter, given.get(name, parameter.default)) for name, parameter in offered.items()}
+    defaults = chosen(start)
+    values = {name: read(parameter, given.get(name, defaults[name])) for name, parameter in offered.items()}
+    return values if start is mechanism else {PRESET: PAPER, **values}
 
 
 def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """The mechanism with these settings, and its defaults for the others. Raises InputError as `settings`."""
-    return replace(mechanism, **settings(mechanism, given))
+    """The mechanism with these settings, and those of the preset for the others. As published, its card names what was changed all the
+    same. Raises InputError as `settings`."""
+    values, start = settings(mechanism, given), base(mechanism, given)
+    wanted, defaults = {name: value for name, value in values.items() if name != PRESET}, chosen(start)
+    changed = [name for name, value in wanted.items() if value != defaults[name]]
+    if changed and start is not mechanism:
+        title = f"{mechanism.card.title} (as published, but for {', '.join(changed)})"
+        return replace(start, **wanted, card=replace(start.card, title=title))
+    return replace(start, **wanted)
 
 
-def forecast(mechanism: Mechanism, workload: Workload, rho: float) -> Forecast:
-    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take."""
+def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
+    """What a run is expected to need. It does not fit where the workload asks thresholds that the mechanism does not take.
+
+    people: how many there are, as far as that is public; divided by what one of them changes in a marginal (`Unit.marginal_l2`)."""
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
         return Forecast(False, 0.0, 0.0, f"{problem}; ask for all of them on the Workload page, or choose another mechanism")
+    if people is not None and isinstance(mechanism, Adaptive):
+        return mechanism.forecast_for(workload, rho, people)
     return mechanism.forecast(workload, rho)
+
+
+def _as_published(mechanism: Mechanism) -> dict[str, Any] | None:
+    """What `preset=paper` means for it; None where no paper prints it."""
+    if mechanism.card.name not in PUBLISHED:
+        return None
+    printed = PUBLISHED[mechanism.card.name]
+    return {"accountant": printed.card.accountant.name, "settings": chosen(printed), "chosen": list(printed.card.differences)}
 
 
 def describe() -> list[dict[str, Any]]:
@@ -140,6 +211,7 @@ def describe() -> list[dict[str, Any]]:
             "summary": mechanism.card.summary,
             "paper": mechanism.card.paper,
             "differences": list(mechanism.card.differences),
+            "as_published": _as_published(mechanism),
             "privacy": mechanism.card.privacy,
             "accountant": mechanism.card.accountant.name,
             "makes_rows": mechanism.card.makes_rows,

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+
+Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
+"""Each marginal's share of rho, from the domain and the weights c_r; they add up to 1."""
+
+
+def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
+    """The same for all: one sigma."""
+    return dict.fromkeys(weights, 1 / len(weights))
 
 
 def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:

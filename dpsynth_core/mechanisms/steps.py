@@ -5,7 +5,7 @@ Whoever drives a mechanism may stop taking steps at any moment: that is how a ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,6 +27,27 @@ class RowModel(Model, Protocol):
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes, shape (n, attributes of the domain), as close to the model's answers to `marginals` (weights c_r) as n rows can be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unmoved:
+    """A model that writes its rows as rounding leaves them: afterwards no value is changed to bring them closer to the model."""
+
+    model: RowModel
+
+    def marginal(self, clique: Clique) -> NDArray[np.float64]:
+        return self.model.marginal(clique)
+
+    def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        return self.model.rows(n, {}, rng)
+
+
+Finish = Callable[[RowModel], RowModel]
+"""What a mechanism does to its model at the end."""
+
+
+def as_it_is(model: RowModel) -> RowModel:
+    return model
 
 
 @dataclass(frozen=True)

@@ -26,19 +26,19 @@ def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
     """The data card, in Markdown, for a repository's front page. verdict: None for a rule."""
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
-        f"# Synthetic data: {_plain(release.spec.name)}",
+        f"# Synthetic data: {plain(release.spec.name)}",
         "",
         *warning,
-        *([] if verdict is None else [f"**{_plain(ruling(verdict))}** {_plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
-        *([] if verdict is None or not verdict.despite else [_plain(despite(verdict)), ""]),
-        _plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
+        *([] if verdict is None else [f"**{plain(ruling(verdict))}** {plain(f'{reasons(verdict)} {comparison(verdict)}')}", ""]),
+        *([] if verdict is None or not verdict.despite else [plain(despite(verdict)), ""]),
+        plain(f"{sentence(headline)} {sample_reading(headline)} {counted(release.spec.unit)}"),
         "",
         *_criteria(release),
         *_card_list("What is protected, and how strongly", protected(release)),
         *_models(release),
         "## The guarantee",
         "",
-        _plain(release.statement),
+        plain(release.statement),
         "",
         *_warnings(release),
         *_card_list("What was assumed", assumptions(release)),
@@ -72,10 +72,10 @@ def _models(release: Release) -> list[str]:
 
 
 def _card_list(title: str, items: Iterable[str]) -> list[str]:
-    return [f"## {title}", "", *(f"- {_plain(item)}" for item in items), ""]
+    return [f"## {title}", "", *(f"- {plain(item)}" for item in items), ""]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """One line in which no mark has a meaning."""
     return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
 

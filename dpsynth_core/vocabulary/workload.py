@@ -5,6 +5,7 @@ Public: built from the domain and the curator's choices alone. This module knows
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +13,10 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any
 
+from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.drawn_marginals import RANDOM, Draw
 from dpsynth_core.vocabulary.measurement import Clique
 
 MAX_MARGINAL_CELLS = 10_000_000
@@ -21,6 +24,12 @@ MAX_MARGINAL_CELLS = 10_000_000
 
 MAX_CLOSURE = 2_000_000
 """Bound on sum over marginals of 2^|r|, which bounds the closure: all 3-way marginals of 100 columns stay below it."""
+
+MAX_DRAWS = 250_000
+"""Marginals that are drawn at random, or draws of one."""
+
+MAX_DRAW_STEPS = 25_000_000
+"""Bound on draws x columns: each draw walks along the columns. Some seconds of work."""
 
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9
 """Only ratios of weights matter. Far beyond these, sums of them overflow or vanish."""
@@ -33,13 +42,16 @@ class Workload:
     """Marginals r of `domain` with weights c_r > 0; keys are canonical cliques (see Domain.clique).
 
     threshold: None where each cell of a marginal is one question, "all of its columns have these values"; t where the question is
-    "at least t of them have" (see `queries`). Raises InputError for an empty workload, a weight that is not a positive number or a
-    threshold that some marginal has too few columns for, CapacityError for a marginal or a closure that is too large.
+    "at least t of them have" (see `queries`). draw: what the marginals were drawn by, None where they were not drawn.
+
+    Raises InputError for an empty workload, a weight that is not a positive number or a threshold that some marginal has too few columns
+    for, CapacityError for a marginal or a closure that is too large.
     """
 
     domain: Domain
     weights: Mapping[Clique, float]
     threshold: int | None = None
+    draw: Draw | None = None
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -109,8 +121,8 @@ class Workload:
         return {clique: sum(column[name] for name in clique) for clique in self.closure()}
 
     def to_json(self) -> dict[str, Any]:
-        """The shortest of the three forms that `from_json` reads."""
-        form = _compact_form(self) or {
+        """How the marginals were drawn, if they were, or else the shortest of the other three forms that `from_json` reads."""
+        form = (self.draw.to_json() if self.draw else _compact_form(self)) or {
             "kind": "marginals",
             "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
         }
@@ -137,17 +149,74 @@ def target(domain: Domain, column: str, k: int) -> Workload:
     return _unit_weights(domain, (clique for clique in combinations(domain.names, k) if column in clique))
 
 
+def drawn(domain: Domain, draw: Draw) -> Workload:
+    """Marginals drawn at random; one that was drawn several times counts as often."""
+    k, count = _check_k(domain, draw.k), _check_whole("count", draw.count, 1, MAX_DRAWS)
+    _check_whole("seed", draw.seed, 0, 2**63 - 1)
+    if count * len(domain) > MAX_DRAW_STEPS:
+        most = MAX_DRAW_STEPS // len(domain)
+        raise CapacityError(f"{_FIELD}.count", f"{count:,} draws from {len(domain):,} columns take too long", f"draw at most {most:,}")
+    every = math.comb(len(domain), k)
+    if draw.kind == RANDOM and count > every:
+        problem = f"{len(domain)} columns have {many(every)} sets of {k}, fewer than {count:,}"
+        raise InputError(f"{_FIELD}.count", problem, "draw fewer")
+    _check_closure(min(count, every) * 2**k)
+    return Workload(domain, draw.weights(domain.names), draw=draw)
+
+
 def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workload:
     """The given marginals; names in any order. The same set of columns twice is an InputError."""
     return _picked(domain, weights.items())
 
 
 def from_json(domain: Domain, obj: Any) -> Workload:
-    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"} or {"kind": "marginals", "marginals": [...]}, and "threshold"."""
+    """Read {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or "skewed", "k", "count", "seed"} or
+    {"kind": "marginals", "marginals": [...]}, and "threshold"."""
     if not isinstance(obj, Mapping):
         raise InputError(_FIELD, "it is not a JSON object", 'write for example {"kind": "all", "k": 3}')
     marginals = _read_marginals(domain, {key: value for key, value in obj.items() if key != "threshold"})
     return marginals if obj.get("threshold") is None else marginals.asking(obj["threshold"])
+
+
+def from_document(domain: Domain, name: str, text: str) -> Workload:
+    """The content of a file of this name: the workload's JSON, or lines as for `from_lines`."""
+    if name.endswith(".json") or text.lstrip().startswith(("{", "[")):
+        return from_json(domain, parse_json(text, _FIELD))
+    return from_lines(domain, text)
+
+
+def from_lines(domain: Domain, text: str) -> Workload:
+    """Lines of `columns: weight`, such as `age, sex: 2`; the weight may be left out where it is 1. Columns with commas in their names stand
+    in double quotes. InputError names the number of a line, never what it says: it may be a line of the table, given by mistake."""
+    lines = ((number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
+    return _picked(domain, (_read_line(domain, number, line) for number, line in lines))
+
+
+def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float]:
+    whole = _split(number, line)
+    columns, colon, weight = line.rpartition(":")
+    if not colon or all(name.strip() in domain for name in whole):
+        return _names_of(domain, number, whole), 1.0
+    try:
+        amount = float(weight)
+    except ValueError:
+        raise InputError(_FIELD, f"line {number} has no number after its last colon", "write columns: weight") from None
+    return _names_of(domain, number, _split(number, columns)), amount
+
+
+def _split(number: int, names: str) -> list[str]:
+    """Between its commas."""
+    try:
+        return next(csv.reader([names], skipinitialspace=True))
+    except csv.Error:
+        raise InputError(_FIELD, f"line {number} is too long for names of columns", "write columns: weight, one table per line") from None
+
+
+def _names_of(domain: Domain, number: int, names: Sequence[str]) -> list[str]:
+    stripped = [name.strip() for name in names]
+    if not all(name in domain for name in stripped):
+        raise InputError(_FIELD, f"line {number} names a column that is not in the domain", "write columns: weight, one table per line")
+    return stripped
 
 
 def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
@@ -158,11 +227,14 @@ def _read_marginals(domain: Domain, obj: Mapping[str, Any]) -> Workload:
         case "target":
             _check_keys(obj, {"kind", "column", "k"})
             return target(domain, str(obj.get("column", "")), obj.get("k"))  # type: ignore[arg-type]
+        case "random" | "skewed" as kind:
+            _check_keys(obj, {"kind", "k", "count", "seed"})
+            return drawn(domain, Draw(kind, obj.get("k"), obj.get("count"), obj.get("seed")))  # type: ignore[arg-type]
         case "marginals":
             _check_keys(obj, {"kind", "marginals"})
             return _picked(domain, map(_read_marginal, _read_list(obj.get("marginals"))))
         case kind:
-            raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", 'use "all", "target" or "marginals"')
+            raise InputError(f"{_FIELD}.kind", f"{shown(kind)} is unknown", 'use "all", "target", "random", "skewed" or "marginals"')
 
 
 def _picked(domain: Domain, pairs: Iterable[tuple[Sequence[str], float]]) -> Workload:
@@ -228,6 +300,12 @@ def _check_k(domain: Domain, k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(domain):
         raise InputError(f"{_FIELD}.k", f"{shown(k)} is not a whole number from 1 to the {len(domain)} columns of the domain", "change it")
     return k
+
+
+def _check_whole(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(f"{_FIELD}.{name}", f"{shown(value)} is not a whole number from {least} to {most:,}", "change it")
+    return value
 
 
 def _check_weight(clique: Clique, weight: Any) -> None:

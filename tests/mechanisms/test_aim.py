@@ -11,7 +11,7 @@ import pytest
 from dpsynth_core.evaluation.distances import workload_error
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
-from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE, marginals_a_round
+from dpsynth_core.mechanisms.graphical.aim import COLUMNS_ALONE, Aim
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.rounds import RoundBudget
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
@@ -209,7 +209,7 @@ def test_a_round_of_a_wide_table_measures_marginals_that_share_no_column(wide: R
     for step in wide.events:
         if isinstance(step, Measured) and step.round > 0:
             rounds.setdefault(step.round, []).append(step.measurement.clique)
-    assert marginals_a_round(50) == 5
+    assert Aim().marginals_a_round(50) == 5
     assert [len(cliques) for cliques in rounds.values()][:-1] == [5] * (len(rounds) - 1)
     assert all(sum(map(len, cliques)) == len({name for clique in cliques for name in clique}) for cliques in rounds.values())
     assert sum(isinstance(step, Fitted) for step in wide.events) == len(rounds) + 1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.games import query_game
 from dpsynth_core.mechanisms.games.fem import Fem
 from dpsynth_core.mechanisms.games.sepfem import SepFem
@@ -143,6 +144,15 @@ def test_the_budget_buys_as_many_choices_as_stay_accurate(rho: float, size: int)
     assert count == 1 or off[0] <= 0.1 * (1 + 1e-9)
     assert off[1] > 0.1
     assert replace(game, rounds=2).choices(size, 5000.0, rho) == min(count, 2)
+
+
+@BOTH
+def test_an_eps_0_whose_square_vanishes_is_refused(name: str) -> None:
+    for tiny in (1e-200, 9e-7):
+        with pytest.raises(InputError, match="is below 1e-06"):
+            configured(get(name), {"eps_0": tiny})
+    assert isinstance(least := configured(get(name), {"eps_0": 1e-6}), Fem | SepFem)
+    assert least.choices(10, 5000.0, 3.0) == least.rounds
 
 
 @BOTH

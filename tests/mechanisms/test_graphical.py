@@ -43,7 +43,7 @@ def error(done: Run) -> float:
 
 
 def test_all_of_the_family_are_here() -> None:
-    assert NAMES == ["aim", "mwem_pgm", "mst", "hdmm_pgm", "privbayes"]
+    assert NAMES == ["aim", "mwem_pgm", "mst", "privmrf", "hdmm_pgm", "privbayes"]
 
 
 @ALL

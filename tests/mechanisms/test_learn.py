@@ -12,6 +12,8 @@ import pytest
 from dpsynth_core.mechanisms.registry import configured
 from dpsynth_core.mechanisms.rules.learn import Learn
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
+from dpsynth_core.planning.plan import budgeted
+from dpsynth_core.planning.spec import BudgetSpec
 from dpsynth_core.privacy.events import Approximate, PerturbedMinimum, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.learning.prsma import Prsma
@@ -151,3 +153,15 @@ def test_prsma_states_its_oracle_calls_first_and_refuses_what_cannot_finish() ->
 
 def test_a_delta_is_needed_by_two_of_the_learners() -> None:
     assert [Learn(learner=name).needs_delta() for name in ("laplace", "gaussian", "prsma", "exponential")] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("columns", "least", "below"), [(1, 4, 3), (2, 10, 8), (3, 15, 12), (5, 30, 25)])
+def test_prsma_runs_from_where_its_help_says(columns: int, least: float, below: float) -> None:
+    mechanism, domain = configured(LEARN, {"learner": "prsma"}), binary_domain(columns + 1)
+
+    def why_not(epsilon: float) -> str:
+        shares = budgeted(mechanism, BudgetSpec(epsilon=epsilon, delta=9.9e-4))
+        return mechanism.obstacle(domain, shares.mechanism, shares.delta, Unit("replace"))  # type: ignore[attr-defined]
+
+    assert why_not(least) == ""
+    assert "oracle calls" in why_not(below)

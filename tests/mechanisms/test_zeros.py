@@ -81,7 +81,7 @@ def test_no_synthetic_row_is_impossible(name: str, domain: Domain, relation: str
     assert violations(domain, codes) == 0
 
 
-@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privbayes"])
+@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privmrf", "privbayes"])
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
 @given(domains(), st.floats(1.0, 3.0), st.integers(0, 2**32 - 1))
 def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain, room: float, seed: int) -> None:
@@ -97,7 +97,7 @@ def test_no_model_outgrows_its_capacity_zeros_included(name: str, domain: Domain
     assert last.details["model_size_mb"] >= least * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privbayes"])
+@pytest.mark.parametrize("name", ["aim", "mwem_pgm", "mst", "privmrf", "privbayes"])
 def test_zeros_that_leave_no_room_for_anything_are_refused_before_the_run(name: str) -> None:
     everywhere = Domain(DOMAIN.attributes, (StructuralZeros(DOMAIN.names, (((0,), (0,), (0,), (0,)),)),))
     needed = DOMAIN.cells(DOMAIN.names) * BYTES_PER_CELL / MEGABYTE

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import ASKED, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.shares import least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
-from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -48,7 +47,7 @@ class NoisyAnswers:
 
 @dataclass(frozen=True)
 class GaussianAnswers:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="gaussian",
         title="Gaussian answers",
         summary="Adds noise to every table of the workload, once. Answers only, no rows. Good for a few small tables.",
@@ -59,6 +58,7 @@ class GaussianAnswers:
         ),
         accountant=GDP,
         makes_rows=False,
+        differences=("Accounted under Gaussian differential privacy; the paper's is zCDP.",),
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
@@ -81,3 +81,13 @@ class GaussianAnswers:
             yield Measured(0, measurements[-1], kernel.rho_spent, len(measurements) / len(shares))
         total = rounds.total_from(kernel, measurements)
         yield Finished(NoisyAnswers(kernel.domain, tuple(measurements)), total, {"marginals": len(measurements)})
+
+
+PUBLISHED = GaussianAnswers(
+    card=printed(
+        GaussianAnswers.card,
+        accountant=ZCDP,
+        privacy=GaussianAnswers.card.privacy.replace("Gaussian differential privacy", "zero-concentrated differential privacy"),
+    )
+)
+"""All queries of the workload by the Gaussian mechanism with the optimal split, under zCDP (McKenna et al. 2022, section 6.1)."""

@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ _MAX_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Hdmm:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="hdmm",
         title="HDMM",
         summary=(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -35,7 +34,7 @@ _CLOSE_ENOUGH = 1e-10
 
 @dataclass(frozen=True)
 class ResidualPlanner:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="residual_planner",
         title="ResidualPlanner",
         summary="The most precise unbiased answers to the tables of your workload, which all agree. Answers only, no rows.",

@@ -21,26 +21,32 @@ Where this is not the algorithm to the letter:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import dual_game, query_game
 from dpsynth_core.mechanisms.games.dual_game import DualGame, QueryPlayer, SampleSchedule
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
-from dpsynth_core.mechanisms.mechanism import Card
+from dpsynth_core.mechanisms.mechanism import Card, printed
+from dpsynth_core.mechanisms.steps import Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.queries import SparseAnswers
+
+_KEPT = (
+    *dual_game.KEPT,
+    "A round that would cost more than s fresh samples draws s fresh samples; Algorithm 4 recycles in every round.",
+    "The records are the output, as in Theorem 7; the last line of Algorithm 4 prints samples.",
+)
 
 
 @dataclass(frozen=True)
 class Dqrs(DualGame):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="dqrs",
         title="DQRS",
         summary=(
-            "DualQuery that uses its samples again where that is cheaper and so affords more rounds: with eta well below a quarter. At its "
-            "default it plays like DualQuery."
+            "For comparison: DualQuery that uses samples again where that is cheaper, with eta well below a quarter. At its default, which "
+            "is the most accurate we found, none is used again and it plays like DualQuery."
         ),
         paper=f"{query_game.PAPER}, Algorithm 4",
         privacy=(
@@ -50,6 +56,7 @@ class Dqrs(DualGame):
         ),
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=(dual_game.MOVED, *_KEPT),
     )
 
     def schedule(self, rounds: int, eta: float) -> SampleSchedule:
@@ -78,3 +85,7 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
     fresh = np.ceil((2 * gamma + 4 * eta) * samples)
     cheaper = fresh * t**2 / 2 + samples * dual_game.keep_price(gamma) < samples * t**2 / 2
     return SampleSchedule(samples, np.where(cheaper, fresh, samples).astype(np.int64), np.where(cheaper, gamma, np.nan))
+
+
+PUBLISHED = Dqrs(card=printed(Dqrs.card, *_KEPT, "eta = alpha/4 is 0.1, for an accuracy alpha of 0.4."), eta=0.1, finish=Unmoved)
+"""Algorithm 4 as printed (Vietri et al. 2020), for an accuracy that a budget can reach."""

@@ -34,7 +34,7 @@ from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Forecast, Split
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import count_people, people
-from dpsynth_core.mechanisms.steps import Finished, Step
+from dpsynth_core.mechanisms.steps import Finish, Finished, Step, as_it_is
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
 from dpsynth_core.vocabulary.workload import Workload
@@ -61,6 +61,15 @@ class SampleSchedule:
 
 Scheduled = Callable[[int, float], SampleSchedule]
 """The schedule of T rounds at some eta."""
+
+
+KEPT = (
+    "T follows from the budget, eta and s; the printed T, eta and s follow from the accuracy wanted and are beyond any such budget.",
+    "eta is raised a little until the whole budget is used.",
+    "Ties between best replies are broken at random.",
+    "The number of people is measured for 2 % of the budget where it is secret; the paper takes it as known.",
+)
+MOVED = "Finished rows are moved towards the records' own answers; the paper's are not."
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +133,7 @@ class DualGame(ABC):
     solve_seconds: float = query_game.solve_seconds()
     gap: float = query_game.gap()
     skip: float = query_game.skip()
+    finish: Finish = as_it_is
 
     @abstractmethod
     def schedule(self, rounds: int, eta: float) -> SampleSchedule:
@@ -163,7 +173,7 @@ class DualGame(ABC):
                 yield query_game.played(kernel, t, searches)
         fresh = int(game.schedule.fresh.sum())
         details = {"rounds": game.rounds, "eta": game.eta, "fresh_samples": fresh, **data_player.searches.to_json()}
-        yield Finished(query_game.together(kernel.domain, rounds, self.skip, total), total, details)
+        yield Finished(self.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)
 
 
 def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:

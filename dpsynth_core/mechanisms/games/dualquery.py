@@ -7,20 +7,21 @@ free, the later ones add up the squares 1 .. T-1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from dpsynth_core.mechanisms.games import dual_game
 from dpsynth_core.mechanisms.games.dual_game import DualGame, QueryPlayer, SampleSchedule
 from dpsynth_core.mechanisms.games.query_game import Codes, Signed
-from dpsynth_core.mechanisms.mechanism import Card
+from dpsynth_core.mechanisms.mechanism import Card, printed
+from dpsynth_core.mechanisms.steps import Unmoved
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.queries import SparseAnswers
 
 
 @dataclass(frozen=True)
 class DualQuery(DualGame):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="dualquery",
         title="DualQuery",
         summary=(
@@ -35,6 +36,7 @@ class DualQuery(DualGame):
         ),
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=(dual_game.MOVED, *dual_game.KEPT),
     )
 
     def schedule(self, rounds: int, _eta: float) -> SampleSchedule:
@@ -47,3 +49,7 @@ class DualQuery(DualGame):
 
 def all_fresh(rounds: int, samples: int) -> SampleSchedule:
     return SampleSchedule(samples, np.full(rounds - 1, samples), np.full(rounds - 1, np.nan))
+
+
+PUBLISHED = DualQuery(card=printed(DualQuery.card, *dual_game.KEPT), finish=Unmoved)
+"""The game as printed (Gaboardi et al. 2014), for an eta and s that are set beforehand."""

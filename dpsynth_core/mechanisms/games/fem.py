@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import primal_game, query_game
 from dpsynth_core.mechanisms.games.primal_game import PrimalGame
-from dpsynth_core.mechanisms.mechanism import Card
+from dpsynth_core.mechanisms.mechanism import Card, printed
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.privacy.accountant import ZCDP
 
@@ -27,7 +26,7 @@ PRIVACY = (
 
 @dataclass(frozen=True)
 class Fem(PrimalGame):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="fem",
         title="FEM",
         summary=(
@@ -38,6 +37,7 @@ class Fem(PrimalGame):
         privacy=PRIVACY,
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=primal_game.DIFFERENCES,
     )
     eta: float = primal_game.scale(0.25, "Mean of the random costs that vary the rows")
 
@@ -45,3 +45,15 @@ class Fem(PrimalGame):
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
         """Algorithm 2's sigma_j."""
         return tuple(rng.exponential(eta, size) for size in sizes)
+
+
+PUBLISHED = Fem(
+    card=printed(Fem.card, *primal_game.CHOSEN),
+    eps_0=primal_game.PRINTED_EPS_0,
+    eta=primal_game.PRINTED_ETA,
+    rounds=5000,
+    records=primal_game.AUTHORS_RECORDS,
+    skip=0.0,
+    form=primal_game.PRINTED,
+)
+"""Algorithms 1 and 2 as printed (Vietri et al. 2020)."""

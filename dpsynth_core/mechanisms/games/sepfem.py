@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsynth_core.mechanisms.games import fem, primal_game, query_game
 from dpsynth_core.mechanisms.games.primal_game import PrimalGame
-from dpsynth_core.mechanisms.mechanism import Card
+from dpsynth_core.mechanisms.mechanism import Card, printed
 from dpsynth_core.oracles.records.problem import Linear
 from dpsynth_core.privacy.accountant import ZCDP
 
 
 @dataclass(frozen=True)
 class SepFem(PrimalGame):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="sepfem",
         title="sepFEM",
         summary="FEM with another way to keep its rows varied, which has the better proof. Try it where FEM is good.",
@@ -30,6 +29,7 @@ class SepFem(PrimalGame):
         privacy=fem.PRIVACY,
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=primal_game.DIFFERENCES,
     )
     eta: float = primal_game.scale(0.12, "Scale of the random weights that vary the rows")
 
@@ -37,3 +37,15 @@ class SepFem(PrimalGame):
     def perturb(rng: np.random.Generator, sizes: Sequence[int], eta: float) -> Linear:
         """The negative of Algorithm 3's weights, as symmetric as they are."""
         return tuple(rng.laplace(0.0, eta, size) for size in sizes)
+
+
+PUBLISHED = SepFem(
+    card=printed(SepFem.card, *primal_game.CHOSEN),
+    eps_0=primal_game.PRINTED_EPS_0,
+    eta=primal_game.PRINTED_ETA,
+    rounds=5000,
+    records=primal_game.AUTHORS_RECORDS,
+    skip=0.0,
+    form=primal_game.PRINTED,
+)
+"""Algorithms 1 and 3 as printed (Vietri et al. 2020)."""

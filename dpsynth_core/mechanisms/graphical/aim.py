@@ -8,21 +8,25 @@ kernel charges: an adaptive composition under a filter.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
+from dpsynth_core.mechanisms.graphical import aim_forecast
+from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
 from dpsynth_core.mechanisms.graphical.models import (
-    BETWEEN,
     BYTES_PER_CELL,
-    FINAL,
+    FITS_CHOSEN,
+    FITTED_AS_PRINTED,
     MEGABYTE,
+    WEIGHTS_KEPT,
     Capacity,
+    Fitting,
     capacity_mb,
     columns_too_large,
     fit,
@@ -31,24 +35,27 @@ from dpsynth_core.mechanisms.graphical.models import (
 from dpsynth_core.mechanisms.graphical.public_prior import NoPrior, Prior
 from dpsynth_core.mechanisms.graphical.selections import Choice, Selections, choose
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, measure, sigma_for, total_from
-from dpsynth_core.mechanisms.shares import least_error_shares
+from dpsynth_core.mechanisms.shares import Division, equal_shares, least_error_shares
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.accountant import GDP, ZCDP
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.tally import TABLE_BYTES
 from dpsynth_core.vocabulary.workload import Workload
 
-ROUNDS_EXPECTED, SECONDS_PER_CANDIDATE = 3.5, 1.5e-4
-"""Of a forecast: rounds per column, and what each candidate adds to a round. On 100 columns with all pairs, the first 156 rounds took
-0.77 processor seconds each for 5,050 candidates, and two fifths of the budget."""
-COUNTED_MB, ROWS_MB = 0.035, 0.05
-"""What counting a table takes up to the memory of a pass, and what refining 50,000 rows towards it does."""
-WIDE_FIT, WIDE_CANDIDATE, WIDE_TABLE = 1.2e-2, 2.3e-5, 1.2e-2
-"""The same of wide tables: seconds of a fit for each column, of each candidate for a selection, and of each table for rows and documents.
-On 100 columns (benchmarks/results/wide.md)."""
+MEASURED_A_COLUMN = 3.5
+"""Of the forecast of wide tables: marginals for each column."""
+COUNTED_MB, TABLE_MB = 0.035, 0.015
+"""What counting a table takes up to the memory of a pass, and what refining rows towards it and writing about it do."""
+WIDE_FIT, WIDE_CANDIDATE, WIDE_TABLE, WIDE_LINE = 5e-3, 3e-6, 5e-3, 1e-7
+"""Of wide tables: seconds of a fit for each column, of each candidate for a selection, of each table for counting and documents, and of
+each line of prices for refining rows (`inference.refinement`). Fitted to 100 and 300 columns, 50,000 rows, epsilon 1: 102 and 445 processor
+seconds, 484 and 1,627 MB (benchmarks/wide.py)."""
+NO_MORE = 1000.0
+"""The largest `column_noise`: columns get nothing more, however few people there are."""
 COLUMNS_ALONE = 2 / 3
 """The share of the budget from which on single columns get all of it, and no table of several columns is asked for."""
 WIDE = 50
@@ -59,14 +66,25 @@ COLUMNS_A_TABLE, WIDE_CAPACITY = 10, 1 / 16
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What of AIM is no number that people set. shares: how single columns divide their budget. cells: n_r in the scores. wide: from so
+    many columns on, rounds and models are made cheaper. fitting: of all models."""
+
+    shares: Division = least_error_shares
+    cells: Callable[[Domain, Clique], int] = Domain.possible_cells
+    wide: float = WIDE
+    fitting: Fitting = Fitting()
+
+
+@dataclass(frozen=True)
 class Aim:
     """Algorithm 4 as published but for seven choices, five of them data-independent. Six rounds per column are planned instead of sixteen,
     since early rounds with little budget mostly measure noise; 256 MB of capacity are the default instead of 80, since nothing of that size
     is ever built here. Single columns share what the paper gives to all of them alike so that their expected error is least: it is the
     columns of many values that noise spoils. And a round never gets so much that fewer than `reserve_rounds` like it could follow: with the
     paper's rule, which is a reserve of one, the last round alone often takes a quarter of the budget, more than any one marginal is worth.
-    benchmarks/aim_defaults.py measures them against the paper's. The fifth: values that noisy counts show to be rare are one value to the
-    model (`inference.folding`; benchmarks/compression.py).
+    benchmarks/aim_figures.py measures all of them against the paper's. The fifth: values that noisy counts show to be rare are one value to
+    the model (`inference.folding`; benchmarks/compression.py).
 
     The sixth is for wide tables, of `WIDE` columns or more. A round selects and measures a tenth as many marginals as there are columns,
     all of them by the same model and none sharing a column, each for what a round's one marginal costs elsewhere; and the model may take
@@ -81,7 +99,7 @@ class Aim:
     The paper's all-Gaussian variant, which would select by noisy errors, costs more: with as much noise as the exponential mechanism's, the
     errors of k candidates cost k / 2.6 times what one selection does, 6 times for the 16 most promising."""
 
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="aim",
         title="AIM",
         summary="Adapts to your workload and your data: measures, round by round, the tables it still gets wrong. The best default.",
@@ -93,6 +111,19 @@ class Aim:
             "costs eps^2/8."
         ),
         accountant=GDP,
+        differences=(
+            "Accounted under Gaussian differential privacy; the paper's is zCDP.",
+            "The first rounds are planned for 6 rounds per column, the paper's T is 16; rounds keep a reserve of 8, the paper's rule of 1.",
+            "The model may take 256 MB (JT-SIZE), the paper's 80.",
+            "Single columns divide their budget for the least expected error; the paper measures all with one sigma.",
+            "Columns get more of the budget where noise is large beside the people; the paper fixes their share.",
+            "A score subtracts the noise of the possible cells alone; the paper's of all cells.",
+            "Fits end early, as soon as they would follow noise; the paper prints the minimum.",
+            "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
+            f"From {WIDE} columns on a round measures several tables, and the model may take a sixteenth; the paper has no such rule.",
+            WEIGHTS_KEPT,
+            "All together: 0.80 times the published one's error, 0.454 and 0.588 on Titanic, 0.070 and 0.085 on the demo, at epsilon 1.",
+        ),
     )
     max_size_mb: float = capacity_mb(256.0, f" Of {WIDE} columns and more, a sixteenth is used.")
     rounds_per_attribute: int = whole(6, least=2, most=100, text="The first rounds are paid as if there were this many per column.")
@@ -100,54 +131,73 @@ class Aim:
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
     merge_below: float = merge_below()
     column_noise: float = real(
-        0.04, least=0.001, most=1000.0, text="Smaller: more of the budget goes to single columns in tables of few people. 1000: none."
+        0.04, least=0.001, most=NO_MORE, text="Smaller: more of the budget goes to single columns in tables of few people. 1000: none."
     )
+    rules: Rules = Rules()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Rough time and memory: one-way marginals must fit the capacity; rounds grow with rho, work with the capacity."""
+        """As for an ordinary number of people."""
+        return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
+
+    def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
+        """One-way marginals must fit the capacity; how many rounds the budget lasts for depends on the people (`aim_forecast`)."""
         reason = columns_too_large(workload.domain, self.max_size_mb)
         if reason:
             return Forecast(False, 0.0, 0.0, reason)
-        closure_cells = workload.closure_cells
-        columns = len({name for clique in workload.cliques for name in clique})
-        model_mb = min(self._capacity_mb(columns), workload.domain.cells(workload.domain.names) * BYTES_PER_CELL // int(MEGABYTE) + 1)
-        tables_mb = min(TABLE_BYTES / MEGABYTE, COUNTED_MB * workload.closure_tables) + ROWS_MB * workload.closure_tables
-        memory = 330.0 + tables_mb + 6 * closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
-        return Forecast(True, self._seconds(workload, columns, rho), memory)
+        columns: dict[Clique, float] = {r: weight for r, weight in workload.aim_weights().items() if len(r) == 1}
+        if len(columns) >= self.rules.wide:
+            return self._forecast_wide(workload, len(columns), rho, people)
+        shares = self.rules.shares(workload.domain, columns)
+        worth = _worth(aim_forecast.noise_of_columns(workload.domain, shares, rho, people), self.column_noise)
+        spending = Spending(
+            single=max(self._least(len(columns), workload.domain), worth),
+            shares=shares,
+            columns_alone=worth >= COLUMNS_ALONE,
+            measure_share=self.measure_share,
+            reserve_rounds=self.reserve_rounds,
+            capacity=self.max_size_mb * MEGABYTE / BYTES_PER_CELL,
+            merge_below=self.merge_below,
+        )
+        rounds = aim_forecast.walked(workload, rho, people, spending)
+        return Forecast(True, aim_forecast.seconds(workload, rounds, people), aim_forecast.memory_mb(workload, rounds, people))
 
-    def _seconds(self, workload: Workload, columns: int, rho: float) -> float:
-        """Processor seconds of a run."""
-        measured = min(self.rounds_per_attribute, ROUNDS_EXPECTED) * len(workload.domain)
-        if columns >= WIDE:
-            fits = measured / marginals_a_round(columns)
-            return fits * WIDE_FIT * columns + workload.closure_tables * (WIDE_TABLE + measured * WIDE_CANDIDATE)
-        round_seconds = 0.15 + SECONDS_PER_CANDIDATE * workload.closure_tables + 6e-8 * workload.closure_cells
-        return measured * (round_seconds + self.max_size_mb / 256.0 * min(1.0, rho))
+    def _forecast_wide(self, workload: Workload, columns: int, rho: float, people: float) -> Forecast:
+        """Of as many rounds for whatever number of people; how many rows are refined depends on them."""
+        tables, measured = workload.closure_tables, min(self.rounds_per_attribute, MEASURED_A_COLUMN) * len(workload.domain)
+        fits = measured / self.marginals_a_round(columns)
+        lines = min(PASS_LINES, min(people, MOST_ROWS) * sum(map(len, workload.aim_weights())))
+        seconds = fits * WIDE_FIT * columns + tables * (WIDE_TABLE + measured * WIDE_CANDIDATE) + lines * WIDE_LINE
+        cells = workload.domain.cells(workload.domain.names)
+        model_mb = min(self._capacity_mb(columns), cells * BYTES_PER_CELL // int(MEGABYTE) + 1)
+        tables_mb = min(TABLE_BYTES / MEGABYTE, COUNTED_MB * tables) + TABLE_MB * tables
+        memory = 330.0 + tables_mb + 6 * workload.closure_cells * BYTES_PER_CELL / MEGABYTE + 5 * model_mb * min(1.0, 2 * rho)
+        return Forecast(True, seconds, memory)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """The columns of the workload are paid as that many of the planned rounds; later rounds may become fewer and more precise. Where
         noise is large beside the people, columns take more from the other stages, which is known once the first of them are measured."""
         share, columns = self.measure_share, len({name for clique in workload.cliques for name in clique})
-        first = share * columns / (self.rounds_per_attribute * len(workload.domain))
+        first = share * self._least(columns, workload.domain)
         return ((SINGLE, first), (CHOOSING, (1 - share) * (1 - first)), (CHOSEN, share * (1 - first)))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 4. Yields a Measured and a Fitted event per round, then Finished."""
         share, weights = self.measure_share, workload.aim_weights()
         columns: dict[Clique, float] = {r: weight for r, weight in weights.items() if len(r) == 1}
-        least = len(columns) / (self.rounds_per_attribute * len(kernel.domain))
-        measurements = yield from _measure_columns(kernel, columns, share * least * kernel.rho_total)
+        least = self._least(len(columns), kernel.domain)
+        fitting, divide = self.rules.fitting, self.rules.shares
+        measurements = yield from _measure_columns(kernel, divide(kernel.domain, columns), share * least * kernel.rho_total)
         worth = _worth_of_columns(kernel, measurements, self.column_noise)
         columns_alone = worth >= COLUMNS_ALONE
         if worth > least:
             more = kernel.rho_left if columns_alone else share * (worth - least) * kernel.rho_total
-            measurements += yield from _measure_columns(kernel, columns, more)
+            measurements += yield from _measure_columns(kernel, divide(kernel.domain, columns), more)
         round_rho = max(least, worth) * kernel.rho_total / len(columns)
         budget = RoundBudget.spending(round_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
         capacity = Capacity(folding.model, self._capacity_mb(len(columns)))
         prior = self.prior(kernel, capacity, folding, weights, measurements)
-        model = fit(kernel, measurements, stopping=FINAL, assumed=prior.measurements, folding=folding)
+        model = fit(kernel, measurements, stopping=fitting.final, assumed=prior.measurements, folding=folding)
         yield fitted(kernel, 0, "first model from one-way marginals")
 
         number, last, record = 0, columns_alone, Selections()
@@ -155,24 +205,49 @@ class Aim:
             number += 1
             choices: list[Choice] = []
             earlier: GraphicalModel | None = model
-            while len(choices) < marginals_a_round(len(columns)) and not last:
+            while len(choices) < self.marginals_a_round(len(columns)) and not last:
                 budget, last = _capped(budget, kernel, share)
                 answers = _answers(kernel, capacity, weights, measurements, model, budget, prior, choices)
-                choices.append(_select(kernel, weights, answers, model, budget))
+                choices.append(self._select(kernel, weights, answers, model, budget, choices[-1] if choices else None))
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
                 record.add(choices[-1], measurements[-1])
                 earlier = earlier if prior.learn(measurements[-1]) else None
-            stopping = FINAL if last else BETWEEN
+            stopping = fitting.final if last else fitting.between
             model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             if 2 * sum(_taught_little(model, choice) for choice in choices) >= len(choices):
                 budget = budget.sharper(_annealing(kernel.rho_left / budget.rho, self.reserve_rounds))
         size = capacity.used_mb(m.clique for m in (*measurements, *prior.measurements))
         details = {"rounds": number, "model_size_mb": size, **prior.details()}
-        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+        yield Finished(fitting.finish(model), model.total, details, tuple(record.selections), record.considered)
+
+    def _least(self, columns: int, domain: Domain) -> float:
+        """The share of the budget that so many columns of a workload get at least, with what selecting would cost."""
+        return columns / (self.rounds_per_attribute * len(domain))
 
     def _capacity_mb(self, columns: int) -> float:
-        return self.max_size_mb * (WIDE_CAPACITY if columns >= WIDE else 1.0)
+        return self.max_size_mb * (WIDE_CAPACITY if columns >= self.rules.wide else 1.0)
+
+    def marginals_a_round(self, columns: int) -> int:
+        """How many marginals are selected and measured before the model is fitted anew."""
+        return columns // COLUMNS_A_TABLE if columns >= self.rules.wide else 1
+
+    def _select(
+        self,
+        kernel: Kernel,
+        weights: Mapping[Clique, float],
+        answers: Mapping[Clique, NDArray[np.float64]],
+        model: GraphicalModel,
+        budget: RoundBudget,
+        before: Choice | None,
+    ) -> Choice:
+        """The marginal that the model answers worst beyond the noise it would be measured with. before: the choice before it by this
+        model."""
+        if before is not None and before.eps != budget.eps:
+            before = None  # the noise is another as well
+        cells, possible = self.rules.cells, model.folding.model
+        offsets = before.offsets if before else {r: HALF_NORMAL * budget.sigma * cells(possible, r) for r in answers}
+        return choose(kernel, answers, weights, offsets, budget.eps, before)
 
     def prior(
         self,
@@ -187,22 +262,25 @@ class Aim:
         return NoPrior()
 
 
-def _measure_columns(kernel: Kernel, weights: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
-    """Measure the one-way marginals for `rho` together, divided so that their expected weighted error is least."""
+def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float) -> Generator[Step, None, list[Measurement]]:
+    """Measure the one-way marginals for `rho` together. shares: each one's part of it."""
     taken: list[Measurement] = []
-    for clique, part in least_error_shares(kernel.domain, weights).items():
+    for clique, part in shares.items():
         taken += yield from measure(kernel, 0, [clique], sigma_for(part * rho, kernel.unit.marginal_l2))
     return taken
 
 
 def _worth_of_columns(kernel: Kernel, columns: Sequence[Measurement], column_noise: float) -> float:
-    """The share of the budget that single columns deserve: e / (e + column_noise), e being the share of people that noise would put in a
-    wrong cell of a column, on average, if columns had all of it. Where that is large, most of what a table of several columns could say is
-    drowned. columns: all that was measured."""
+    """The share of the budget that single columns deserve. columns: all that was measured."""
     people = max(1.0, total_from(kernel, columns))
     now = HALF_NORMAL * sum(m.values.size * m.deviation for m in columns) / (2 * len(columns) * people)
-    with_all = now * math.sqrt(kernel.rho_spent / kernel.rho_total)
-    return with_all / (with_all + column_noise)
+    return _worth(now * math.sqrt(kernel.rho_spent / kernel.rho_total), column_noise)
+
+
+def _worth(noise: float, column_noise: float) -> float:
+    """e / (e + column_noise), e being `noise`: the share of people that noise would put in a wrong cell of a column, on average, if columns
+    had all of the budget. Where that is large, most of what a table of several columns could say is drowned. Nothing for `NO_MORE`."""
+    return 0.0 if column_noise == NO_MORE else noise / (noise + column_noise)
 
 
 def _annealing(rounds_left: float, reserve: int) -> float:
@@ -215,11 +293,6 @@ def _capped(budget: RoundBudget, kernel: Kernel, share: float) -> tuple[RoundBud
     if kernel.rho_left <= 2.0 * budget.rho:
         return RoundBudget.spending(kernel.rho_left, share, kernel.unit.marginal_l2, kernel.selection_price), True
     return budget, False
-
-
-def marginals_a_round(columns: int) -> int:
-    """How many marginals are selected and measured before the model is fitted anew."""
-    return columns // COLUMNS_A_TABLE if columns >= WIDE else 1
 
 
 def _answers(
@@ -242,19 +315,32 @@ def _answers(
     return {r: before[r] for r in capacity.allowed(measured, [r for r in before if last.isdisjoint(r)], used)}
 
 
-def _select(
-    kernel: Kernel,
-    weights: Mapping[Clique, float],
-    answers: Mapping[Clique, NDArray[np.float64]],
-    model: GraphicalModel,
-    budget: RoundBudget,
-) -> Choice:
-    """The marginal that the model answers worst beyond the noise it would be measured with."""
-    offsets = {r: HALF_NORMAL * budget.sigma * model.folding.model.possible_cells(r) for r in answers}
-    return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
-
-
 def _taught_little(model: GraphicalModel, choice: Choice) -> bool:
     """Whether measuring changed the model's answer by no more than the noise alone would: time for better measurements."""
     before = choice.seen[choice.clique]
     return float(np.abs(model.marginal(choice.clique) - before.answer).sum()) <= before.offset
+
+
+PUBLISHED = Aim(
+    card=printed(
+        Aim.card,
+        FITS_CHOSEN,
+        WEIGHTS_KEPT,
+        "A subset of a measured table is always a candidate, as it leaves JT-SIZE as it is.",
+        "Scores have the sensitivity max w_r of Algorithm 4; the generalised exponential mechanism is not used.",
+        accountant=ZCDP,
+        privacy=(
+            "Every round selects one marginal with the exponential mechanism (rho = eps^2/8) and measures it with rounded Gaussian noise "
+            "(rho = sensitivity^2 / (2 sigma^2)). The rounds compose adaptively under zero-concentrated differential privacy; a filter "
+            "refuses any operation that would exceed the total."
+        ),
+    ),
+    max_size_mb=80.0,
+    rounds_per_attribute=16,
+    reserve_rounds=1,
+    measure_share=0.9,
+    merge_below=0.0,
+    column_noise=NO_MORE,
+    rules=Rules(equal_shares, Domain.cells, math.inf, FITTED_AS_PRINTED),
+)
+"""Algorithms 2, 3 and 4 as printed (McKenna et al. 2022)."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.aim import Aim
@@ -24,7 +23,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class AimPublic(Aim):
-    card: ClassVar[Card] = replace(
+    card: Card = replace(
         Aim.card,
         name="aim_public",
         title="AIM from a public table",
@@ -33,6 +32,7 @@ class AimPublic(Aim):
             "contradict it. Better than AIM where the public people resemble yours, at times a little worse where they do not."
         ),
         privacy="The public table is used as it is: nothing protects the people in it. " + Aim.card.privacy,
+        differences=("Ours: no paper has it. Its private steps are those of AIM with our defaults.",),
     )
 
     column_noise: float = real(1000.0, least=0.001, most=1000.0, text="As AIM's; off here: the public table says what few people cannot.")
@@ -41,9 +41,9 @@ class AimPublic(Aim):
     def informed_by(self, public: PublicTable) -> Mechanism:
         return replace(self, public=public)
 
-    def forecast(self, workload: Workload, rho: float) -> Forecast:
+    def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
         """As AIM's, and the public marginals; refuses to run without a public table, or with one that is too large to keep ready."""
-        alone, reason = super().forecast(workload, rho), public_check.refusal(self.public, workload)
+        alone, reason = super().forecast_for(workload, rho, people), public_check.refusal(self.public, workload)
         if not alone.fits or reason:
             return replace(alone, fits=False, reason=alone.reason or reason)
         places = self.public.rows * len(workload.closure()) if self.public else 0

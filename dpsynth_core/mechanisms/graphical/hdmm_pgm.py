@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers import hdmm
@@ -27,7 +26,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class HdmmPgm:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="hdmm_pgm",
         title="HDMM+PGM",
         summary="Measures the tables of your workload as well as can be planned without the data. For a few tables that fit one model.",

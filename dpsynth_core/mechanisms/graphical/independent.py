@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models
+from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Fitting
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
-from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.workload import Workload
 
 
 @dataclass(frozen=True)
 class Independent:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="independent",
         title="Independent",
         summary="Gets every single column right and no dependence between columns. Fast; the baseline for the others.",
@@ -31,7 +31,12 @@ class Independent:
             "Gaussian differential privacy."
         ),
         accountant=GDP,
+        differences=(
+            "Accounted under Gaussian differential privacy; the paper's is zCDP.",
+            "Finished rows are moved towards the model; the paper's are not.",
+        ),
     )
+    fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Work grows with the number of cells of the one-way marginals only."""
@@ -47,6 +52,18 @@ class Independent:
         columns = rounds.columns_of(kernel.domain)
         sigma = rounds.sigma_for(kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        model = models.fit(kernel, measurements)
+        model = models.fit(kernel, measurements, stopping=self.fitting.between)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
-        yield Finished(model, model.total, {"sigma": sigma})
+        yield Finished(self.fitting.finish(model), model.total, {"sigma": sigma})
+
+
+PUBLISHED = Independent(
+    card=printed(
+        Independent.card,
+        models.FITS_CHOSEN,
+        accountant=ZCDP,
+        privacy=Independent.card.privacy.replace("Gaussian differential privacy", "zero-concentrated differential privacy"),
+    ),
+    fitting=FITTED_AS_PRINTED,
+)
+"""All one-way marginals by the Gaussian mechanism, under zCDP (McKenna et al. 2022, section 6.1)."""

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.graphical import models, selections
-from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.mechanisms.graphical.models import FITTED_AS_PRINTED, Capacity, Fitting
 from dpsynth_core.mechanisms.graphical.selections import Choice
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
@@ -28,11 +27,12 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 THIRD = 1 / 3
+_KEPT = ("Rare values are merged after pairs were measured over all their cells; the paper merges before.",)
 
 
 @dataclass(frozen=True)
 class Mst:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="mst",
         title="MST",
         summary="Measures every column and the strongest tree of pairs. Robust with little budget; ignores the workload.",
@@ -43,9 +43,15 @@ class Mst:
             "three. The costs add up under zero-concentrated differential privacy."
         ),
         accountant=ZCDP,
+        differences=(
+            "Fits end early, as soon as they would follow noise, and finished rows are moved towards the model; the paper has neither.",
+            *_KEPT,
+            "All together: 0.96 times the published one's error, 0.603 and 0.642 on Titanic, 0.159 and 0.166 on the demo, at epsilon 1.",
+        ),
     )
     max_size_mb: float = models.capacity_mb()
     merge_below: float = models.merge_below()
+    fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Each selection compares the model with every pair that fits its capacity."""
@@ -71,20 +77,20 @@ class Mst:
         sigma = rounds.sigma_for(THIRD * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
         measurements = yield from rounds.measure(kernel, 0, columns, sigma)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        model = models.fit(kernel, measurements, folding=folding)
+        model = models.fit(kernel, measurements, stopping=self.fitting.between, folding=folding)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")
 
         capacity = Capacity(domain, self.max_size_mb)
         choices = _tree(kernel, model, capacity, THIRD * kernel.rho_total)
         sigma = rounds.sigma_for(kernel.rho_left / len(choices), kernel.unit.marginal_l2)
         tree = yield from rounds.measure(kernel, 1, [choice.clique for choice in choices], sigma)
-        model = models.fit(kernel, [*measurements, *tree], model, models.FINAL, folding=folding)
+        model = models.fit(kernel, [*measurements, *tree], model, self.fitting.final, folding=folding)
         yield rounds.fitted(kernel, 1, f"measured a tree of {len(tree)} pairs")
         record = selections.Selections()
         for choice, measurement in zip(choices, tree, strict=True):
             record.add(choice, measurement)
         details = {"edges": len(tree), "model_size_mb": capacity.used_mb(m.clique for m in tree)}
-        yield Finished(model, model.total, details, tuple(record.selections), record.considered)
+        yield Finished(self.fitting.finish(model), model.total, details, tuple(record.selections), record.considered)
 
 
 def _pairs(domain: Domain, capacity: Capacity) -> list[Clique]:
@@ -107,3 +113,6 @@ def _tree(kernel: Kernel, model: GraphicalModel, capacity: Capacity, rho: float)
         answers = {pair: answers[pair] for pair in capacity.allowed(tree, left)}
     return choices
 
+
+PUBLISHED = Mst(card=printed(Mst.card, models.FITS_CHOSEN, *_KEPT), merge_below=3.0, fitting=FITTED_AS_PRINTED)
+"""A third of rho for each step, values below three standard deviations merged (McKenna, Miklau and Sheldon 2021, section 3)."""

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +44,7 @@ _USUAL_TOTAL = 50_000
 
 @dataclass(frozen=True)
 class PrivSyn:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="privsyn",
         title="PrivSyn",
         summary=(

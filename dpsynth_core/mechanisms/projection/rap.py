@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,9 @@ from dpsynth_core.inference.relaxed.reach import out_of_reach
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, COUNTING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured, Step
+from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
@@ -43,7 +43,17 @@ LEAST_ROWS = 20
 LEAST_ASKED, MOST_ASKED = 5, 1000
 REACH = 5.0
 """A query that cannot be wrong by so many scales of a selection's noise is not offered to it."""
+TOTAL_SHARE = 0.01
+"""Share of rho for the number of people, where no columns say it."""
 DESCENT = Descent()
+PRINTED_DESCENT = Descent(rate=1e-3, reach=0.0, steps=5000, window=1, improvement=1e-7)
+"""Section 5.1; with `reach` 0, sparsemax is applied after each step (section 4)."""
+_KEPT = (
+    "T and K follow the budget unless set; the paper tunes them on the private table.",
+    "RP measures whole marginals, of which one person changes a cell or two; the paper pays for every cell.",
+    "The copies of a relaxed row share out its values; the paper draws each copy by itself.",
+    "The gradient is that in the table, not pulled back through sparsemax.",
+)
 
 _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
@@ -59,7 +69,9 @@ _MOST_MB = 8_000
 
 @dataclass(frozen=True)
 class Rap:
-    card: ClassVar[Card] = Card(
+    """descent: of each projection, DESCENT unless given. oversampling: people a relaxed row stands for at least; 0 for any."""
+
+    card: Card = Card(
         name="rap",
         title="RAP",
         summary=(
@@ -74,23 +86,35 @@ class Rap:
         ),
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=(
+            "A tenth of the budget measures every column first; Algorithm 2 does not.",
+            "Seven tenths of a round select and three measure; Algorithm 2 halves its budget.",
+            "Counts that the columns show to be small are not offered while a selection is noisier than they are.",
+            "Adam's steps are 0.1, 300 at most, until fifty improve the loss by less than 0.1 %; printed: 0.001, 5,000, 1e-7 a step.",
+            "Squared errors weigh 1/variance, columns and counts alike; printed are equal weights.",
+            "A relaxed row stands for five people at least, and finished rows are moved towards the relaxed table; the paper has neither.",
+            *_KEPT,
+        ),
     )
     rounds: int = whole(0, least=0, most=200, text="Number of rounds T; 0: what suits the budget. With 1, all counts are measured at once.")
     queries: int = whole(0, least=0, most=10_000, text="Counts that each round selects and measures, K; 0: what suits the budget.")
     relaxed_rows: int = whole(1000, least=LEAST_ROWS, most=20_000, text="Rows of the relaxed table, n'. More: more accurate, slower.")
-    start_share: float = real(0.1, least=0.01, most=0.9, text="Share of the budget that measures single columns first.")
+    start_share: float = real(0.1, least=0.0, most=0.9, text="Share of the budget that measures single columns first; 0: none.")
     measure_share: float = real(0.3, least=0.05, most=0.95, text="Share of each round's budget that measures; the rest selects.")
+    descent: Descent | None = None
+    oversampling: int = OVERSAMPLING
+    finish: Finish = as_it_is
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Each round answers the whole workload and takes some hundreds of steps; where all is measured at once, every step answers it."""
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
         answering, step = _SECONDS_PER_PRODUCT * queries.size * rows, _SECONDS_PER_ENTRY * space.columns * rows
         if self.rounds == 1:
-            seconds = 2 * DESCENT.steps * (step + 3 * answering)
+            seconds = 2 * (self.descent or DESCENT).steps * (step + 3 * answering)
         else:
             plan = self.plan(queries.size, _USUAL_TOTAL, rho)
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
-            seconds = (plan.rounds + 1) * (answering + DESCENT.steps * (step + asking))
+            seconds = (plan.rounds + 1) * (answering + (self.descent or DESCENT).steps * (step + asking))
         widest = max(_half(space, clique) for clique in workload.cliques)
         memory = 200.0 + (_BYTES_PER_ENTRY * rows * (8 * space.columns + 3 * widest) + _BYTES_PER_QUERY * queries.size) / 1e6
         reason = rounds.too_many_cells(queries.size)
@@ -98,12 +122,16 @@ class Rap:
             reason = f"it needs about {memory:,.0f} MB; use fewer relaxed_rows, merge values, or use smaller tables"
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
-    def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """The columns, then the rounds; or the columns, then everything."""
+    def split(self, _workload: Workload, total_is_public: bool) -> Split:
+        """The columns, or without them the number of people where it is secret; then the rounds, or everything."""
         start, measuring = self.start_share, self.measure_share
+        first: Split = ((SINGLE, start),)
+        if not start:
+            start = 0.0 if total_is_public else TOTAL_SHARE
+            first = ((COUNTING, start),) if start else ()
         if self.rounds == 1:
-            return (SINGLE, start), (ASKED, 1 - start)
-        return (SINGLE, start), (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
+            return *first, (ASKED, 1 - start)
+        return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Algorithm 2. Yields Measured for each column (and where all is measured at once, each marginal), Fitted during and after each
@@ -115,8 +143,7 @@ class Rap:
         else:
             for number in range(1, run.plan.rounds + 1):
                 yield from run.round(number, self.measure_share)
-        yield Finished(run.table, run.total, run.details())
-
+        yield Finished(self.finish(run.table), run.total, run.details())
 
     def plan(self, size: int, total: float, rho: float) -> RoundPlan:
         """What the parameters say, or else what suits the budget: about (total * sqrt(rho))^(2/3) / 2 queries in all, K = 2.5 T.
@@ -155,6 +182,10 @@ class _Run:
     taken: int = 0
 
     @property
+    def descent(self) -> Descent:
+        return self.mechanism.descent or DESCENT
+
+    @property
     def space(self) -> OneHot:
         return OneHot(self.kernel.domain)
 
@@ -163,20 +194,31 @@ class _Run:
         return RelaxedTable(self.kernel.domain, self.space.sparsemax(self.free), self.total)
 
     def start(self) -> Iterator[Step]:
-        """Measure every column, learn from them how many people there are, and project random parameters to them."""
+        """Measure every column, learn from them how many people there are, and project random parameters to them; or count people alone."""
         kernel = self.kernel
+        if not self.mechanism.start_share:
+            self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
+            self._initialise()
+            self._forbid(kernel.domain, 1.0)
+            return
         sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
         self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
         self.total = max(1.0, rounds.total_from(kernel, self.columns))
-        if self.mechanism.rounds != 1:
-            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.unit.query_l1, kernel.rho_total)
-        rows = max(LEAST_ROWS, min(self.mechanism.relaxed_rows, int(self.total / OVERSAMPLING)))
-        self.free = self.space.random(rows, np.random.default_rng(kernel.seed()))
+        self._initialise()
         shares = np.concatenate([m.values for m in self.columns]) / self.total
         every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
         self.losses.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
         self._forbid(kernel.domain, self._weight(sigma))
         yield from self._project(0, "every column")
+
+    def _initialise(self) -> None:
+        """Plan the rounds and draw the relaxed table, once the number of people is known."""
+        kernel, most = self.kernel, self.mechanism.relaxed_rows
+        if self.mechanism.rounds != 1:
+            self.plan = self.mechanism.plan(self.queries.size, self.total / kernel.unit.query_l1, kernel.rho_total)
+        if self.mechanism.oversampling:
+            most = max(LEAST_ROWS, min(most, int(self.total / self.mechanism.oversampling)))
+        self.free = self.space.random(most, np.random.default_rng(kernel.seed()))
 
     def measure_all(self) -> Iterator[Step]:
         """RP: every marginal of the workload at once; thresholds follow from them."""
@@ -202,6 +244,8 @@ class _Run:
 
     def _out_of_reach(self, scale: float) -> NDArray[np.int64]:
         """Queries that can hardly be wrong by REACH times the scale of the selection's noise, judged by the noisy columns."""
+        if not self.columns:
+            return np.zeros(0, dtype=np.int64)
         counts = {m.clique[0]: m.values + 2 * m.deviation for m in self.columns}
         return out_of_reach(self.queries, counts, REACH * scale, keep=10 * self.plan.rounds * self.plan.queries)
 
@@ -241,9 +285,9 @@ class _Run:
 
     def _project(self, number: int, what: str) -> Iterator[Step]:
         """Algorithm 1, from where the table is."""
-        for fit in project(self.space, self.free, self._loss(), DESCENT):
+        for fit in project(self.space, self.free, self._loss(), self.descent):
             self.free = fit.free
-            done = self._done(number, 0.5 + 0.5 * fit.steps / DESCENT.steps)
+            done = self._done(number, 0.5 + 0.5 * fit.steps / self.descent.steps)
             yield Fitted(number, f"fitted to {what}: {fit.steps} steps", self.kernel.rho_spent, done)
         self.taken += fit.steps
 
@@ -254,3 +298,20 @@ class _Run:
 def _half(space: OneHot, clique: Clique) -> int:
     """Cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered."""
     return max(math.prod(block.stop - block.start for block in half) for half in halves(space.blocks(clique)))
+
+
+PUBLISHED = Rap(
+    card=printed(
+        Rap.card,
+        "A fit ends when a step changes the loss by less than 1e-7 of it or raises it: the paper does not say what a rise means.",
+        "The number of people is measured for 1 % of the budget where it is secret; the paper takes it as known.",
+        *_KEPT,
+    ),
+    relaxed_rows=1000,
+    start_share=0.0,
+    measure_share=0.5,
+    descent=PRINTED_DESCENT,
+    oversampling=0,
+    finish=Unmoved,
+)
+"""Algorithm 2 with the constants of section 5.1 (Aydore et al. 2021)."""

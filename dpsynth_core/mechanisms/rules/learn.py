@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.gaussian import NoisyAnswers
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import CHOOSING, SINGLE, Card, Forecast, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, column, real, switch
 from dpsynth_core.mechanisms.rules import learners
 from dpsynth_core.mechanisms.rules.learners import AUTO, EXPONENTIAL, GAUSSIAN, LAPLACE, PRSMA, Question
@@ -32,11 +32,12 @@ from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 PREDICT, FEWEST = "predict", "fewest"
+_KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm.", "A share of the budget says how good the rule is.")
 
 
 @dataclass(frozen=True)
 class Learn:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="learn",
         title="Certified learning",
         summary=(
@@ -54,6 +55,7 @@ class Learn:
         accountant=ZCDP,
         makes_rows=False,
         publishes_tables=False,
+        differences=("Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.", *_KEPT),
     )
     rule: str = choice(KINDS, text="All of some columns, any of them, an odd number, more of them than of the others, a list.")
     target: str = column(text="The column to predict, from all others. None: the last column.")
@@ -158,3 +160,7 @@ def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total
 
 def _share(records: float, total: float) -> float:
     return min(1.0, max(0.0, records / total)) if math.isfinite(records) else 0.0
+
+
+PUBLISHED = Learn(card=printed(Learn.card, *_KEPT), learner=LAPLACE)
+"""RSPM with Laplace noise (Neel, Roth and Wu 2019, section III)."""

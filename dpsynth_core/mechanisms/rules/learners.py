@@ -55,8 +55,9 @@ def learner_choice(*names: str) -> str:
     """The parameter `learner`: which private learner; the first is the default."""
     text = (
         "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
-        "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it very "
-        "often, and hardly ever within reach."
+        "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it so "
+        "often that, for one rule at a delta of 0.00099, it runs from epsilon 4 on with one column besides the target, 10 with two, 15 "
+        "with three and 30 with five."
     )
     return choice(names, text=text + (" auto: exponential where that is possible, else laplace." if AUTO in names else ""))
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from dpsynth_core.inference.records import WeightedRecords
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Card, Forecast, Mechanism, Split
+from dpsynth_core.mechanisms.mechanism import CHECKING, COUNTING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.steps import Finished, Fitted, Step
 from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.privacy.accountant import ZCDP
@@ -25,11 +24,15 @@ from dpsynth_core.vocabulary.workload import Workload
 
 TOTAL_SHARE = 0.05
 """Of the budget, for the number of people where it is secret."""
+_KEPT = (
+    "The tolerance of the solver is added to the sensitivity, and what is below a floor is not told apart.",
+    "The number of people is measured for 5 % of the budget where it is secret; the paper takes it as known.",
+)
 
 
 @dataclass(frozen=True)
 class Mixture:
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="mixture",
         title="Check of a public table",
         summary=(
@@ -46,6 +49,7 @@ class Mixture:
         makes_rows=False,
         takes_thresholds=True,
         publishes_tables=False,
+        differences=_KEPT,
     )
 
     public: PublicTable | None = None
@@ -73,3 +77,9 @@ class Mixture:
         result = public_check.check(kernel, QueryClass.of(workload), support, start, total, kernel.rho_left)
         yield Fitted(1, result.sentence, kernel.rho_spent, 1.0)
         yield Finished(WeightedRecords(kernel.domain, support, start * total), total, {"best_mixture": result.to_json()})
+
+
+PUBLISHED = Mixture(
+    card=printed(Mixture.card, *_KEPT)
+)
+"""Definition 4.1 with the sensitivity of Lemma 4.2 (Liu et al. 2021)."""

@@ -14,10 +14,10 @@ from typing import ClassVar
 from dpsynth_core.inference.explicit import MAX_CELLS, CellWeights
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
-from dpsynth_core.mechanisms.steps import Finished, Step
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, printed
+from dpsynth_core.mechanisms.steps import Finished, Step, Unmoved
 from dpsynth_core.mechanisms.weights import reweighing
-from dpsynth_core.mechanisms.weights.reweighing import Reweighing
+from dpsynth_core.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.vocabulary.queries import QueryClass
 from dpsynth_core.vocabulary.workload import Workload
@@ -29,7 +29,7 @@ _SECONDS_PER_CELL = 5e-8
 
 @dataclass(frozen=True)
 class Mwem(Reweighing):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="mwem",
         title="MWEM",
         summary=(
@@ -45,8 +45,10 @@ class Mwem(Reweighing):
         ),
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=reweighing.DIFFERENCES,
     )
     scale: ClassVar[float] = 4.0
+    select: Select = reweighing.exponentially
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Refuses more than MAX_CELLS possible records."""
@@ -71,6 +73,16 @@ class Mwem(Reweighing):
         counted = yield from rounds.count_people(kernel, reweighing.TOTAL_SHARE)
         total = rounds.people(counted)
         weights, count = CellWeights(queries), self.round_count(kernel.rho_total, total)
-        measured = yield from self.reweigh(kernel, queries, weights, total, count, reweighing.exponentially)
+        measured = yield from self.reweigh(kernel, queries, weights, total, count, self.select)
         details = {"rounds": count, "queries": reweighing.described(kernel.domain, measured)}
-        yield Finished(weights.average(total), total, details)
+        yield Finished(self.finish(weights.average(total)), total, details)
+
+
+PUBLISHED = Mwem(
+    card=printed(Mwem.card, "As Liu et al. 2021 run it (section 5.3): permute-and-flip, Gaussian noise, replay.", *reweighing.KEPT),
+    measure_share=0.5,
+    skip=0.0,
+    select=reweighing.by_permute_and_flip,
+    finish=Unmoved,
+)
+"""Hardt, Ligett and McSherry 2012 with the improvements of Liu et al. 2021, section 5.3."""

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 from dpsynth_core.inference.support import RowWeights
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import CHECKING, Card, Forecast, Mechanism, Split
+from dpsynth_core.mechanisms.mechanism import CHECKING, Card, Forecast, Mechanism, Split, printed
 from dpsynth_core.mechanisms.parameters import choice, real
-from dpsynth_core.mechanisms.steps import Finished, Fitted, Step
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Step, Unmoved
 from dpsynth_core.mechanisms.weights import public_check, reweighing
 from dpsynth_core.mechanisms.weights.reweighing import Reweighing, Select
 from dpsynth_core.privacy.accountant import ZCDP
@@ -36,7 +36,7 @@ SELECTIONS: Mapping[str, Select] = {"exponential": reweighing.exponentially, "pe
 
 @dataclass(frozen=True)
 class PmwPub(Reweighing):
-    card: ClassVar[Card] = Card(
+    card: Card = Card(
         name="pmwpub",
         title="PMW^Pub",
         summary=(
@@ -53,6 +53,7 @@ class PmwPub(Reweighing):
         ),
         accountant=ZCDP,
         takes_thresholds=True,
+        differences=reweighing.DIFFERENCES,
     )
     scale: ClassVar[float] = 1.0
     selection: str = choice(tuple(SELECTIONS), text="How each round selects, at the same cost; permute-and-flip is the paper's.")
@@ -97,4 +98,14 @@ class PmwPub(Reweighing):
         count = self.round_count(kernel.rho_total, total)
         measured = yield from self.reweigh(kernel, queries, weights, total, count, SELECTIONS[self.selection])
         details |= {"rounds": count, "distinct_rows": len(support), "queries": reweighing.described(kernel.domain, measured)}
-        yield Finished(weights.average(total), total, details)
+        yield Finished(self.finish(weights.average(total)), total, details)
+
+
+PUBLISHED = PmwPub(
+    card=printed(PmwPub.card, "Earlier answers are replayed, as in section 5.3.", *reweighing.KEPT),
+    selection="permute-and-flip",
+    measure_share=0.5,
+    skip=0.0,
+    finish=Unmoved,
+)
+"""Algorithm 1 as printed (Liu et al. 2021), with the replay of section 5.3."""

@@ -1,0 +1,163 @@
+"""How long a run of AIM takes and what memory it needs, from public facts: domain, workload, budget, and a number of people.
+
+Nobody's data are looked at, so the rounds are walked through with data that are assumed: values of a column are as frequent as a power
+law says, and each further table shows less that the model does not know yet. What follows is how many rounds the budget lasts for, how
+large the model grows meanwhile, and from both the time: of every round, a fit of so many steps over the model and an answer to every
+candidate. Constants are seconds and bytes of one processor, fitted to runs of tables
+that are not held out (benchmarks/forecasts.py).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dpsynth_core.inference.junction_tree import adjacency, eliminate, mask_of, maximal
+from dpsynth_core.inference.model import labels_of
+from dpsynth_core.mechanisms.graphical.models import MEGABYTE
+from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.workload import Workload
+
+PEOPLE_ASSUMED = 50_000
+"""Where nobody has said how many there are."""
+
+SHOWN_FIRST, SHOWN_BY_COLUMNS = 0.25, 1.5
+"""The share of people that the first table moves to another cell of the model, and after how many tables a column it is e times less."""
+SMALLEST_TENTH = 0.1
+"""Of the candidates, by cells: a round that could not even read one of these teaches little."""
+SKEW = 2.0
+"""Exponent of the power law of a column's values."""
+FRESH = 1.6
+"""How much rather a round measures a table that is new to the model than one at random: later ones are often measured once more."""
+LOOKS = 10
+"""At how many moments of a run the size of the model is worked out."""
+
+_START, _TABLE, _CELL, _VALUE, _ROW_OF_A_TABLE = 1.5, 4e-3, 1.5e-6, 5e-7, 3e-7
+_REFINED_ROWS = 50_000
+_STEPS, _STEP, _STEP_CLIQUE, _STEP_ROOT = 85, 2e-4, 3e-5, 5e-6
+_ROUND, _PAIR_COLUMN, _TRIPLE, _ANSWER_CELL, _ANSWER_ROOT = 1e-2, 5e-6, 1.8e-4, 2e-7, 7e-7
+_START_MB, _TABLE_BYTES, _CELL_BYTES, _MODEL_CELL_BYTES, _MODEL_ROOT_BYTES, _VALUE_BYTES = 215.0, 5e4, 60, 8, 5e4, 12
+"""The root of a model's cells counts: its largest tables are never built, and what is multiplied instead grows about so."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What decides how a run spends its budget. single: the share of it that single columns get; shares: each one's part of that.
+    columns_alone: nothing else is measured. measure_share, reserve_rounds, merge_below: as the mechanism's parameters. capacity: cells of
+    the largest model."""
+
+    single: float
+    shares: Mapping[Clique, float]
+    columns_alone: bool
+    measure_share: float
+    reserve_rounds: int
+    capacity: float
+    merge_below: float
+
+    @property
+    def first_round(self) -> float:
+        """What the first round costs: as much of the budget as a column on average."""
+        return self.single / len(self.shares)
+
+
+@dataclass(frozen=True)
+class Round:
+    """spent: share of the budget when it ends. tables: that were measured by then. cells: of the model."""
+
+    spent: float
+    tables: int
+    cells: float
+
+
+def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
+    """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of rho. shares: each one's part
+    of it."""
+    noise = sum(domain.cells(clique) * sigma_for(part * rho, 1.0) for clique, part in shares.items())
+    return HALF_NORMAL * noise / (2 * len(shares) * people)
+
+
+def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:
+    """The rounds of a run, without any where columns get all of the budget."""
+    if spending.columns_alone:
+        return []
+    candidates = [clique for clique in workload.aim_weights() if len(clique) > 1]
+    spent = list(_spent(workload.domain, candidates, rho, people, spending))
+    sizes = told_apart(workload.domain, spending, rho, people)
+    noise = HALF_NORMAL * sigma_for(spending.measure_share * spending.first_round * rho, 1.0) / (people * SHOWN_FIRST)
+    order = _order(workload.domain, candidates, noise)
+    masks = [mask_of(labels_of(workload.domain, clique)) for clique in order]
+    looks = sorted({math.ceil(len(spent) * (look + 1) / LOOKS) for look in range(LOOKS)} - {0})
+    sizes_then: dict[int, tuple[int, float]] = {}
+    for look in looks:
+        tables = min(look, math.ceil(len(masks) * -math.expm1(-FRESH * look / len(masks))))
+        sizes_then[look] = tables, min(_model_cells(masks[:tables], sizes), max(spending.capacity * spent[look - 1], sum(sizes)))
+    nearest = [min(looks, key=lambda look: abs(look - number)) for number in range(1, len(spent) + 1)]
+    return [Round(share, *sizes_then[look]) for share, look in zip(spent, nearest, strict=True)]
+
+
+def seconds(workload: Workload, rounds: Sequence[Round], people: float) -> float:
+    """Processor seconds of a run with these rounds, its certificate, rows and documents included."""
+    tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
+    large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)
+    around = _START + _TABLE * tables + _CELL * cells + _VALUE * people * columns
+    around += _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
+    answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells
+    return around + sum(answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * _step_seconds(columns, one) for one in rounds)
+
+
+def _step_seconds(columns: int, one: Round) -> float:
+    """Of a fit."""
+    return _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_ROOT * math.sqrt(one.cells)
+
+
+def memory_mb(workload: Workload, rounds: Sequence[Round], people: float) -> float:
+    """The largest resident set of such a run."""
+    model = max((one.cells for one in rounds), default=0.0)
+    needed = _TABLE_BYTES * workload.closure_tables + _CELL_BYTES * workload.closure_cells
+    fitted = _MODEL_CELL_BYTES * model + _MODEL_ROOT_BYTES * math.sqrt(model)
+    return _START_MB + (needed + fitted + _VALUE_BYTES * people * len(workload.domain)) / MEGABYTE
+
+
+def told_apart(domain: Domain, spending: Spending, rho: float, people: float) -> list[int]:
+    """Values of each column that its model tells apart: those that are frequent enough beside the noise, and one for the others."""
+    sizes = []
+    for name, size in zip(domain.names, domain.sizes(domain.names), strict=True):
+        part = spending.shares.get((name,), 1 / len(domain)) * spending.measure_share * spending.single
+        rare = spending.merge_below * sigma_for(part * rho, 1.0)
+        first = people / sum(rank**-SKEW for rank in range(1, size + 1))
+        frequent = min(size, int((first / rare) ** (1 / SKEW))) if rare > 0 else size
+        sizes.append(min(size, max(1, frequent) + 1))
+    return sizes
+
+
+def _order(domain: Domain, candidates: Sequence[Clique], noise: float) -> list[Clique]:
+    """The candidates as they may come to be chosen: by chance, the same each time, and those rather later that are mostly noise (Efraimidis
+    and Spirakis 2006, weighted sampling without replacement). noise: of a cell, in shares of what a table may show."""
+    chance = random.Random(0)
+    return sorted(candidates, key=lambda clique: chance.random() ** (1 + noise * domain.cells(clique)), reverse=True)
+
+
+def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: float, spending: Spending) -> Iterator[float]:
+    """The share of the budget that is spent at the end of each round: rounds become more precise when one taught little."""
+    if not candidates:
+        return
+    small = sorted(domain.cells(clique) for clique in candidates)[int(SMALLEST_TENTH * len(candidates))]
+    left, cost, number, last = 1 - spending.single, spending.first_round, 0, False
+    while not last:
+        last = left <= 2 * cost
+        cost = left if last else cost
+        shown = people * SHOWN_FIRST * math.exp(-number / (SHOWN_BY_COLUMNS * len(spending.shares)))
+        left, number = left - cost, number + 1
+        yield 1 - left
+        if shown <= HALF_NORMAL * sigma_for(spending.measure_share * cost * rho, 1.0) * small:
+            cost *= min(4.0, max(1.0, left / cost / spending.reserve_rounds))
+
+
+def _model_cells(masks: Sequence[int], sizes: Sequence[int]) -> float:
+    """Cells of the maximal cliques of a junction tree with these cliques."""
+    elimination = eliminate(adjacency(masks, len(sizes)), sizes)
+    return float(sum(math.prod(sizes[a] for a in range(len(sizes)) if cluster >> a & 1) for cluster in maximal(elimination.clusters)))

@@ -1,0 +1,172 @@
+"""PrivMRF's attribute graph: which columns may share a marginal, from released scores and public sizes alone.
+
+An edge joins two columns that depend on each other. The graph is kept triangulated, so that its maximal cliques are the nodes of a
+junction tree and every set of columns inside one of them fits a model of that size. From the cliques follow the marginals that are
+measured first (a small Bayesian network in each, after PrivBayes) and those that later rounds may ask about.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+
+from dpsynth_core.inference.junction_tree import adjacency, bits, cells_of, junction_tree, mask_of, maximal
+from dpsynth_core.inference.model import labels_of
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+SIZE_PENALTY = 1e-8
+"""What a cell of the junction tree costs, in the unit of scores."""
+MOST_CANDIDATES = 50_000
+"""Narrower marginals alone are considered where there would be more than these."""
+
+Scores = Mapping[Clique, float]
+"""How much the columns of each pair depend on each other, from 0 to about 1: half the distance of their shares from independence."""
+
+
+def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique]:
+    """The maximal cliques of the graph, which have `most_cells` cells together.
+
+    From no edges but those of the structural zeros, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until none
+    raises it. Only an edge with which the graph stays triangulated, as `_closes` says, is tried; any triangulated graph can be reached so.
+    An edge for which there is no room is not tried again: more edges make no junction tree smaller.
+    """
+    sizes = domain.sizes(domain.names)
+    nodes = junction_tree([mask_of(labels_of(domain, clique)) for clique in domain.zeros], sizes).nodes
+    graph, cells = adjacency(nodes, len(sizes)), sum(cells_of(node, sizes) for node in nodes)
+    left = {labels_of(domain, pair): score for pair, score in sorted(scores.items(), key=lambda item: -item[1])}
+    while True:
+        gain, best, grown = 0.0, None, cells
+        for (a, b), score in list(left.items()):
+            if score <= gain:
+                break
+            if graph[a] >> b & 1:
+                del left[a, b]
+            elif _closes(graph, a, b):
+                more = _more_cells(graph, a, b, sizes)
+                if cells + more > most_cells:
+                    del left[a, b]
+                elif score - SIZE_PENALTY * more > gain:
+                    gain, best, grown = score - SIZE_PENALTY * more, (a, b), cells + more
+        if best is None:
+            break
+        a, b = best
+        graph[a] |= 1 << b
+        graph[b] |= 1 << a
+        cells = grown
+    return [tuple(domain.names[a] for a in bits(node)) for node in junction_tree(_edges(graph), sizes).nodes]
+
+
+def _edges(graph: Sequence[int]) -> list[int]:
+    return [1 << a | 1 << b for a, neighbours in enumerate(graph) for b in bits(neighbours) if a < b]
+
+
+def _closes(graph: Sequence[int], a: int, b: int) -> bool:
+    """Whether a triangulated graph stays so with an edge more: whether the common neighbours of its ends separate them. Another path from
+    one end to the other would become a circle without a chord."""
+    common = graph[a] & graph[b]
+    reached = frontier = 1 << a
+    while frontier:
+        around = functools.reduce(lambda mask, c: mask | graph[c], bits(frontier), 0)
+        frontier = around & ~reached & ~common
+        reached |= frontier
+    return not reached >> b & 1
+
+
+def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> int:
+    """Cells by which the maximal cliques grow: the edge makes one of its ends and their common neighbours, which are complete, and takes
+    the place of those that lack one of the ends."""
+    common = graph[a] & graph[b]
+
+    def replaced(end: int) -> int:
+        """Cells of the clique of one end, if nothing else contains it."""
+        clique = common | 1 << end
+        return 0 if functools.reduce(lambda mask, c: mask & graph[c], bits(clique), -1) else cells_of(clique, sizes)
+
+    return max(0, cells_of(common | 1 << a | 1 << b, sizes) - replaced(a) - replaced(b))
+
+
+@dataclass(frozen=True)
+class Useful:
+    """Which marginals are large enough to be of use: those whose average count is theta times their expected noise, so of `cells` cells
+    at most, and of `columns` columns at most."""
+
+    domain: Domain
+    cells: float
+    columns: int
+
+    def allows(self, names: Sequence[str]) -> bool:
+        return len(names) <= self.columns and self.domain.cells(tuple(names)) <= self.cells
+
+
+def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores) -> list[Clique]:
+    """What is measured first, as many marginals as there are columns at most: of each column the best one that it is the child of in the
+    networks of the cliques, without those that others contain; columns that none has; then more of the networks, the best first."""
+    domain = useful.domain
+    best: dict[str, tuple[float, Clique]] = {}
+    others: dict[Clique, float] = {}
+    for clique in cliques:
+        for child, marginal, merit in _network(useful, clique, scores):
+            others[marginal] = max(merit, others.get(marginal, 0.0))
+            best[child] = max(best.get(child, (0.0, marginal)), (merit, marginal), key=lambda known: known[0])
+    masks = maximal(mask_of(labels_of(domain, marginal)) for _, marginal in best.values())
+    chosen = [tuple(domain.names[a] for a in bits(mask)) for mask in masks]
+    chosen += [(name,) for name in domain.names if not any(name in marginal for marginal in chosen)]
+    for marginal in sorted(others, key=lambda marginal: -others[marginal]):
+        if len(chosen) < len(domain) and not any(set(marginal) <= set(other) for other in chosen):
+            chosen.append(marginal)
+    return chosen
+
+
+def _network(useful: Useful, clique: Clique, scores: Scores) -> Iterator[tuple[str, Clique, float]]:
+    """Greedy Bayes in one clique: from its most dependent column on, the column and parents of the highest merit, with that merit. Ends
+    where no useful marginal is left."""
+    together = {name: sum(_score(scores, name, other) for other in clique if other != name) for name in clique}
+    inside = [max(clique, key=lambda name: together[name])]
+    outside = [name for name in clique if name not in inside]
+    while outside:
+        offers = [(child, *_parents(useful, child, inside, scores)) for child in outside]
+        child, parents, merit = max(offers, key=lambda offer: (bool(offer[1]), offer[2]))
+        if not parents:
+            break
+        yield child, useful.domain.clique((child, *parents)), merit
+        inside.append(child)
+        outside.remove(child)
+
+
+def _parents(useful: Useful, child: str, inside: Sequence[str], scores: Scores) -> tuple[list[str], float]:
+    """Parents that depend on the child and little on each other, added one by one for as long as the marginal is useful; their merit,
+    sum R(child, p) / sqrt(k + 2 sum R(p, q)) over k parents p and pairs of them (Hall 2000, "Correlation-based Feature Selection")."""
+    parents: list[str] = []
+    towards, among = 0.0, 0.0
+    while True:
+        offers = []
+        for name in inside:
+            if name not in parents and useful.allows((child, name, *parents)):
+                shared = among + sum(_score(scores, name, parent) for parent in parents)
+                sums = towards + _score(scores, child, name), shared
+                offers.append((sums[0] / math.sqrt(len(parents) + 1 + 2 * shared), name, sums))
+        if not offers:
+            return parents, towards / math.sqrt(len(parents) + 2 * among) if parents else 0.0
+        _, name, (towards, among) = max(offers, key=lambda offer: offer[0])
+        parents.append(name)
+
+
+def _score(scores: Scores, one: str, other: str) -> float:
+    return scores[one, other] if (one, other) in scores else scores[other, one]
+
+
+def candidates(useful: Useful, cliques: Sequence[Clique]) -> dict[Clique, float]:
+    """What later rounds may ask about: single columns and the useful marginals inside a clique, each with the weight of its being drawn.
+    Every clique gives (its columns)^2 in equal parts to its own, so that small cliques have a say."""
+    weights: dict[Clique, float] = {}
+    widths = accumulate(sum(math.comb(len(clique), k) for clique in cliques) for k in range(1, useful.columns + 1))
+    widest = max(1, sum(count <= MOST_CANDIDATES for count in widths))
+    for clique in cliques:
+        inside = [r for k in range(1, widest + 1) for r in combinations(clique, k) if k == 1 or useful.allows(r)]
+        for marginal in inside:
+            weights[marginal] = weights.get(marginal, 0.0) + len(clique) ** 2 / len(inside)
+    return weights
