@@ -4,6 +4,9 @@ Makes releases of a small invented table, each with fresh noise, and asks each t
 those of the invented people. An interval of true level 95 % holds for 95 % of the releases; `excess` says how many times wider than that it
 is: by so much it could be narrowed around its middle and still hold for 95 % of them.
 
+Questions are broken down by a column too: how often each line's interval holds, and how often all lines of a breakdown hold together, which
+they do not promise. Whether the intervals of all worst subgroups hold together, which they do promise, is counted likewise.
+
     python -m benchmarks.questions
     python -m benchmarks.questions --mechanism gaussian --relation replace
     python -m benchmarks.questions --mechanism independent
@@ -26,8 +29,10 @@ from numpy.typing import NDArray
 
 from benchmarks.table import RESULTS
 from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.breakdown import breakdown
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import Question
+from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -46,6 +51,13 @@ DOMAIN = Domain(
     )
 )
 PEOPLE = 1000
+BREAKDOWNS = (
+    (Question("count"), "work"),
+    (Question("share", {}, {"sex": (0,)}), "region"),
+    (Question("mean", column="age"), "work"),
+    (Question("median", column="age"), "sex"),
+)
+"""Each with the column that it is broken down by."""
 _LEVEL = 0.95
 
 
@@ -64,7 +76,8 @@ class Outcome:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    print(written(options, list(outcomes(options))))
+    together: dict[str, list[bool]] = defaultdict(list)
+    print(written(options, list(outcomes(options, together)), together))
     return 0
 
 
@@ -111,8 +124,10 @@ def questions(number: int, seed: int = 2) -> list[tuple[str, Question]]:
     return asked
 
 
-def outcomes(options: argparse.Namespace) -> Iterator[tuple[int, Outcome]]:
-    """The number of the question with what became of its interval, release by release; guesses have none."""
+def outcomes(options: argparse.Namespace, together: dict[str, list[bool]]) -> Iterator[tuple[str, Outcome]]:
+    """The kind of a question with what became of its interval, release by release; guesses have none.
+
+    together: gets, for each release, whether all intervals of a breakdown hold, and all of the worst subgroups."""
     codes, asked = people(), questions(options.questions)
     truth = Known(DOMAIN, codes, (), Total(float(PEOPLE), 0.0), {})
     true = [answer(truth, question).stated.value for _, question in asked]
@@ -126,7 +141,31 @@ def outcomes(options: argparse.Namespace) -> Iterator[tuple[int, Outcome]]:
             answered = answer(known, question)
             low, high = answered.stated.low, answered.stated.high
             if low is not None and high is not None and exact is not None:
-                yield i, Outcome(" and ".join(answered.evidence), abs(exact - (low + high) / 2), (high - low) / 2)
+                yield asked[i][0], Outcome(" and ".join(answered.evidence), abs(exact - (low + high) / 2), (high - low) / 2)
+        for question, by in BREAKDOWNS:
+            kind = f"{question.statistic} by a column"
+            lines = list(_lines(known, truth, question, by))
+            together[kind].append(all(line.holds for line in lines))
+            yield from ((kind, line) for line in lines)
+        together["worst subgroups"].append(_worst_hold(known, truth))
+
+
+def _lines(known: Known, truth: Known, question: Question, by: str) -> Iterator[Outcome]:
+    """What became of the interval of each line of a breakdown."""
+    for line, exact in zip(breakdown(known, question, by), breakdown(truth, question, by), strict=True):
+        low, high, true = line.answer.stated.low, line.answer.stated.high, exact.answer.stated.value
+        if low is not None and high is not None and true is not None:
+            yield Outcome(" and ".join(line.answer.evidence), abs(true - (low + high) / 2), (high - low) / 2)
+
+
+def _worst_hold(known: Known, truth: Known) -> bool:
+    """Whether the interval of every subgroup holds that could be called the worst."""
+    for one in worst(known, most=DOMAIN.cells(DOMAIN.names) * len(DOMAIN.names)):
+        cells = {name: (code,) for name, code in zip(one.table, one.codes, strict=True)}
+        true = answer(truth, Question("count", cells)).stated.value
+        if true is None or not one.low - 1e-9 <= true <= one.high + 1e-9:
+            return False
+    return True
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -144,29 +183,32 @@ def _spec(options: argparse.Namespace) -> Spec:
     )
 
 
-def summary(results: Sequence[Outcome]) -> dict[str, float]:
-    """coverage, and excess: how many times wider than needed for the level."""
+def summary(results: Sequence[Outcome]) -> dict[str, float | None]:
+    """coverage, and excess: how many times wider than needed for the level; None where no width at all was needed."""
     ratios = [one.off / one.half if one.half > 0 else float(one.off > 1e-9) for one in results]
     needed = float(np.quantile(ratios, _LEVEL))
     coverage = statistics.fmean(one.holds for one in results)
-    return {"intervals": len(results), "coverage": coverage, "excess": 1 / needed if needed > 0 else float("inf")}
+    return {"intervals": len(results), "coverage": coverage, "excess": 1 / needed if needed > 0 else None}
 
 
-def written(options: argparse.Namespace, results: Sequence[tuple[int, Outcome]]) -> str:
+def written(options: argparse.Namespace, results: Sequence[tuple[str, Outcome]], together: Mapping[str, Sequence[bool]]) -> str:
     """Keep the record; returns it as a table."""
-    asked = questions(options.questions)
     groups: Mapping[str, list[Outcome]] = defaultdict(list)
-    for i, outcome in results:
-        groups[f"{asked[i][0]}, {outcome.kind}"].append(outcome)
+    for kind, outcome in results:
+        groups[f"{kind}, {outcome.kind}"].append(outcome)
     record: dict[str, Any] = {name: getattr(options, name) for name in ("mechanism", "relation", "epsilon", "certificate", "releases")}
     record |= {"people": PEOPLE, "kinds": {name: summary(group) for name, group in sorted(groups.items())}}
+    record |= {"together": {kind: statistics.fmean(held) for kind, held in together.items()}}
     record |= {"all": summary([outcome for _, outcome in results]), "versions": synthesis.versions()}
     name = f"questions_{options.mechanism}_{options.relation}_eps{options.epsilon:g}"
     options.results.mkdir(parents=True, exist_ok=True)
     (options.results / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     lines = ["| kind, evidence | intervals | hold | times as wide as needed |", "|---|---|---|---|"]
     for kind, one in [*record["kinds"].items(), ("all", record["all"])]:
-        lines.append(f"| {kind} | {one['intervals']:,} | {one['coverage']:.1%} | {one['excess']:.2f} |")
+        excess = "any" if one["excess"] is None else f"{one['excess']:.2f}"
+        lines.append(f"| {kind} | {one['intervals']:,} | {one['coverage']:.1%} | {excess} |")
+    lines += ["", "| all intervals of one release at once | hold |", "|---|---|"]
+    lines += [f"| {kind} | {share:.1%} |" for kind, share in record["together"].items()]
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """What may differ in a bundle that other libraries or another processor wrote: the last digits of numbers, and how tables are packed.
 
 So release.json must still be laid out as this program writes it and the page of questions must hold the same data, up to rounding; and the
-pages for readers must hold every sentence that is made of numbers in release.json alone.
+pages for readers must hold every sentence that is made of numbers in release.json alone. What a reader would run has no excuse at all.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpsynth_core import report
+from dpsynth_core.bundle.pack import SCRIPT
 from dpsynth_core.bundle.unpack import parsed
 from dpsynth_core.foundation.content import Content, held
 from dpsynth_core.release import document as releases
@@ -20,6 +21,8 @@ from dpsynth_core.report.explore import EXPLORE, block
 
 NUMBERS = (releases.DOCUMENT, EXPLORE)
 """Files that hold the same if their numbers do."""
+PROGRAMS = (SCRIPT, report.NOTEBOOK)
+"""Files that a reader would run: no number in them is rounded."""
 
 
 def contradictions(release: Release, theirs: Mapping[str, Content], ours: Mapping[str, bytes], different: Sequence[str]) -> list[str]:
@@ -30,6 +33,8 @@ def contradictions(release: Release, theirs: Mapping[str, Content], ours: Mappin
     for name in different:
         if name in NUMBERS:
             same = name in theirs and _same_numbers(name, theirs[name], ours[name])
+        elif name in PROGRAMS:
+            same = False
         else:
             same = name not in sentences or (name in theirs and all(one in theirs[name].read() for one in sentences[name]))
         if not same:

@@ -30,8 +30,10 @@ from dpsynth_core import report
 from dpsynth_core.bundle.pack import MANIFEST, contents
 from dpsynth_core.bundle.passive import active_part
 from dpsynth_core.bundle.reproduce import other_versions
-from dpsynth_core.bundle.rounding import NUMBERS, alike, contradictions
+from dpsynth_core.bundle.rounding import NUMBERS, PROGRAMS, alike, contradictions
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed, plan_of
+from dpsynth_core.criteria.models import ModelCriterion
+from dpsynth_core.criteria.registry import measured as measured_criteria
 from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, Largest, state
@@ -77,7 +79,7 @@ from dpsynth_core.vocabulary.tally import row_marginals
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
 REPLAYED = "Does all of it follow from the answers?"
-_BOUNDS, _CERTIFICATE = "Do the bounds follow?", "Does the certificate add up?"
+_BOUNDS, _CERTIFICATE, _DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
 _NO_ROWS = "there are no rows, only answers"
 _OTHER_COLUMNS = "the columns of synthetic.csv are not those of the domain"
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
@@ -177,7 +179,7 @@ def verify(bundle: Bundle) -> Report:
 def _settled(check: Check, again: Check) -> Check:
     if check.question == again.question:
         return again
-    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (_BOUNDS, _CERTIFICATE):
+    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (_BOUNDS, _CERTIFICATE, _DECIDED):
         return Check(check.question, PASSED, "the mechanism, run again, comes to the same")
     return check
 
@@ -308,9 +310,9 @@ class _Opened:
         """The last answers, those that decided the criteria. Where the run ended while one was measured, nobody wrote down how many of its
         answers there are: then with each number that there can be."""
         release, workload = self.release, self.plan.workload
-        measured_people = release.certificate is None and self.total is None
-        answers = [criterion.answers(workload) for criterion in self.plan.criteria]
-        measured = sum(one.interval is not None for one in release.criteria)
+        measured_people = bool(release.certificate is None and self.total is None and measured_criteria(self.plan.criteria))
+        answers = [criterion.answers(workload) for criterion in measured_criteria(self.plan.criteria)]
+        measured = sum(one.interval is not None for one in release.criteria if not isinstance(one.criterion, ModelCriterion))
         for more in range(answers[measured] if measured < len(answers) else 1):
             count = measured_people + sum(answers[:measured]) + more
             yield release.transcript[max(0, len(release.transcript) - count) :]
@@ -552,6 +554,8 @@ def _usefulness(opened: _Opened) -> str:
     if not release.usefulness:
         ended = release.branded(INTERRUPTED) or release.branded(UNTESTED)
         _expect(not targets or ended, "the plan asks for models, and nothing is said of any")
+        measured = any(answer.operation == "measure_right" for answer in release.transcript)
+        _expect(not measured or release.branded(INTERRUPTED), "it was measured how often models are right, and nothing is said of it")
         raise _Nothing("no models were asked for" if not targets else "the run was interrupted before it was measured")
     answers = [answer for answer in release.transcript if answer.operation == "measure_right"]
     _expect(len(answers) == 1, "nothing was measured that it could follow from")
@@ -619,24 +623,37 @@ def _criteria(opened: _Opened) -> str:
     _expect(not release.despite or is_reason(release.despite), "what it gives as a reason to be published all the same is none")
     if not plan.criteria:
         raise _Nothing("no criteria were fixed")
-    if all(one.interval is None for one in release.criteria):
-        interrupted = release.branded(INTERRUPTED) or release.branded(UNDECIDED_CRITERIA)
-        _expect(interrupted, "the plan has criteria, and the release does not say what became of them")
+    unmeasured = sum(one.interval is None for one in release.criteria)
+    if unmeasured == len(release.criteria) and release.branded(INTERRUPTED):
         raise _Nothing("the run was interrupted before they were measured")
+    _expect(not unmeasured or release.branded(UNDECIDED_CRITERIA), "the release does not say what became of all its criteria")
     different = min((_decided_otherwise(opened, answers) for answers in opened.for_criteria), key=len)
     _expect(not different, f"not decided by what was measured: number {_some(different)}")
+    if unmeasured:
+        _expect(not _has_unused(opened), "what was measured of those that it calls not measured is among its answers")
+        raise _Open(f"whether the run ended before {unmeasured:,} of them were measured is seen when it runs again")
     outcomes = Counter(one.outcome for one in release.criteria)
     return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
+
+
+def _has_unused(opened: _Opened) -> bool:
+    """Whether more answers follow those about models, or else the certificate, than the criteria that are decided and a part of the next
+    one ask for. Where there are neither, only running again tells."""
+    plan, operations = opened.plan, [answer.operation for answer in opened.release.transcript]
+    last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
+    if last not in operations or not (plan.targets or plan.shares.certificate):
+        return False
+    return len(operations) - operations.index(last) - 1 > max(map(len, opened.for_criteria))
 
 
 def _decided_otherwise(opened: _Opened, answers: Sequence[RecordedAnswer]) -> list[str]:
     """The numbers of the criteria that these answers, the last ones, do not decide as stated."""
     release, plan = opened.release, opened.plan
     charges = release.charges[len(release.charges) - sum(answer.charges for answer in answers) :]
-    stage = replaying(plan.domain, plan.unit, plan.shares, answers, charges).part(plan.shares.criteria)
+    kernel = replaying(plan.domain, plan.unit, plan.shares, answers, charges)
     total = opened.total if release.certificate is None else release.certificate.total
     try:
-        recomputed = synthesis.decided(plan, stage, total, opened.evidence)
+        recomputed = synthesis.decided(plan, kernel, total, opened.evidence, release.usefulness)
     except InputError:  # they were given to other questions
         return [str(number + 1) for number, one in enumerate(release.criteria) if one.interval is not None]
     again, stated = releases.to_json(replace(release, criteria=recomputed))["criteria"], opened.bundle.document["criteria"]
@@ -650,7 +667,7 @@ def _distances(opened: _Opened) -> str:
     people = max(1.0, opened.release.total) / len(opened.codes)
     marginals = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
     ratios = [float(np.sqrt(np.mean((marginals[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
-    return f"from the noisy tables, cells of the rows are {np.median(ratios):.2g} times the noise away (median), {max(ratios):.2g} at most"
+    return f"half of the tables agree within {np.median(ratios):.2g} times their noise, all within {max(ratios):.2g} times"
 
 
 def _statement(opened: _Opened) -> str:
@@ -734,6 +751,9 @@ def _passive(opened: _Opened) -> str:
         else:
             problem = active_part(content)
             _expect(not problem, f"{name[:60]} holds {problem}: do not open it")
+    if (notebook := opened.bundle.files.get(report.NOTEBOOK)) is not None:
+        shown = any(cell.get("outputs") or cell.get("attachments") for cell in parsed(report.NOTEBOOK, notebook)["cells"])
+        _expect(not shown, f"{report.NOTEBOOK} shows outputs or attachments, of which this program writes none: do not open it")
     asking = f"; {EXPLORE} runs the script of this program alone" if EXPLORE in pages else ""
     return f"{len(pages):,} pages load nothing from elsewhere{asking}"
 
@@ -753,6 +773,8 @@ def _copies(opened: _Opened) -> str:
         different = [name for name in different if name not in NUMBERS]
     if different:
         why = f"made with other versions of {_some(opened.other_versions)}, which may write it differently"
+        if runs := [name for name in different if name in PROGRAMS]:
+            why += f"; read {' and '.join(runs)} before you run it"
         raise _Open(f"{_some([*different, *strangers], 10)}: {why}")
     if strangers:
         raise _Open(f"{_some(strangers, 10)}: no part of a release as this program writes it")
@@ -771,7 +793,7 @@ _CHECKS: Mapping[str, Callable[[_Opened], str]] = {
     "Are impossible combinations absent?": _zeros,
     _BOUNDS: _bounds,
     _CERTIFICATE: _certificate,
-    "Are the criteria decided rightly?": _criteria,
+    _DECIDED: _criteria,
     "Does it follow how often models are right?": _usefulness,
     "Are the rows near the noisy tables?": _distances,
     "Is the guarantee stated as planned?": _statement,

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dpsynth_core.charts.budget import coverage, split, tradeoff
 from dpsynth_core.charts.compared import contest
 from dpsynth_core.charts.marginal_errors import PAIR, marginals, means, overview, pair_map
+from dpsynth_core.charts.models import accuracy_by_value, calibration
+from dpsynth_core.charts.questions import breakdown
 from dpsynth_core.charts.results import one_way, two_way, two_way_difference
 from dpsynth_core.charts.run import budget_used, noise_level
 from dpsynth_core.charts.theme import Drawing
 from dpsynth_core.charts.tradeoffs import TRIED, Marks, by_epsilon, by_tables, tables_of
 
-__all__ = ["PAIR", "TRIED", "Drawing", "Marks", "budget_used", "by_epsilon", "by_tables", "contest", "coverage", "marginals", "means"]
+__all__ = ["PAIR", "TRIED", "Drawing", "Marks", "breakdown", "budget_used", "by_epsilon", "by_tables", "contest", "coverage"]
+__all__ += ["marginals", "means"]
 __all__ += ["noise_level", "one_way", "overview", "pair_map", "split", "tables_of", "tradeoff", "two_way", "two_way_difference"]
+__all__ += ["accuracy_by_value", "calibration"]

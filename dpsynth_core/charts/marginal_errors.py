@@ -24,7 +24,7 @@ _TOLD = {
     "error": "Measured error",
     "limit": "At most (95 %)",
     "together": "At most, all tables at once (95 %)",
-    "bound": "Bound without certificate (95 %)",
+    "bound": "Limit without a certificate (95 %)",
     "paper": "The same as the paper bounds it",
     "gaussian": f"Expected of {GAUSSIAN}",
     "residuals": f"Expected of {RESIDUALS}",

@@ -6,14 +6,14 @@ Mechanisms are told apart by colour and by the shape of their points. Both axes 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish
-from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.tradeoffs.curves import Metric, Setting
 
 TRIED = "tried"
@@ -23,11 +23,18 @@ TRIED = "tried"
 @dataclass(frozen=True)
 class Marks:
     """What a curve is read against. limit: the error that is good enough; planned: the plan's epsilon; guesses: by epsilon, how often a
-    guess about one person is right at most."""
+    guess about one person is right at most; beside: finished releases, as `tradeoffs.beside.table` makes it."""
 
     limit: float | None = None
     planned: float | None = None
     guesses: Mapping[float, float] | None = None
+    beside: Zoned[pd.DataFrame] | None = None
+
+    @property
+    def in_sight(self) -> list[float]:
+        """The errors that the axis has to reach."""
+        measured = [] if self.beside is None else [*self.beside.value["low"], *self.beside.value["high"]]
+        return measured if self.limit is None else [*measured, self.limit]
 
 
 _LEGEND = alt.Legend(columns=4, symbolOpacity=1)
@@ -44,20 +51,47 @@ def by_epsilon(
     if stated.guesses:
         axis.labelExpr = _with_guesses(stated.guesses)
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
-    repeats = int(frame["repeats"].max()) if len(frame) else 0
-    curves, lines, words = _curves(frame, zoned, metric, x, stated.limit), [], []
+    curves, lines, words = _curves(frame, zoned, metric, x, stated.in_sight), [], []
     if stated.limit is not None:
         limit = alt.Chart(pd.DataFrame({"limit": [stated.limit]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
-        lines.append(limit.encode(y=_error("limit", metric, zoned.value, stated.limit)))
+        lines.append(limit.encode(y=_error("limit", metric, zoned.value, stated.in_sight)))
         words.append("Dashed: your limit.")
     if stated.planned is not None and epsilons and epsilons[0] <= stated.planned <= epsilons[-1]:
         planned = alt.Chart(pd.DataFrame({"epsilon": [stated.planned]})).mark_rule(strokeWidth=1, color=INK, tooltip=None)
         lines.append(planned.encode(x=x))
         words.append("Upright: your plan.")
-    words += [f"Band: least and most of {repeats} repeats."] if repeats > 1 else []
     words += [] if zoned.zone is Zone.CURATOR else ["Click a point to see its tables."]
-    guesses = "\nBelow each ε: how often a guess about one person is right, at most." if stated.guesses else ""
-    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", " ".join(words) + guesses, height=270)
+    captions = [" ".join(words), *_band_words(frame)]
+    if stated.beside is not None:
+        curves += _releases(stated.beside.value, metric, x, _error("low", metric, zoned.value, stated.in_sight))
+        zoned = combine(lambda tried, _: tried, zoned, stated.beside)
+        captions.append("Bar with a name: a finished release, as measured on its own people (95 %).")
+    captions += ["Below each ε: how often a guess about one person is right, at most."] if stated.guesses else []
+    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", "\n".join(filter(None, captions)), height=270)
+
+
+def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> alt.LayerChart:
+    """Each with its interval and its name; names are data."""
+    tooltip = [
+        alt.Tooltip("name:N", title="Release"),
+        alt.Tooltip("epsilon:Q", title="ε", format="~g"),
+        alt.Tooltip("error:Q", title=metric.title, format=".2%"),
+        alt.Tooltip("low:Q", title="At least", format=".2%"),
+        alt.Tooltip("high:Q", title="At most", format=".2%"),
+    ]
+    base = alt.Chart(frame)
+    bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
+    words = base.mark_text(align="left", dx=7, color=INK, fontSize=12, limit=190, tooltip=None)
+    return alt.layer(bars, words.encode(x=x, y=alt.Y("error:Q"), text="name:N"))
+
+
+def _band_words(frame: pd.DataFrame) -> list[str]:
+    """What the bands mean, where there are any."""
+    repeats = int(frame["repeats"].max()) if len(frame) else 0
+    of_repeats = f"least and most of {repeats} repeats" if repeats > 1 else ""
+    if len(frame) and frame["weakest"].min() < frame["strongest"].max():
+        return [f"Band: from weakly to strongly related columns{f', {of_repeats}' if of_repeats else ''}; line: in the middle."]
+    return [f"Band: {of_repeats}."] if of_repeats else []
 
 
 def _with_guesses(guesses: Mapping[float, float]) -> str:
@@ -84,8 +118,8 @@ def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> 
     tooltip = [
         alt.Tooltip("marginal:N", title="Table"),
         alt.Tooltip("error:Q", title=metric.title, format=".2%"),
-        alt.Tooltip("low:Q", title="Least of the repeats", format=".2%"),
-        alt.Tooltip("high:Q", title="Most of the repeats", format=".2%"),
+        alt.Tooltip("low:Q", title="Least of the trials", format=".2%"),
+        alt.Tooltip("high:Q", title="Most of the trials", format=".2%"),
         alt.Tooltip("cells:Q", title="Cells", format=","),
     ]
     colour = ALERT if zoned.zone is Zone.CURATOR else STRONG
@@ -106,16 +140,16 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 
 
 def _curves(
-    frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, limit: float | None = None
+    frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()
 ) -> alt.LayerChart:
-    """Mean of the repeats as line and points, and the band from the least to the most. limit: has to be in sight too."""
-    low, mean, colour = _error("low", metric, zoned.value, limit), _error("error", metric, zoned.value, limit), _colour(zoned)
-    band = alt.Chart(frame).mark_area(opacity=0.3, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
+    """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis."""
+    low, mean, colour = _error("low", metric, zoned.value, in_sight), _error("error", metric, zoned.value, in_sight), _colour(zoned)
+    band = alt.Chart(frame).mark_area(opacity=0.25, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
     line = alt.Chart(frame).mark_line(strokeWidth=2, tooltip=None).encode(x=x, y=mean, color=colour)
-    return alt.layer(band, line, _points(frame, zoned, metric, x, limit))
+    return alt.layer(band, line, _points(frame, zoned, metric, x, in_sight))
 
 
-def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, limit: float | None) -> alt.Chart:
+def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float]) -> alt.Chart:
     """The settings as points; one can be clicked, unless it is curator-only: those charts are pictures."""
     form = ".2%" if metric.percent else ".3f"
     chart = (
@@ -123,7 +157,7 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
         .mark_point(filled=True, opacity=1, strokeWidth=2.5)
         .encode(
             x=x,
-            y=_error("error", metric, zoned.value, limit),
+            y=_error("error", metric, zoned.value, in_sight),
             color=_colour(zoned),
             shape=alt.Shape("mechanism:N", scale=alt.Scale(domain=_mechanisms(zoned), range=_SHAPES), legend=_LEGEND),
             size=alt.condition("datum.chosen", alt.value(190), alt.value(70)),
@@ -132,8 +166,8 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
                 alt.Tooltip("epsilon:Q", title="ε", format="~g"),
                 alt.Tooltip("tables:Q", title="Tables asked for", format=","),
                 alt.Tooltip("error:Q", title=metric.title, format=form),
-                alt.Tooltip("low:Q", title="Least of the repeats", format=form),
-                alt.Tooltip("high:Q", title="Most of the repeats", format=form),
+                alt.Tooltip("low:Q", title="Least of the trials", format=form),
+                alt.Tooltip("high:Q", title="Most of the trials", format=form),
                 alt.Tooltip("seconds:Q", title="Seconds", format=",.1f"),
                 alt.Tooltip("measured:Q", title="Noisy tables taken", format=",.0f"),
             ],
@@ -145,9 +179,9 @@ def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: 
     return chart.add_params(alt.selection_point(TRIED, fields=fields, on="click", nearest=True, clear=False, empty=True))
 
 
-def _error(column: str, metric: Metric, frame: pd.DataFrame, limit: float | None = None) -> alt.Y:
-    """All charts of a sweep share the range of the errors, so that they can be read together; a limit that is drawn is in it."""
-    errors = [float(frame["low"].min()), float(frame["high"].max()), *([] if limit is None else [limit])]
+def _error(column: str, metric: Metric, frame: pd.DataFrame, in_sight: Sequence[float] = ()) -> alt.Y:
+    """All charts of a sweep share the range of the errors, so that they can be read together; whatever else is drawn is in it."""
+    errors = [float(frame["low"].min()), float(frame["high"].max()), *in_sight]
     low, high = min(errors), max(errors)
     floor = max(low, 1e-6) * 0.9
     top = max(high, floor) * 1.1

@@ -63,6 +63,17 @@ class Ratio:
         return math.hypot(own, limit * self.people.sigma) / self.people.value
 
 
+def fraction(count: Noisy, people: Noisy, reach: float) -> tuple[float, float]:
+    """Between which two numbers count / people is: all p for which count - p people is within `reach` deviations of 0 (Fieller 1954). Their
+    noises are independent. From -inf to inf where the people themselves are no more than noise."""
+    uncertain = (reach * people.sigma) ** 2
+    curvature = people.value**2 - uncertain
+    if people.value <= 0 or curvature <= 0:
+        return -math.inf, math.inf
+    root = math.sqrt(uncertain * count.value**2 + curvature * (reach * count.sigma) ** 2)
+    return (count.value * people.value - root) / curvature, (count.value * people.value + root) / curvature
+
+
 def absolute(parts: Sequence[Ratio]) -> Interval:
     """|sum of the parts|. Of one part the upper bound is exact; of several, to first order in the noise of their people."""
     limits = [part.at_most() for part in parts]

@@ -70,14 +70,31 @@ class Criterion(Protocol):
     def needs(self, workload: Workload) -> Sequence[Clique]:
         """The tables that the kernel has to count for it."""
 
+    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """How far above what is measured the upper bound is expected to be, with so many people. rho: what is spent on it."""
+
+    def amount(self, error: float) -> str:
+        """An error or a limit in words; see `words.Within`, also for those that follow."""
+
+    def requirement(self) -> str: ...
+
+    def finding(self, interval: Interval) -> str: ...
+
+    def uncertainty(self, margin: float) -> str: ...
+
+    def rule(self, margin: float) -> str: ...
+
+    def hopeless(self, margin: float) -> bool: ...
+
+
+class MeasuredCriterion(Criterion, Protocol):
+    """One that the kernel is asked about. Others follow from what is measured anyway (`models`)."""
+
     def answers(self, workload: Workload) -> int:
         """How many answers of the kernel decide it."""
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         """Spend all that `kernel` has left on the error of what is published."""
-
-    def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """How far above what is measured the upper bound is expected to be, with so many people."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dpsynth_core.criteria.criterion import Criterion, Decided, Published
+from dpsynth_core.criteria import models, regression
+from dpsynth_core.criteria.criterion import Criterion, Decided, MeasuredCriterion, Published
+from dpsynth_core.criteria.models import ModelCriterion
+from dpsynth_core.criteria.quantile import Quantile
 from dpsynth_core.criteria.statistics import Mean, Share
 from dpsynth_core.criteria.subgroup import SubgroupWithin
 from dpsynth_core.criteria.tables import TablesWithin
@@ -19,12 +22,14 @@ MOST = 50
 MAX_CELLS, MAX_TOGETHER = 1_000_000, 20_000_000
 """Cells of a table that is counted for criteria alone, and of all such tables of a release, each counted once."""
 
-KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], Criterion]] = {
-    kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean)
+AnyCriterion = MeasuredCriterion | ModelCriterion
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any], Workload, str], AnyCriterion]] = {
+    kind.kind: kind.read for kind in (TablesWithin, SubgroupWithin, Share, Mean, Quantile, *regression.KINDS, *models.KINDS)
 }
 
 
-def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[Criterion, ...]:
+def read_criteria(listed: Sequence[object], workload: Workload, answered: bool) -> tuple[AnyCriterion, ...]:
     """The criteria of a spec, in order. answered: whether what is published are answers to the workload's tables, and no rows.
 
     Raises InputError naming "criteria.0.limit", say; CapacityError for a statistic about a table that is too large.
@@ -59,7 +64,7 @@ def _check_tables(tables: Mapping[Clique, int], workload: Workload, answered: bo
         raise InputError(field, problem, "add such a table to the workload, or choose a mechanism that makes rows")
 
 
-def _read(obj: object, workload: Workload, field: str) -> Criterion:
+def _read(obj: object, workload: Workload, field: str) -> AnyCriterion:
     if not isinstance(obj, Mapping):
         raise InputError(field, "it is not a JSON object", 'write for example {"kind": "tables", "limit": 0.05}')
     kind = obj.get("kind")
@@ -68,7 +73,23 @@ def _read(obj: object, workload: Workload, field: str) -> Criterion:
     return KINDS[kind](obj, workload, field)
 
 
-def decide(kernel: SealedKernel, criteria: Sequence[Criterion], published: Published) -> Iterable[Decided]:
+def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
+    """Those that the kernel is asked about, in order."""
+    return [one for one in criteria if not isinstance(one, ModelCriterion)]
+
+
+def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
+    """Those that are about models, by their field of a spec."""
+    return {f"criteria.{number}": one for number, one in enumerate(criteria) if isinstance(one, ModelCriterion)}
+
+
+def need_models(listed: Sequence[object]) -> list[bool]:
+    """Of each entry of a spec's list, read or not, whether models decide it."""
+    kinds = [kind.kind for kind in models.KINDS]
+    return [isinstance(one, Mapping) and one.get("kind") in kinds for one in listed]
+
+
+def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], published: Published) -> Iterable[Decided]:
     """Measure each criterion with an equal part of what the kernel has left, in order."""
     rho = kernel.rho_left / len(criteria)
     for criterion in criteria:

@@ -21,6 +21,7 @@ from scipy.special import ndtri
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, Ratio, absolute
 from dpsynth_core.criteria.conditions import EVERYBODY, Condition, check_known, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
@@ -39,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Statistic(Within):
     """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off."""
 
     importance: Importance
@@ -141,7 +142,7 @@ class Mean(Statistic):
     def read(cls, entries: Entries, workload: Workload, field: str) -> Mean:
         """From its JSON, e.g. {"kind": "mean", "column": "age", "tolerance": 0.5}. Raises InputError."""
         importance, name = common(entries, field, ("column", "tolerance", *_GROUPS))
-        column = _number_column(entries.get("column"), workload.domain, f"{field}.column")
+        column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
 
     @property
@@ -211,7 +212,7 @@ def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
     return f"{what} among those with {among[0]}" if among else what
 
 
-def _number_column(name: object, domain: Domain, field: str) -> str:
+def number_column(name: object, domain: Domain, field: str) -> str:
     if name is None:
         raise InputError(field, "no column is named", "name a column of numbers")
     if not isinstance(name, str) or name not in domain:

@@ -19,6 +19,7 @@ from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, largest
 from dpsynth_core.criteria.conditions import Condition, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.criteria.tables import distance_sigma
+from dpsynth_core.criteria.words import Within
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.unit import Unit
@@ -29,7 +30,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 
 @dataclass(frozen=True)
-class SubgroupWithin:
+class SubgroupWithin(Within):
     """where: who is in the group. limit: share of its people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "subgroup"

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, largest
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.privacy.unit import Unit
@@ -25,7 +26,7 @@ _NAMED = 4
 
 
 @dataclass(frozen=True)
-class TablesWithin:
+class TablesWithin(Within):
     """tables: of the workload, () for all of it. limit: share of people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "tables"

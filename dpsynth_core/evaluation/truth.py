@@ -6,11 +6,13 @@ No mechanism may import this module (checked by the import contracts).
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
+from dpsynth_core.sources.sampling import SampledSource
 from dpsynth_core.sources.source import MarginalSource, counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -31,6 +33,14 @@ def _cells_kept(attribute: Attribute) -> NDArray[np.intp]:
     unfolded = attribute.unfolded()
     extra = [code for code, wanted in ((unfolded.other_code, attribute.other), (unfolded.missing_code, attribute.missing)) if wanted]
     return np.array([*range(attribute.values), *extra], dtype=np.intp)
+
+
+def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
+    """A random sample of at most so many records as codes, shape (records, attributes of the domain), marked curator-only. ValueError for a
+    source that has none in its hands."""
+    if not hasattr(source, "sample"):
+        raise ValueError("this source counts cells, and has no records in its hands")
+    return curator_only(cast(SampledSource, source).sample(most))
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation import verdict as verdicts
 from dpsynth_core.evaluation.comparison import Evidence
@@ -22,15 +23,17 @@ from dpsynth_core.report import card as cards
 from dpsynth_core.report import codebook, criteria, error_table, marginals, page
 from dpsynth_core.report.card import card
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, knowledge
-from dpsynth_core.report.facts import facts, percent, sample_reading, sentence, trusted
+from dpsynth_core.report.facts import facts, sample_reading, sentence, trusted
 from dpsynth_core.report.models import model_facts
+from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
 from dpsynth_core.report.rule import goodness, learnt
 from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, ruling, unfit_for
 from dpsynth_core.report.words import noise, protected
 from dpsynth_core.vocabulary.workload import Workload
 
-__all__ = ["CARD", "EXPLORE", "REPORT", "SPEC", "Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
+__all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
+__all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sample_reading", "sentence"]
 __all__ += ["can_answer", "goodness", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
 __all__ += ["comparison", "criteria", "despite", "fit_for", "model_facts", "reasons", "ruling", "unfit_for", "unrounded", "verdict_facts"]
 
@@ -133,6 +136,7 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         ERRORS: released(error_table.csv(release)),
         DOMAIN: released(codebook.domain_json(release)),
         CODEBOOK: released(codebook.codebook_csv(release)),
+        NOTEBOOK: notebook(release),
     }
     if can_answer(release):
         files[EXPLORE] = explore_page(release, quality_of(release).value.claim)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
+from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED, Line
 from dpsynth_core.evaluation.questions.known import INFERRED
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
@@ -23,6 +24,7 @@ from dpsynth_core.evaluation.questions.question import (
     cell_values,
     half_width,
 )
+from dpsynth_core.evaluation.questions.worst import LEAST_SHARE, Subgroup
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
@@ -54,7 +56,20 @@ PHRASES: Mapping[str, str] = {
     "numbers": "People without a number in this column are not counted.",
     "absent": "This page does not hold these columns together. Ask synthetic.csv.",
     "few": "Only {rows} synthetic rows are in this group.",
+    "count by": "How many people, by {by}: {group}.",
+    "share by": "The share with {cells}, by {by}: {group}.",
+    "mean by": "The mean of {column}, by {by}: {group}.",
+    "median by": "The median of {column}, by {by}: {group}.",
+    "lines": "Each line's interval holds with 95 % confidence for that line, not for all lines together.",
+    f"{MEASURED} line": "measured",
+    f"{BOUND} line": "bound",
+    f"{GUESS} line": "the model's guess, not measured",
+    "worst": "{value} is where the release may be furthest off for its size: {people} people; the true number is between {low} and {high}.",
+    "worst for sure": "{value} is furthest off for its size: {people} people; the true number is between {low} and {high}.",
+    "worst of": "All intervals of the subgroups hold together with 95 % confidence. Subgroups of less than {least} are not looked at.",
+    "worst none": "Nothing that was released says how far any subgroup is off.",
 }
+_LOST = 1e-7
 FEW = 30
 """Groups with fewer rows are said to be small."""
 
@@ -90,8 +105,8 @@ def decimals(attribute: Attribute) -> int:
 
 
 def rounded(value: float, digits: int) -> str:
-    """Rounded half up, with a comma for each thousand: as the page does it."""
-    scaled = math.floor(abs(value) * 10**digits + 0.5)
+    """Rounded half up, with a comma for each thousand: as the page does it, also where the last digits of a half were lost."""
+    scaled = math.floor(abs(value) * 10**digits + 0.5 + _LOST)
     whole, rest = divmod(scaled, 10**digits)
     return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{digits}d}" if digits else "")
 
@@ -162,3 +177,38 @@ def _cautions(domain: Domain, question: Question, answer: Answer) -> list[str]:
     if answer.rows is not None and 0 < answer.rows < FEW:
         cautions.append(PHRASES["few"].format(rows=answer.rows))
     return cautions
+
+
+def breakdown_sentences(domain: Domain, question: Question, by: str) -> list[str]:
+    """What a breakdown shows, and how its intervals are meant."""
+    first = PHRASES[f"{question.statistic} by"].format(
+        by=visible(by),
+        group=group_phrase(domain, question.among),
+        cells=cells_phrase(domain, question.cells),
+        column=visible(question.column),
+    )
+    return [first, PHRASES["lines"]]
+
+
+def line_texts(domain: Domain, question: Question, by: str, line: Line) -> list[str]:
+    """Which cell, what the rows say, both ends of the interval, and how that is known: “–” where there is nothing to say."""
+    stated = line.answer.stated
+    numbers = ("–" if one is None else number(domain, question, one) for one in (stated.value, stated.low, stated.high))
+    return [visible(domain[by].cell_labels()[line.code]), *numbers, PHRASES[f"{line.standing} line"]]
+
+
+def worst_sentences(domain: Domain, subgroups: Sequence[Subgroup]) -> list[str]:
+    """The worst subgroup, and how to read the list of them."""
+    if not subgroups:
+        return [PHRASES["worst none"]]
+    name, people, low, high, *_ = subgroup_texts(domain, subgroups[0])
+    first = PHRASES["worst for sure" if subgroups[0].surely > 0 else "worst"].format(value=name, people=people, low=low, high=high)
+    return [first, PHRASES["worst of"].format(least=f"{rounded(100 * LEAST_SHARE, 0)} % of the people")]
+
+
+def subgroup_texts(domain: Domain, one: Subgroup) -> list[str]:
+    """Who, how many, both ends of the interval, how far off at least and at most as a share of that, and how it is known."""
+    who = cells_phrase(domain, {name: (code,) for name, code in zip(one.table, one.codes, strict=True)})
+    shares = (f"{rounded(100 * share, 1)} %" for share in (one.surely, one.perhaps))
+    standing = PHRASES[f"{MEASURED if one.measured else BOUND} line"]
+    return [who, *(rounded(value, 0) for value in (one.value, one.low, one.high)), *shares, standing]

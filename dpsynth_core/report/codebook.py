@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
 
+from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.planning import origins
 from dpsynth_core.planning.discovery import of_column
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.middles import behind
 from dpsynth_core.vocabulary.order import sentence
 from dpsynth_core.vocabulary.recoding import outside_rule, written
 
@@ -28,18 +33,32 @@ def _outside(release: Release, attribute: Attribute) -> str:
     return " ".join(part for part in parts if part)
 
 
+def _ranges(attribute: Attribute) -> Iterator[tuple[float | None, float | None]]:
+    """The smallest and the largest number of each cell; None where a cell has no numbers."""
+    values = cell_values(attribute)
+    if values is None:
+        values = np.full(attribute.size, np.nan)
+    least, most = values, values
+    if attribute.is_number:
+        edges = np.array(attribute.edges, dtype=np.float64)
+        least, most = behind(edges[:-1], attribute), behind(edges[1:] - attribute.scale.whole, attribute)
+    for value, low, high in zip(values.tolist(), least.tolist(), most.tolist(), strict=True):
+        yield (None, None) if math.isnan(value) else (low, high)
+
+
 def codebook_csv(release: Release) -> bytes:
-    """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, and what happened to
-    values outside; and what a column is about, where some column says so. Then where the domain came from. Formulas get an apostrophe."""
+    """One line per cell: column, kind, cell (number from 0), label, how rows show it where that is something else, its smallest and largest
+    number, and what happened to values outside; and what a column is about, where some column says so. Then where the domain came from.
+    Formulas get an apostrophe."""
     came_from = origins.clause(release.spec)
-    lines: list[tuple[str, str, int | None, str, str, str, str]] = [
-        (attribute.name, attribute.kind, number, label, written(attribute, number), _outside(release, attribute), came_from)
+    lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
+        (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)
         for attribute in release.domain
-        for number, label in enumerate(attribute.cell_labels())
+        for number, (label, (least, most)) in enumerate(zip(attribute.cell_labels(), _ranges(attribute), strict=True))
     ]
-    lines += [(one.name, one.kind, None, one.text, "", one.in_words(), came_from) for one in release.domain.filled]
-    names = ["column", "kind", "cell", "label", "written_as", "values_outside", "domain_from"]
-    types = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.string()]
+    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.domain.filled]
+    names = ["column", "kind", "cell", "label", "written_as", "at_least", "at_most", "values_outside", "domain_from"]
+    types = [pa.string(), pa.string(), pa.int64(), pa.string(), pa.string(), pa.float64(), pa.float64(), pa.string(), pa.string()]
     columns = zip(*lines, strict=True)
     table = pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=names)
     if any(column.label for column in release.domain.columns):

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNDECIDED, UNMEASURED, Criterion, Decided
 from dpsynth_core.release.release import Release
-from dpsynth_core.report.facts import percent
 from dpsynth_core.vocabulary.domain import Domain
 
 _OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED: "Not measured"}
@@ -26,12 +25,7 @@ def asked(criterion: Criterion, domain: Domain) -> str:
     """A criterion as a sentence without full stop."""
     name = f"{criterion.name}: " if criterion.name else ""
     about = criterion.sentence(domain)
-    return f"{name}{about[:1].upper() + about[1:] if not name else about}, within {amount(criterion, criterion.limit)}"
-
-
-def amount(criterion: Criterion, error: float) -> str:
-    """An error or a limit with its unit."""
-    return f"{percent(error) if criterion.is_share else f'{error:.3g}'} {criterion.unit_of_error}"
+    return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"
 
 
 def line(one: Decided, domain: Domain) -> str:
@@ -42,17 +36,12 @@ def line(one: Decided, domain: Domain) -> str:
 
 def measured(one: Decided) -> str:
     """What was measured, as a sentence."""
-    criterion, interval = one.criterion, one.interval
+    interval = one.interval
     if interval is None:
         return "The run ended before it was measured."
     if not math.isfinite(interval.at_most):
         return "What was measured says nothing of it."
-
-    def written(error: float) -> str:
-        return percent(max(0.0, error)) if criterion.is_share else f"{max(0.0, error):.3g}"
-
-    low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
-    return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95 % confidence each."
+    return one.criterion.finding(interval)
 
 
 def lines(release: Release) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.certificate import ANSWERS
 from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.planning import discovery, origins
@@ -115,11 +116,6 @@ def certified(release: Release) -> str:
         f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at"
         f" most.{sample}"
     )
-
-
-def percent(share: float) -> str:
-    """A share for reading; small ones with two digits after the point."""
-    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import criteria, models, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report.facts import byline, facts, first, percent, sample_reading, sentence
+from dpsynth_core.report.facts import byline, facts, first, sample_reading, sentence
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
 from dpsynth_core.report.svg import escape

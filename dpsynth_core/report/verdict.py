@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Purpose, Simpler, Verdict
-from dpsynth_core.report.facts import percent
+from dpsynth_core.vocabulary import purposes
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TABLES_NAMED = 4
 _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
@@ -104,11 +104,11 @@ def _purposes(verdict: Verdict) -> tuple[Purpose, ...]:
 
 def _held(verdict: Verdict) -> list[str]:
     sizes = [_sizes(verdict)] if verdict.largest else []
-    return sizes + [f"“{purpose.name}” with others" for purpose in verdict.columns if purpose.holds]
+    return sizes + [_lower(_noun(purpose)) for purpose in verdict.columns if purpose.holds]
 
 
 def _sizes(verdict: Verdict) -> str:
-    return "single columns" if verdict.largest == 1 else f"tables of up to {_number(verdict.largest)} columns"
+    return "single columns" if verdict.largest == 1 else f"tables of up to {purposes.in_letters(verdict.largest)} columns"
 
 
 def _exceptions(verdict: Verdict) -> str:
@@ -121,11 +121,16 @@ def _exceptions(verdict: Verdict) -> str:
 
 
 def _line(purpose: Purpose) -> str:
-    if purpose.size:
-        what = "Single columns" if purpose.size == 1 else f"Tables of {_number(purpose.size)} columns"
-    else:
-        what = f"Tables with “{purpose.name}”"
-    return f"{what}: {purpose.within:,} of {purpose.tables:,} are good enough."
+    return f"{_noun(purpose)}: {purpose.within:,} of {purpose.tables:,} are good enough."
+
+
+def _noun(purpose: Purpose) -> str:
+    return purposes.of_columns(purpose.size) if purpose.size else purposes.with_column(purpose.name)
+
+
+def _lower(noun: str) -> str:
+    """Within a sentence."""
+    return noun[0].lower() + noun[1:]
 
 
 def _error_of(way: Simpler) -> str:
@@ -136,7 +141,3 @@ def _error_of(way: Simpler) -> str:
 def _listed(names: Sequence[str], most: int) -> str:
     more = len(names) - most
     return "; ".join(names[:most]) + (f"; and {more:,} more" if more > 0 else "")
-
-
-def _number(count: int) -> str:
-    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
+BOOSTING, LOGISTIC, LINEAR, MAJORITY = "gradient boosting", "logistic regression", "linear regression", "majority"
+"""What predictors are called, by how they were made; the last one looks at nothing."""
 CHUNK_ROWS = 2**15
 """Rows that are looked at together: what trees need of them stays in the processor's cache."""
 _LARGEST = 2**62

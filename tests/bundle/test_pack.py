@@ -32,6 +32,7 @@ PROMISED = {
     "spec.json",
     "domain.json",
     "codebook.csv",
+    "analysis.ipynb",
     "release.json",
     "synthetic.csv",
     "synthetic.parquet",

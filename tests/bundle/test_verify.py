@@ -194,7 +194,7 @@ def test_a_forged_number_is_found_though_the_manifest_was_made_anew(change: Call
     assert "Are the files unchanged?" not in wrong
 
 
-WRITTEN = ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv"]
+WRITTEN = ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv", "analysis.ipynb"]
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, "explore.html"])
@@ -266,6 +266,8 @@ AGREE = "Do report, cards and tables agree?"
         ("explore.html", b'"variance":', b'"variance":1'),
         ("report.html", b"<h2>Warnings</h2>", b"<h2>Notes</h2>"),
         ("DATA_CARD.md", b"## Warnings", b"## Notes"),
+        ("analysis.ipynb", b"import json", b"import evil"),
+        ("reproduce.py", b"import sys", b"import evil"),
     ],
 )
 def test_other_libraries_are_no_excuse_for_other_numbers_and_sentences(name: str, ours: bytes, theirs: bytes) -> None:
@@ -296,6 +298,13 @@ def test_an_entry_that_is_there_twice_is_found_in_every_document() -> None:
 def test_the_last_digits_of_other_libraries_are_no_doubt() -> None:
     alone = b'"z":{"alone":1.95996398454'
     assert in_other_libraries({"explore.html": (alone, alone + b"1")}).verdict == SOUND
+
+
+@pytest.mark.parametrize("name", ["analysis.ipynb", "reproduce.py"])
+def test_what_a_reader_would_run_is_named_where_another_version_may_have_written_it(name: str) -> None:
+    report = in_other_versions(lambda held, _: held.update({name: held[name].replace(b"import ", b"import evil, ", 1)}))
+    assert report.verdict == PARTLY
+    assert any(f"read {name} before you run it" in check.detail for check in report.checks)
 
 
 def test_further_files_are_never_sound() -> None:
@@ -350,6 +359,22 @@ def test_other_words_of_another_version_stay_open() -> None:
 def test_a_report_that_does_something_is_found_whatever_versions_it_names(part: bytes) -> None:
     def change(held: dict[str, bytes], _: object) -> None:
         held["report.html"] = held["report.html"].replace(b"</body>", part + b"</body>")
+
+    report = in_other_versions(change)
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
+
+
+SHOWN = {"output_type": "display_data", "metadata": {}, "data": {"text/html": "<b>All criteria are met.</b>"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"), [("code", {"outputs": [SHOWN]}), ("markdown", {"attachments": {"a.svg": {"image/svg+xml": ""}}})]
+)
+def test_a_notebook_that_shows_what_no_cell_printed_is_found_whatever_versions_it_names(kind: str, part: dict[str, Any]) -> None:
+    def change(held: dict[str, bytes], _: object) -> None:
+        notebook = json.loads(held["analysis.ipynb"])
+        next(cell for cell in notebook["cells"] if cell["cell_type"] == kind).update(part)
+        held["analysis.ipynb"] = json.dumps(notebook).encode()
 
     report = in_other_versions(change)
     assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]

@@ -56,7 +56,7 @@ def test_publish_for_the_purposes_that_hold_and_name_those_that_do_not() -> None
 def test_a_column_that_is_right_with_all_others_is_a_purpose_of_its_own() -> None:
     made = verdict({("a", "b"): 0.05, ("a", "c"): 0.05, ("b", "c"): 0.4})
     assert made.kind == PARTLY
-    assert "“a” with others" in report.ruling(made)
+    assert "tables with “a”." in report.ruling(made)
     assert [purpose.name for purpose in made.columns if purpose.holds] == ["a"]
 
 

@@ -19,9 +19,21 @@ from dpsynth_core.foundation import threads
 from dpsynth_core.planning.models import Target, ends
 from dpsynth_core.planning.training_time import TRAINING_ROWS, rounds
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import Additive, Decision, Forest, Largest, Predictor, Tree, Within
+from dpsynth_core.vocabulary.predictors import (
+    BOOSTING,
+    LINEAR,
+    LOGISTIC,
+    MAJORITY,
+    Additive,
+    Codes,
+    Decision,
+    Forest,
+    Largest,
+    Predictor,
+    Tree,
+    Within,
+)
 
-BOOSTING, LOGISTIC, LINEAR, MAJORITY = "gradient boosting", "logistic regression", "linear regression", "majority"
 _DEPTH = 8
 _FITTING_STEPS = 300
 _FARTHEST = 2.0**30
@@ -94,6 +106,14 @@ def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[M
         return Model(boosting, alone), Model(linear, alone)
     with threads.one_thread():
         return Model(boosting, _boosted(lesson)), Model(linear, _linear(lesson))
+
+
+def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
+    """How probable a model of classes holds its own guess, for each row: the largest of the probabilities that its scores are log odds
+    of."""
+    scores = model.predictor.scores.of(codes, rows) / _SCALE
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(1 / weights.sum(axis=1))
 
 
 def _constant(target: Target, start: NDArray[np.int64], decision: Decision, guess: str) -> Model:

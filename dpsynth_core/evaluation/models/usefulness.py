@@ -18,12 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria import bounds
+from dpsynth_core.criteria.bounds import Noisy
+from dpsynth_core.criteria.models import PER_COLUMN, Guesses
 from dpsynth_core.evaluation.models import training
 from dpsynth_core.evaluation.models.training import Model
 from dpsynth_core.evaluation.quantiles import normal
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.kernel import SealedKernel
-from dpsynth_core.planning.models import PER_COLUMN, Target
+from dpsynth_core.planning.models import Target
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING
 
@@ -94,17 +97,24 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
     return tuple(stated)
 
 
+def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
+    """What criteria can be decided by: by column and name of the model, the counts as they were measured, none above the number of people.
+    """
+
+    def counted(share: Share, one: Usefulness) -> Noisy:
+        return Noisy(share.value * one.total.value, math.sqrt(one.sigma**2 + ROUNDING))
+
+    return {
+        (one.column, one.model): Guesses(counted(one.accuracy, one), counted(one.majority, one), Noisy(one.total.value, one.total.sigma))
+        for one in usefulness
+    }
+
+
 def share(count: float, sigma: float, total: Total) -> Share:
     """A noisy count as a share of the people. Noise is normal noise in whole numbers: its variance is that much larger."""
-    reach = normal((1 + CONFIDENCE) / 2) ** 2
-    variance, uncertain = reach * (sigma**2 + ROUNDING), reach * total.sigma**2
-    curvature = total.value**2 - uncertain
-    value = _within(count / total.value)
-    if curvature <= 0:
-        return Share(value, 0.0, 1.0)
-    root = math.sqrt(uncertain * count**2 + curvature * variance)
-    low, high = ((count * total.value + sign * root) / curvature for sign in (-1, 1))
-    return Share(value, _within(low), _within(high))
+    noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
+    low, high = bounds.fraction(noisy, people, normal((1 + CONFIDENCE) / 2))
+    return Share(_within(count / total.value), _within(low), _within(high))
 
 
 def _within(number: float) -> float:

@@ -30,11 +30,13 @@ CERTIFIED, INFERRED = "certified", "inferred"
 @dataclass(frozen=True)
 class Limit:
     """At most this share of people is in a wrong cell of a table. alone: with confidence 1 - ALPHA. beside: with 1 - LIMIT_ALPHA, 1 where
-    nothing says it so surely. support: CERTIFIED, or INFERRED from what the mechanism selected."""
+    nothing says it so surely. together: for all tables at once with 1 - LIMIT_ALPHA, 1 likewise. support: CERTIFIED, or INFERRED from what
+    the mechanism selected."""
 
     support: str
     alone: float
     beside: float
+    together: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +100,9 @@ def _limits(bounds: Mapping[Clique, Bound], certificate: Certificate | None) -> 
     measured tables say nothing here that their noisy counts do not say better."""
     if certificate is not None and certificate.of == ROWS:
         kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
+        levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
         return {
-            one.attributes: Limit(CERTIFIED, *(table_bound(certificate, one, 1 - (alpha - kept)) for alpha in (ALPHA, LIMIT_ALPHA)))
+            one.attributes: Limit(CERTIFIED, *(table_bound(certificate, one, 1 - level) for level in levels))
             for one in certificate.marginals
         }
     return {clique: Limit(INFERRED, bound.tight, 1.0) for clique, bound in bounds.items() if bound.support == UNSUPPORTED}

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.questions import worst
+from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
 from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, known
 from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, half_width, ordered_cells
 from dpsynth_core.evaluation.totals import known_total
@@ -122,7 +124,15 @@ def _data(release: Release, known: Known) -> dict[str, Any]:
         "measurements": [_measurement(known, m) for m in measurements],
         "total": None if total is None else {"value": total.value, "sigma": _short(total.sigma), "doubt": _short(known.doubt)},
         "limits": [_limit(known, table) for table in limits],
-        "z": {"alone": _short(normal(1 - ALPHA / 2)), "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2))},
+        "z": {
+            "alone": _short(normal(1 - ALPHA / 2)),
+            "beside": _short(normal(1 - (ALPHA - LIMIT_ALPHA) / 2)),
+            "together": _short(worst.z_together(known)),
+        },
+        "subgroups": [_positions(known, table) for table in worst.tables(known)],
+        "least_share": worst.LEAST_SHARE,
+        "most_listed": worst.MOST_LISTED,
+        "most_lines": MOST_LINES,
         "phrases": dict(PHRASES),
         "named": CELLS_NAMED,
         "few": FEW,
@@ -194,7 +204,8 @@ def _tables(known: Known, codes: NDArray[np.integer], cliques: list[Clique]) -> 
 
 def _limit(known: Known, clique: Clique) -> dict[str, Any]:
     limit = known.limits[clique]
-    return {"columns": _positions(known, clique), "support": limit.support, "alone": _short(limit.alone), "beside": _short(limit.beside)}
+    shares = {"alone": limit.alone, "beside": limit.beside, "together": limit.together}
+    return {"columns": _positions(known, clique), "support": limit.support, **{name: _short(share) for name, share in shares.items()}}
 
 
 def _short(number: float) -> float:

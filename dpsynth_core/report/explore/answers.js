@@ -412,11 +412,58 @@ function cellEstimates(noisy, group, kept) {
   return above.map((x) => ratio(x, below, ...moments));
 }
 
+// Breakdowns and subgroups
+const codesBy = ({ among }, by) => (Object.hasOwn(among, by) ? among[by] : columns[place.get(by)].cells.map((_, code) => code));
+function breakdown(question, by) {
+  const lines = [];
+  for (const code of codesBy(question, by)) {
+    const got = answer({ ...question, among: { ...question.among, [by]: [code] } });
+    if (got === null) return null;
+    const standing = !got.evidence.length ? "guess" : got.evidence.includes("noisy counts") ? "measured" : "bound";
+    lines.push({ code, answer: got, standing });
+  }
+  return lines;
+}
+function worst() {
+  if (data.total === null) return [];
+  const total = data.total.value, doubt = data.total.doubt, z = data.z.together, all = [];
+  for (const table of data.subgroups) {
+    const noisy = estimateOf(table), counts = hasRows ? (canCount(table) ? rowsIn({}, table) : null) : null;
+    if (hasRows && counts === null) continue;
+    const margin = noisy === null ? 0 : z * Math.sqrt(cellVariance(noisy)), key = table.join();
+    const limit = hasRows ? data.limits.find((one) => one.columns.join() === key)?.together ?? 1 : 1;
+    const values = counts === null ? noisy.values.map((x) => Math.max(0, x)) : counts.map((count) => count / Math.max(1, data.rows) * total);
+    values.forEach((value, cell) => {
+      if (!(value >= data.least_share * total)) return;
+      const ends = [];
+      if (noisy !== null) ends.push([Math.max(0, noisy.values[cell] - margin), Math.max(0, noisy.values[cell] + margin)]);
+      if (limit < 1) {
+        const share = counts[cell] / Math.max(1, data.rows);
+        ends.push([Math.max(0, total - doubt) * Math.max(0, share - limit), (total + doubt) * Math.min(1, share + limit)]);
+      }
+      if (!ends.length) return;
+      const [low, high] = ends.length === 2 ? agreeing(...ends) : ends[0];
+      const surely = Math.max(0, low - value, value - high) / value, perhaps = Math.max(high - value, value - low) / value;
+      all.push({ table, cell, codes: codesOf(cell, table), value, low, high, surely, perhaps, measured: noisy !== null });
+    });
+  }
+  const order = (one) => [-Number(one.surely.toPrecision(6)), -Number(one.perhaps.toPrecision(6)), data.subgroups.indexOf(one.table), one.cell];
+  const ranked = all.map((one) => [order(one), one]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
+  return ranked.slice(0, data.most_listed).map(([, one]) => one);
+}
+function codesOf(cell, table) {
+  const found = [];
+  for (let axis = table.length - 1, left = cell; axis >= 0; left = Math.floor(left / size(table[axis--]))) found.unshift(left % size(table[axis]));
+  return found;
+}
+const cellVariance = (noisy) => sum(noisy.parts.map(([part, variance]) =>
+  noisy.clique.reduce((product, column) => product * (part.includes(column) ? 1 - 1 / size(column) : 1 / size(column)), variance)));
+
 // Sentences
 const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, " ");
 const phrase = (key, values) => data.phrases[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 function rounded(value, digits) {
-  const scaled = BigInt(Math.floor(Math.abs(value) * 10 ** digits + 0.5)), unit = 10n ** BigInt(digits);
+  const scaled = BigInt(Math.floor(Math.abs(value) * 10 ** digits + 0.5 + 1e-7)), unit = 10n ** BigInt(digits);
   const whole = (scaled / unit).toString().replace(/\B(?=(\d{3})+$)/g, ","), rest = (scaled % unit).toString().padStart(digits, "0");
   return (value < 0 && scaled ? "-" : "") + whole + (digits ? "." + rest : "");
 }
@@ -465,4 +512,22 @@ function evidenceSentence(evidence, support, table) {
   if (!evidence.length) return data.phrases.guess;
   const key = evidence.length === 2 ? "both" : evidence[0] === "limit of a table" && support === "inferred" ? "inferred" : evidence[0];
   return phrase(key, { table: visible(table.join(" × ")) || "of all people" });
+}
+function breakdownSentences(question, by) {
+  const values = { by: visible(by), group: groupPhrase(question.among), cells: cellsPhrase(question.cells), column: visible(question.column) };
+  return [phrase(`${question.statistic} by`, values), data.phrases.lines];
+}
+function lineTexts(question, by, line) {
+  const { value, low, high } = line.answer.stated, numbers = [value, low, high].map((x) => (x === null ? "–" : numberText(question, x)));
+  return [visible(columns[place.get(by)].cells[line.code]), ...numbers, data.phrases[`${line.standing} line`]];
+}
+function subgroupTexts(one) {
+  const who = cellsPhrase(Object.fromEntries(one.table.map((column, i) => [columns[column].name, [one.codes[i]]])));
+  const people = [one.value, one.low, one.high].map((x) => rounded(x, 0)), shares = [one.surely, one.perhaps].map((x) => `${rounded(100 * x, 1)} %`);
+  return [who, ...people, ...shares, data.phrases[one.measured ? "measured line" : "bound line"]];
+}
+function worstSentences(subgroups) {
+  if (!subgroups.length) return [data.phrases["worst none"]];
+  const [value, people, low, high] = subgroupTexts(subgroups[0]), key = subgroups[0].surely > 0 ? "worst for sure" : "worst";
+  return [phrase(key, { value, people, low, high }), phrase("worst of", { least: `${rounded(100 * data.least_share, 0)} % of the people` })];
 }

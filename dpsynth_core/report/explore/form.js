@@ -16,8 +16,9 @@ const columnOptions = (usable) => columns.map((column, i) => [column, i]).filter
 
 const STATISTICS = [
   ["count", "How many people?"], ["share", "What share of a group?"], ["mean", "The mean of a column"], ["median", "The median of a column"],
-  ["difference", "The difference between two groups"], ["table", "A table of columns"],
+  ["difference", "The difference between two groups"], ["table", "A table of columns"], ["worst", "The worst subgroups"],
 ];
+const BROKEN_DOWN = ["count", "share", "mean", "median"];
 const hasMeans = columns.some((column) => column.values !== null), hasMedians = columns.some((column) => column.ordered > 0);
 
 // Conditions: each is a column and the cells of it that count
@@ -106,7 +107,7 @@ function asked() {
   };
 }
 function missing(question) {
-  const { statistic } = question, empty = (cells) => Object.keys(cells).length === 0;
+  const { statistic } = question, by = brokenDownBy(question), empty = (cells) => Object.keys(cells).length === 0;
   if ([question.among, question.cells, question.versus].some((cells) => Object.values(cells).some((chosen) => !chosen.length)))
     return "Two conditions on one column exclude each other.";
   if (statistic === "difference" && (empty(question.among) || empty(question.versus))) return "Choose values for both groups.";
@@ -117,8 +118,11 @@ function missing(question) {
   if (statistic === "table" && !question.columns.length) return "Choose one to four columns.";
   if (statistic === "table" && cellsOf(question.columns.map((name) => place.get(name))) > data.most_cells)
     return `This table has more than ${data.most_cells} cells. Choose columns with fewer values.`;
+  if (by && codesBy(question, by).length > data.most_lines)
+    return `This column has more than ${data.most_lines} values. Choose some of them as the group.`;
   return "";
 }
+const brokenDownBy = ({ statistic }) => (BROKEN_DOWN.includes(statistic) && at("by").value !== "" ? columns[Number(at("by").value)].name : "");
 function layout() {
   const statistic = at("statistic").value, difference = statistic === "difference", mean = difference && at("of").value === "mean";
   at("of-part").hidden = !difference;
@@ -126,6 +130,8 @@ function layout() {
   at("columns-part").hidden = statistic !== "table";
   at("cells").hidden = !(statistic === "share" || (difference && !mean));
   at("versus").hidden = !difference;
+  at("by-part").hidden = !BROKEN_DOWN.includes(statistic);
+  at("among").hidden = statistic === "worst";
   const usable = statistic === "median" ? (column) => column.ordered > 0 : (column) => column.values !== null, before = at("column").value;
   at("column").replaceChildren(option("", "Choose a column"), ...columnOptions(usable));
   at("column").value = [...at("column").options].some(({ value }) => value === before) ? before : "";
@@ -137,22 +143,62 @@ function refresh() {
   place_of_table.replaceChildren();
   at("bar").replaceChildren();
   if (lack) { at("answer").replaceChildren(make("p", { className: "quiet", textContent: lack })); return; }
-  const result = answer(question);
+  if (question.statistic === "worst") { showWorst(); return; }
+  const by = brokenDownBy(question), result = by ? breakdown(question, by) : answer(question);
   if (result === null) {
     at("answer").replaceChildren(make("p", { textContent: data.phrases.absent }));
     return;
   }
-  const [first, ...rest] = sentences(question, result);
-  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }), ...rest.map((text) => make("p", { textContent: text })));
+  if (by) { showBreakdown(question, by, result); return; }
+  say(sentences(question, result));
   if (result.cells.length) place_of_table.append(drawnTable(question, result.cells));
   else if (question.statistic === "share" && result.stated.low !== null) at("bar").append(drawnBar(result.stated));
 }
+function say([first, ...rest]) {
+  at("answer").replaceChildren(make("p", { className: "claim", textContent: first }), ...rest.map((text) => make("p", { textContent: text })));
+}
+function showBreakdown(question, by, lines) {
+  say(breakdownSentences(question, by));
+  const texts = lines.map((line) => lineTexts(question, by, line));
+  if (lines.some(({ answer: { stated } }) => stated.value !== null || stated.low !== null)) at("bar").append(drawnLines(question, lines, texts));
+  at("table").append(listedTexts([by, "Answer", "At least", "At most", "How it is known"], texts));
+}
+function showWorst() {
+  const subgroups = worst();
+  say(worstSentences(subgroups));
+  const titles = ["Subgroup", "People", "At least", "At most", "Off for sure", "Off at most", "How it is known"];
+  if (subgroups.length) at("table").append(listedTexts(titles, subgroups.map(subgroupTexts)));
+}
+function listedTexts(titles, texts) { // the first column names the line, the last one is words, those between are numbers
+  const last = titles.length - 1, kind = (i) => (i > 0 && i < last ? "n" : "");
+  const head = make("tr", {}, ...titles.map((title, i) => make("th", { scope: "col", className: kind(i) }, named(title))));
+  const body = make("tbody", {}, ...texts.map((line) => make("tr", {}, ...line.map((text, i) =>
+    (i === 0 ? make("th", { scope: "row" }, named(text)) : make("td", { className: kind(i), textContent: text }))))));
+  return make("table", { className: "wide" }, make("thead", {}, head), body);
+}
+function part(tag, attributes, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}
+function drawnLines(question, lines, texts) { // the table beside it says the same
+  const ends = lines.flatMap(({ answer: { stated } }) => [stated.value, stated.low, stated.high]).filter((x) => x !== null);
+  const least = Math.min(...ends, ...(question.statistic === "mean" ? [] : [0])), most = Math.max(...ends, least + 1e-9), step = 26, height = step * lines.length + 24;
+  const x = (value) => String(160 + 400 * (value - least) / (most - least));
+  const svg = part("svg", { viewBox: `0 0 600 ${height}`, width: "600", height: String(height), "aria-hidden": "true" });
+  lines.forEach((line, i) => {
+    const { value, low, high } = line.answer.stated, y = String(step * i + 14);
+    svg.append(part("text", { x: "150", y: String(step * i + 18), "text-anchor": "end" }, texts[i][0].length > 22 ? `${texts[i][0].slice(0, 21)}…` : texts[i][0]));
+    svg.append(part("line", { class: "grid", x1: x(least), x2: x(most), y1: y, y2: y }));
+    if (low !== null) svg.append(part("line", { class: "range", x1: x(low), x2: x(high), y1: y, y2: y }));
+    if (value !== null) svg.append(part("circle", { class: line.standing === "guess" ? "mark guess" : "mark", cx: x(value), cy: y, r: "5" }));
+  });
+  for (const [value, anchor] of [[least, "start"], [most, "end"]])
+    svg.append(part("text", { x: x(value), y: String(height - 4), "text-anchor": anchor }, numberText(question, question.statistic === "median" ? Math.round(value) : value)));
+  return svg;
+}
 function drawnBar({ value, low, high }) {
-  const space = "http://www.w3.org/2000/svg", part = (tag, attributes) => {
-    const element = document.createElementNS(space, tag);
-    for (const [name, text] of Object.entries(attributes)) element.setAttribute(name, text);
-    return element;
-  };
   const svg = part("svg", { viewBox: "0 0 400 34", width: "400", height: "34", "aria-hidden": "true" }), x = (share) => String(10 + 380 * share);
   svg.append(part("line", { class: "grid", x1: x(0), x2: x(1), y1: "12", y2: "12" }));
   svg.append(part("line", { class: "range", x1: x(low), x2: x(high), y1: "12", y2: "12" }));
@@ -197,8 +243,9 @@ function start() {
     const select = make("select", { id: `table${word}` }, option("", "none"), ...columnOptions(() => true));
     at("columns").append(make("label", { htmlFor: select.id, textContent: `${word} column` }), select);
   }
+  at("by").append(option("", "nothing"), ...columnOptions(() => true));
   for (const id of ["statistic", "of"]) at(id).addEventListener("change", () => { layout(); refresh(); });
-  at("question").addEventListener("change", (event) => { if (event.target.matches("#column, #columns select")) refresh(); });
+  at("question").addEventListener("change", (event) => { if (event.target.matches("#column, #by, #columns select")) refresh(); });
   at("question").addEventListener("submit", (event) => event.preventDefault());
   at("again").addEventListener("click", () => { for (const group of Object.values(groups)) group.clear(); at("question").reset(); layout(); refresh(); at("statistic").focus(); });
   at("question").hidden = false;

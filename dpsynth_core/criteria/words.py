@@ -1,0 +1,49 @@
+"""How a criterion is said, as far as its kind has no words of its own: an error that is to stay within a limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpsynth_core.criteria.bounds import Interval
+
+if TYPE_CHECKING:
+    from dpsynth_core.criteria.criterion import Criterion
+
+
+def percent(share: float) -> str:
+    """A share for reading; small ones with two digits after the point."""
+    return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
+
+
+class Within:
+    """The words of `criterion.Criterion` for kinds with an error of at least 0."""
+
+    def amount(self: Criterion, error: float) -> str:
+        """An error or a limit with its unit."""
+        return f"{percent(error) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
+
+    def requirement(self: Criterion) -> str:
+        """What must hold, after the sentence."""
+        return f"within {self.amount(self.limit)}"
+
+    def finding(self: Criterion, interval: Interval) -> str:
+        """What was measured, where it says anything."""
+
+        def written(error: float) -> str:
+            return percent(max(0.0, error)) if self.is_share else f"{max(0.0, error):.3g}"
+
+        low = f"at least {written(interval.at_least)} and " if interval.at_least > 0 else ""
+        return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95 % confidence each."
+
+    def uncertainty(self: Criterion, margin: float) -> str:
+        """How far off a measurement may be."""
+        return self.amount(margin)
+
+    def rule(self: Criterion, margin: float) -> str:
+        """When it will be met, not met or undecided, if the measurement is uncertain by so much."""
+        low, high = (self.amount(self.limit + sign * margin) for sign in (-1, 1))
+        return f"Measured below {low}, it is met; above {high}, not met; in between it stays undecided."
+
+    def hopeless(self: Criterion, margin: float) -> bool:
+        """Whether it can hardly come out as met, however good the rows are."""
+        return margin >= self.limit

@@ -1,0 +1,46 @@
+"""A question for each value of a column: the same statistic of the people with that value, each with its own interval.
+
+Each interval holds with 95 % confidence for its line, as if it had been the only question; how often all of them hold together is measured
+in `benchmarks/questions.py`. What the limit of a table alone says holds for all lines at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dpsynth_core.evaluation.questions.answer import COUNTED, Answer, answer
+from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHARE, Question
+from dpsynth_core.foundation.errors import InputError
+
+STATISTICS = (COUNT, SHARE, MEAN, MEDIAN)
+"""That can be broken down."""
+MOST_LINES = 200
+MEASURED, BOUND, GUESS = "measured", "bound", "guess"
+
+
+@dataclass(frozen=True)
+class Line:
+    """code: of the cell of the column. answer: for the people in it."""
+
+    code: int
+    answer: Answer
+
+    @property
+    def standing(self) -> str:
+        """MEASURED: noisy counts say it. BOUND: only the limit of a table does. GUESS: nothing does."""
+        if not self.answer.evidence:
+            return GUESS
+        return MEASURED if COUNTED in self.answer.evidence else BOUND
+
+
+def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:
+    """One line for each cell of the column `by` that the group may be in. Raises InputError for what cannot be broken down."""
+    question.checked(known.domain)
+    if question.statistic not in STATISTICS:
+        raise InputError("breakdown", "this statistic cannot be broken down", f"use one of {', '.join(STATISTICS)}")
+    codes = question.among.get(by, tuple(range(known.domain[by].size)))
+    if len(codes) > MOST_LINES:
+        raise InputError("breakdown", f"the column has more than {MOST_LINES} values", "choose some of them as the group")
+    return tuple(Line(code, answer(known, replace(question, among={**question.among, by: (code,)}))) for code in codes)

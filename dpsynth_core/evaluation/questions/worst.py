@@ -1,0 +1,117 @@
+r"""The subgroups that a release is worst for, as far as released evidence tells; no true count is looked at.
+
+A subgroup is a cell of a table that was measured or certified. Whoever looks for the worst one chooses by the answers, so all intervals
+have to hold together: those from noisy counts are Bonferroni's over all cells of all tables, (ALPHA - LIMIT_ALPHA) / N each, those of
+limits hold for all certified tables at once with LIMIT_ALPHA. So with 95 % confidence everything that is said here is true.
+
+Subgroups are ranked by how far the rows are off for sure, as a share of the subgroup's size, and then by how far they may be off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.evaluation.combination import Combined
+from dpsynth_core.evaluation.quantiles import normal
+from dpsynth_core.evaluation.questions.evidence import agreeing
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import row_marginals
+
+LEAST_SHARE = 0.01
+"""Of all people: a subgroup that is smaller is not looked at, for noise hides it whatever the release is like."""
+MOST_TABLES = 500
+MOST_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """table, codes: which cell of which table. value: people in it, by the rows or, without rows, by noisy counts. low, high: what the true
+    number is between, all subgroups together with 95 % confidence. measured: whether noisy counts say so, and not a limit alone."""
+
+    table: Clique
+    codes: tuple[int, ...]
+    value: float
+    low: float
+    high: float
+    measured: bool
+
+    @property
+    def surely(self) -> float:
+        """How far off at least, as a share of its size."""
+        return max(0.0, self.low - self.value, self.value - self.high) / self.value
+
+    @property
+    def perhaps(self) -> float:
+        """How far off at most, as a share of its size."""
+        return max(self.high - self.value, self.value - self.low) / self.value
+
+
+def tables(known: Known) -> list[Clique]:
+    """The tables whose cells are subgroups, the smallest ones."""
+    bounded = [table for table, limit in known.limits.items() if limit.together < 1]
+    every = {clique for clique in (*bounded, *(m.clique for m in known.measurements)) if clique}
+    return sorted(every, key=lambda clique: (known.domain.cells(clique), clique))[:MOST_TABLES]
+
+
+def z_together(known: Known) -> float:
+    """For the noisy counts of all cells of all tables."""
+    cells = sum(known.domain.cells(table) for table in tables(known))
+    return normal(1 - (ALPHA - LIMIT_ALPHA) / (2 * max(1, cells)))
+
+
+def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
+    """The worst ones, the worst first; none where nothing says how many people there are."""
+    if known.total is None:
+        return ()
+    chosen, z = tables(known), z_together(known)
+    counts = None if known.codes is None else row_marginals(known.domain, known.codes, chosen)
+    ranked: list[tuple[tuple[float, float, int, int], Subgroup]] = []
+    for place, table in enumerate(chosen):
+        rows = None if counts is None or known.codes is None else counts[table].ravel() / max(1, len(known.codes))
+        for cell, one in _subgroups(known, table, rows, z):
+            ranked.append(((-_rounded(one.surely), -_rounded(one.perhaps), place, cell), one))
+        ranked = sorted(ranked, key=lambda entry: entry[0])[:most]
+    return tuple(one for _, one in ranked)
+
+
+def _rounded(share: float) -> float:
+    """To six digits, so that the last ones of a processor decide no order."""
+    return float(f"{share:.6g}")
+
+
+def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z: float) -> list[tuple[int, Subgroup]]:
+    """Of one table, with the numbers of the cells. rows: their shares in the cells."""
+    assert known.total is not None
+    total, estimate, sizes = known.total.value, known.estimate(table), known.domain.sizes(table)
+    noisy = None if estimate is None else estimate.values.ravel()
+    margin = 0.0 if estimate is None else z * math.sqrt(_cell_variance(known.domain, estimate))
+    values = np.maximum(noisy, 0.0) if rows is None and noisy is not None else (rows if rows is not None else np.zeros(0)) * total
+    limit = known.limits[table].together if table in known.limits and rows is not None else 1.0
+    subgroups = []
+    for cell in np.flatnonzero(values >= LEAST_SHARE * total):
+        ends = []
+        if noisy is not None:
+            ends.append((max(0.0, noisy[cell] - margin), max(0.0, noisy[cell] + margin)))
+        if limit < 1 and rows is not None:
+            low, high = max(0.0, rows[cell] - limit), min(1.0, rows[cell] + limit)
+            ends.append((max(0.0, total - known.doubt) * low, (total + known.doubt) * high))
+        if ends:
+            low, high = agreeing(*ends) if len(ends) == 2 else ends[0]
+            codes = tuple(int(code) for code in np.unravel_index(cell, sizes))
+            subgroups.append((int(cell), Subgroup(table, codes, float(values[cell]), float(low), float(high), noisy is not None)))
+    return subgroups
+
+
+def _cell_variance(domain: Domain, estimate: Combined) -> float:
+    """Of each cell of a table from noisy counts: they all have the same."""
+    return math.fsum(
+        variance * math.prod(1 - 1 / domain[name].size if name in part else 1 / domain[name].size for name in estimate.clique)
+        for part, variance in estimate.variances.items()
+    )

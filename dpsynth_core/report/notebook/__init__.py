@@ -1,0 +1,136 @@
+"""The notebook `analysis.ipynb`: how to analyse a release, in cells that run on its bundle alone.
+
+`analysis.txt` is written as the notebook reads. A line that begins with “%%” opens a cell of text or code and says of which releases it is:
+all words after `if` have to be true of the release, and none after `unless` (`_truths`). `$name` stands for a fact of the release. Nothing
+in the notebook is computed from a fraction, so that it is the same, byte for byte, whatever library or processor wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from dpsynth_core.evaluation.bounds import UNBOUNDED
+from dpsynth_core.evaluation.certificate import ROWS
+from dpsynth_core.evaluation.questions.question import cell_values
+from dpsynth_core.foundation.zones import Zoned, released
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.card import plain
+from dpsynth_core.report.facts import byline
+from dpsynth_core.report.noun import counted
+from dpsynth_core.report.rule import learnt
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.measurement import Clique
+
+NOTEBOOK = "analysis.ipynb"
+
+_CELLS = Path(__file__).with_name("analysis.txt")
+_OPENING = re.compile(r"^%% (text|code)(?: if ([a-z_, ]+?))?(?: unless ([a-z_, ]+))?\n", re.MULTILINE)
+_SOURCES = (
+    "No certificate was made: these limits follow from the noisy tables, and from what the mechanism preferred to a table.",
+    "A share of the budget was spent on measuring how far the rows are from the people.",
+)
+_TOGETHER = (
+    "those of several tables do not hold together with as much confidence.",
+    "`limit(…, of=\"simultaneous95\")` holds for all tables at once.",
+)
+
+
+def notebook(release: Release) -> Zoned[bytes]:
+    """The notebook in the format of Jupyter, version 4.5, without outputs."""
+    facts, truths = _facts(release), _truths(release)
+    cells = [
+        _cell(number, kind, Template(source).substitute(facts[kind]))
+        for number, (kind, source) in enumerate(_fitting(truths), start=1)
+    ]
+    about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    document = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return released((json.dumps(document, indent=1) + "\n").encode())
+
+
+def _fitting(truths: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+    """Kind and source of the cells for such a release."""
+    _, *parts = _OPENING.split(_CELLS.read_text(encoding="utf-8"))
+    for kind, wanted, unwanted, source in zip(*(iter(parts),) * 4, strict=True):
+        if all(truths[name] for name in _listed(wanted)) and not any(truths[name] for name in _listed(unwanted)):
+            yield kind, source.strip("\n")
+
+
+def _listed(names: str | None) -> list[str]:
+    return names.split(", ") if names else []
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
+    lines = source.splitlines(keepends=True)
+    if kind == "text":
+        return {"cell_type": "markdown", "id": f"cell-{number}", "metadata": {}, "source": lines}
+    return {"cell_type": "code", "execution_count": None, "id": f"cell-{number}", "metadata": {}, "outputs": [], "source": lines}
+
+
+def _truths(release: Release) -> dict[str, bool]:
+    """What cells ask of a release."""
+    rows, (column, _, number) = release.codes is not None, _examples(release)
+    return {
+        "private": release.private,
+        "criteria": bool(release.criteria),
+        "rule": bool(learnt(release)),
+        "rows": rows,
+        "columns": rows and column is not None,
+        "limits": rows and column is not None and _limited(release),
+        "numbers": rows and number is not None,
+        "measured": not learnt(release) and any(m.clique for m in release.measurements),
+        "numeric_table": _numeric_table(release) is not None,
+    }
+
+
+def _limited(release: Release) -> bool:
+    """Whether anything says how far the tables of the rows are off."""
+    if release.certificate is not None:
+        return release.certificate.of == ROWS
+    return any(bound.support != UNBOUNDED and math.isfinite(bound.tight) for bound in release.bounds.values())
+
+
+def _facts(release: Release) -> dict[str, dict[str, str]]:
+    """What stands for names in cells of text, where no mark of them is Markdown, and in cells of code, where they are literals."""
+    certified = release.certificate is not None
+    column, group, number = _examples(release)
+    code = {"column": column, "group": group, "number": number, "table": list(_smallest(release)), "numeric_table": _numeric_table(release)}
+    text = {"title": release.spec.name, "about": " ".join(filter(None, (byline(release), counted(release.spec.unit))))}
+    return {
+        "text": {name: plain(value) for name, value in text.items()} | {"source": _SOURCES[certified], "together": _TOGETHER[certified]},
+        "code": {name: ascii(value) for name, value in code.items()},
+    }
+
+
+def _examples(release: Release) -> tuple[str | None, str | None, str | None]:
+    """A column, another one to group by that is in a table with it, where there is one, and a column of numbers; None where there is none.
+
+    Of columns whose cells can be told from rows without their scale: dates and times cannot."""
+    domain = release.domain
+    usable = [attribute.name for attribute in domain if not attribute.is_number or _has_numbers(attribute)]
+    if not usable:
+        return None, None, None
+    tables = ([name for name in clique if name in usable] for clique in release.plan.workload.cliques)
+    column, group = next(((one[0], one[1]) for one in tables if len(one) > 1), (usable[0], usable[0]))
+    return column, group, next((name for name in usable if _has_numbers(domain[name])), None)
+
+
+def _has_numbers(attribute: Attribute) -> bool:
+    return cell_values(attribute) is not None
+
+
+def _smallest(release: Release) -> Clique:
+    """The noisy table with the fewest cells; () without one."""
+    tables = [m.clique for m in release.measurements if m.clique]
+    return min(tables, key=lambda clique: (release.domain.cells(clique), clique), default=())
+
+
+def _numeric_table(release: Release) -> str | None:
+    """A column of numbers that a noisy table holds."""
+    measured = {name for m in release.measurements for name in m.clique}
+    return next((name for name in release.domain.names if name in measured and _has_numbers(release.domain[name])), None)
