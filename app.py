@@ -9,8 +9,9 @@ if __name__ == "__main__":
 
     frame.run()
 else:
+    from dpsynth_core.web.results import downloads
     from dpsynth_core.web.shell import security
 
     security.check_settings()
     security.forbid_legacy_pages()
-    app = st.App(__file__, lifespan=security.lifespan, middleware=security.MIDDLEWARE)
+    app = st.App(__file__, lifespan=security.lifespan, routes=downloads.routes(), middleware=security.MIDDLEWARE)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.looks import Look
 from dpsynth_core.store import projects, runs
 from dpsynth_core.web.shell import document, refusals
 from dpsynth_core.web.shell.document import Draft
@@ -120,6 +121,11 @@ def note(**values: object) -> None:
 def create(name: str) -> None:
     """Add a project and open it."""
     _open(projects.create(st.session_state[_OWNER], name, document.new()))
+
+
+def create_for(name: str, plan: Draft, looked: Iterable[Look]) -> None:
+    """Add a project that begins with a plan, and open it. looked: before that plan was made, in the project that it is from."""
+    _open(projects.create(st.session_state[_OWNER], name, plan, looked))
 
 
 def switch(project: str) -> None:

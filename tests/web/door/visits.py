@@ -51,9 +51,26 @@ def visit(
     kind: str = "http",
     extra: tuple[tuple[str, str], ...] = (),
 ) -> Answer:
-    """One request. extra: further headers, which may repeat a name. Status 101: a websocket was accepted."""
-    sent: list[dict[str, Any]] = []
+    """One request to an app that answers anything. extra: more headers, which may repeat a name. Status 101: a websocket was accepted."""
     inside = Inside()
+    started, *rest = exchange(inside, path, headers, method=method, query=query, kind=kind, extra=extra)
+    status = started.get("status") or {"websocket.accept": 101, "websocket.close": 403}[started["type"]]
+    body = b"".join(message.get("body", b"") for message in rest)
+    return Answer(status, headers_of(started), body.decode(), bool(inside.seen))
+
+
+def exchange(
+    app: ASGIApp,
+    path: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    method: str = "GET",
+    query: str = "",
+    kind: str = "http",
+    extra: tuple[tuple[str, str], ...] = (),
+) -> list[dict[str, Any]]:
+    """What an app behind the middleware sends in answer to one request, message by message."""
+    sent: list[dict[str, Any]] = []
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -64,6 +81,7 @@ def visit(
     named = [*{"host": HOST, **(headers or {})}.items(), *extra]
     scope = {
         "type": kind,
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
         "method": method,
         "scheme": "http" if kind == "http" else "ws",
         "path": path,
@@ -73,12 +91,12 @@ def visit(
         "client": ("127.0.0.1", 50_000),
         "server": ("127.0.0.1", 8501),
     }
-    asyncio.run(_behind(security.MIDDLEWARE, inside)(scope, receive, send))
-    started = sent[0]
-    status = started.get("status") or {"websocket.accept": 101, "websocket.close": 403}[started["type"]]
-    sent_headers = {name.decode().lower(): value.decode() for name, value in started.get("headers", ())}
-    body = b"".join(message.get("body", b"") for message in sent[1:])
-    return Answer(status, sent_headers, body.decode(), bool(inside.seen))
+    asyncio.run(_behind(security.MIDDLEWARE, app)(scope, receive, send))
+    return sent
+
+
+def headers_of(started: Mapping[str, Any]) -> dict[str, str]:
+    return {name.decode().lower(): value.decode() for name, value in started.get("headers", ())}
 
 
 def _behind(middleware: list[Middleware], app: ASGIApp) -> ASGIApp:

@@ -1,0 +1,136 @@
+"""What a download costs the server in memory: a large release, taken away by two browsers one after the other.
+
+    python -m benchmarks.downloads --rows 1000000 10000000
+
+Independent writes so many rows over half of the simulated people's twelve columns. Then Chromium, with a new window for each download,
+clicks on the bundle and on the rows as CSV. Told are the server's resident set before, its largest meanwhile, and what is left once the
+window is closed; and its processor seconds. Needs Linux and the development packages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.pages import COLUMNS
+from benchmarks.programs import OURS, versions
+from benchmarks.server import chromium, cpu_ms, forget_peak, peak_mb, resident_mb, serving
+from benchmarks.table import RESULTS
+
+FILES, VISITS = ("bundle", "csv"), 2
+_AT_ONCE_MS = 600_000
+_SETTLED_SECONDS = 5.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    with tempfile.TemporaryDirectory(dir=options.place) as place:
+        os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
+        os.environ["TMPDIR"] = place
+        taken = [one for rows in options.rows for one in _taken(rows)]
+    record = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "cores": os.cpu_count(), "label": options.label, "versions": versions(OURS)}
+    path = options.results / "downloads.json"
+    earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    records = [*(one for one in earlier if one["label"] != options.label), {**record, "downloads": taken}]
+    path.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(_markdown(records), encoding="utf-8")
+    print(_markdown(records))
+    return 0
+
+
+def _taken(rows: int) -> Iterator[dict[str, Any]]:
+    """One server for each size of release; every download of it."""
+    project = _released(rows)
+    with serving() as (url, pid), chromium() as browser:
+        for file in FILES:
+            for visit in range(VISITS):
+                yield {"rows": rows, "file": file, "visit": visit + 1, **_download(browser, url, pid, project, file)}
+
+
+def _released(rows: int) -> str:
+    """A project with a finished run of so many rows: its id."""
+    from dpsynth_core.sources import demo
+    from dpsynth_core.store import jobs, projects, runs
+    from dpsynth_core.store.home import LOCAL_OWNER
+    from dpsynth_core.web.shell import document
+
+    domain = demo.demo_domain().keep(COLUMNS)
+    draft: dict[str, Any] = document.new() | {
+        "population": "Invented people",
+        "data": {"path": "", "kind": "demo"},
+        "domain": domain.to_json(),
+        "domain_origin": "codebook",
+        "workload": {"kind": "all", "k": 2},
+        "mechanism": {"name": "independent", "settings": {}},
+        "output": {"rows": rows, "seed": None},
+    }
+    known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
+    draft["wizard"] |= known | {"columns": list(domain.names)}
+    project = projects.create(LOCAL_OWNER, f"{rows} rows", draft).id
+    run = runs.submit(LOCAL_OWNER, project, document.spec(draft, f"{rows} rows"))
+    while runs.get(LOCAL_OWNER, run).active:
+        time.sleep(0.5)
+        jobs.pump()
+    if runs.get(LOCAL_OWNER, run).state != "done":
+        raise RuntimeError("the run did not end well: there is nothing to download")
+    return project
+
+
+def _download(browser: Any, url: str, pid: int, project: str, file: str) -> dict[str, float]:
+    from dpsynth_core.store import access_token
+
+    context = browser.new_context(accept_downloads=True)
+    window = context.new_page()
+    window.set_default_timeout(_AT_ONCE_MS)
+    window.goto(f"{url}/results?project={project}&view=downloads&token={access_token.load()}")
+    if file != "bundle":
+        window.get_by_text("Single files", exact=True).click()
+    button = window.locator(f".st-key-offer_{file}").locator("a, button").first
+    button.wait_for()
+    time.sleep(_SETTLED_SECONDS)
+    before, cpu = resident_mb(pid), cpu_ms(pid)
+    forget_peak(pid)
+    with window.expect_download() as download:
+        button.click()
+    size = Path(download.value.path()).stat().st_size
+    peak, cpu = peak_mb(pid), cpu_ms(pid) - cpu
+    context.close()
+    time.sleep(_SETTLED_SECONDS)
+    numbers = {"mb": size / 1e6, "before_mb": before, "peak_mb": peak, "after_mb": resident_mb(pid), "cpu_seconds": cpu / 1000}
+    return {name: round(number, 1) for name, number in numbers.items()}
+
+
+def _markdown(records: Sequence[dict[str, Any]]) -> str:
+    lines = ["Resident memory of the server around downloads, by `python -m benchmarks.downloads`.", ""]
+    for record in records:
+        lines += [f"**{record['label']}**: {record['day']}, {record['cores']} cores, revision {record['versions']['revision']}.", ""]
+        lines += ["| rows | file | its MB | browser | MB before | at most | afterwards | processor seconds |", "|" + "---|" * 8]
+        lines += [
+            f"| {one['rows']:,} | {one['file']} | {one['mb']:,.0f} | {one['visit']} | {one['before_mb']:,.0f} | {one['peak_mb']:,.0f} "
+            f"| {one['after_mb']:,.0f} | {one['cpu_seconds']:.1f} |"
+            for one in record["downloads"]
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="benchmarks.downloads", description=__doc__, formatter_class=form)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
+    parser.add_argument("--label", default="now", help="of this version, to compare it with another")
+    parser.add_argument("--place", type=Path, help="folder on whose disk all of it is (default: where temporary files are)")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

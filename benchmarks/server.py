@@ -1,0 +1,79 @@
+"""The wizard as a process of its own on this machine, what of the machine it uses, and the browser that visits it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.table import ROOT
+
+
+@contextmanager
+def serving() -> Iterator[tuple[str, int]]:
+    """Address and process id of a server with this process's DPSYNTH_HOME, from when it answers until the end of the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        url = f"http://localhost:{port}"
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
+                    break
+            except OSError:
+                time.sleep(0.2)
+        yield url, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Playwright's handle of a browser: the file named by CHROMIUM, else /usr/bin/chromium, else Playwright's own."""
+    from playwright.sync_api import sync_playwright
+
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=named or None, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+def cpu_ms(pid: int) -> float:
+    """Processor time that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mb(pid: int) -> float:
+    """The resident set of a process now."""
+    return _status_mb(pid, "VmRSS")
+
+
+def peak_mb(pid: int) -> float:
+    """Its largest resident set since it began or since `forget_peak`."""
+    return _status_mb(pid, "VmHWM")
+
+
+def forget_peak(pid: int) -> None:
+    """Let the kernel measure the largest resident set of one's own process anew."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _status_mb(pid: int, field: str) -> float:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.findall(rf"{field}:\s+(\d+) kB", status)[0]) / 1024

@@ -1,0 +1,112 @@
+"""Files of a release on their way to the browser: made on disk when they are asked for, and sent part by part.
+
+Streamlit's download button keeps a file in the server's memory while a session lasts, and again for every session. These go by a route of
+our own instead, behind the same door as the pages (`shell/door/guard.py`): who asks gets a file of their own run, and for anybody else
+there is no such run. An address holds nothing but the run's random id and the kind of file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, closing
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.release.release import Release
+from dpsynth_core.store import faults, runs
+from dpsynth_core.store.home import home
+from dpsynth_core.web.results import offers
+from dpsynth_core.web.results.offers import Offer
+from dpsynth_core.web.shell.door import address, doors, page
+
+_PLACE = "download"
+_AT_ONCE, _AT_ONCE_PER_OWNER = 4, 2
+"""Files that are made or sent: each takes one of the threads that pages need too, and disk until its browser has taken the last part."""
+_BUSY = InputError("download", "other files are being made", "try again in a moment; nothing is lost")
+
+_under_way: list[str] = []
+"""The owner of each. Only the server's event loop reads and changes it, so it needs no lock."""
+
+_log = logging.getLogger(__name__)
+
+
+class DownloadFailed(Exception):
+    """A file could not be made after its headers were sent: the browser sees a broken connection. Says nothing of why."""
+
+
+def routes() -> list[Route]:
+    """For the server, beside Streamlit's own."""
+    return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
+
+
+def address_of(run: str, offer: Offer) -> str:
+    """Where the file of a run is asked for."""
+    return address.path(f"{_PLACE}/{run}/{offer.key}")
+
+
+def _answer(request: Request) -> Response:
+    door = doors.chosen()
+    if not (owner := door.owner(request.cookies)):  # the door has let no stranger pass; a server started without it serves nothing either
+        return page.for_stranger(request, door.refusal)
+    try:
+        with faults.explained():
+            release, offer = _asked_for(owner, request.path_params["run"], request.path_params["key"])
+    except InputError as error:
+        status = 503 if isinstance(error, faults.StoreFault) else 404
+        return PlainTextResponse(f"{error}\n", status, page.NOT_KEPT)
+    headers = {**page.NOT_KEPT, "content-disposition": f'attachment; filename="{offers.file_name(release, offer)}"'}
+    if request.method == "HEAD":
+        return StreamingResponse(iter(()), headers=headers, media_type=offer.mime)
+    return _Download(owner, offer, headers)
+
+
+class _Download(StreamingResponse):
+    """A file that holds a place from before its first part is made until it is sent or its browser has gone. Where no place is free, a
+    refusal: nobody waits in a thread."""
+
+    def __init__(self, owner: str, offer: Offer, headers: Mapping[str, str]) -> None:
+        self._owner, self._file = owner, _parts(offer.write)
+        super().__init__(self._file, headers=headers, media_type=offer.mime)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if len(_under_way) >= _AT_ONCE or _under_way.count(self._owner) >= _AT_ONCE_PER_OWNER:
+            await PlainTextResponse(f"{_BUSY}\n", 503, page.NOT_KEPT)(scope, receive, send)
+            return
+        _under_way.append(self._owner)
+        try:
+            with closing(self._file):
+                await super().__call__(scope, receive, send)
+        finally:
+            _under_way.remove(self._owner)
+
+
+def _asked_for(owner: str, run: str, key: str) -> tuple[Release, Offer]:
+    """Raises InputError for what is not there, what belongs to somebody else, and what may not be published."""
+    release = runs.release(owner, run)
+    if release.withheld:
+        remedy = "write on the Results page why it is published all the same"
+        raise InputError("release", "a condition that must be met is not, or was not measured", remedy)
+    for offer in offers.of(release):
+        if offer.key == key:
+            return release, offer
+    raise InputError("download", "this release has no such file", "take one from the Results page")
+
+
+def _parts(write: Writer) -> Generator[bytes]:
+    """What a writer writes, from a file without a name that is gone when this ends, however it ends. Raises DownloadFailed."""
+    yield b""  # the headers go out now: the browser shows a download under way while the file is made
+    with ExitStack() as kept:
+        try:
+            content = kept.enter_context(written_aside(write, home()))
+        except Exception as error:
+            _log.error("a download could not be made: %s", type(error).__name__)  # the type alone, a message could quote data
+            raise DownloadFailed from None
+        stream = kept.enter_context(content.open())
+        while part := stream.read(PART_BYTES):
+            yield part

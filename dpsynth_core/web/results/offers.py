@@ -1,0 +1,107 @@
+"""What can be taken away from a release: each file in words, and what writes it. Built from public and released values only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from dpsynth_core import report
+from dpsynth_core.bundle.pack import pack
+from dpsynth_core.foundation.content import Writer
+from dpsynth_core.foundation.zones import Zoned, publishable
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import Release
+from dpsynth_core.release.row_files import FORMATS, RowFormat
+from dpsynth_core.release.rows import Rows
+from dpsynth_core.store.home import home
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.shell.text import file_stem
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A file to take away, made when it is asked for.
+
+    key: its name in addresses. name, what: for people. ending: of its file name. write: raises ZoneError, before anything is written, for
+    what is curator-only.
+    """
+
+    key: str
+    name: str
+    what: str
+    ending: str
+    mime: str
+    write: Writer
+
+
+def of(release: Release) -> tuple[Offer, ...]:
+    """What to publish first, then its parts."""
+    return (_bundle(release), *_rows(release.values, release.domain), *_papers(release))
+
+
+def file_name(release: Release, offer: Offer) -> str:
+    """By project and date, which the release states too. ASCII letters, digits, dots and hyphens."""
+    return f"{file_stem(release.spec.name)}-{release.created}{offer.ending}"
+
+
+def _bundle(release: Release) -> Offer:
+    return Offer(
+        "bundle",
+        "Release bundle",
+        "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
+        ".zip",
+        "application/zip",
+        lambda stream: pack(release, stream, home()),
+    )
+
+
+def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
+    """One for each format that can hold so many; none for answers only."""
+    if values is None:
+        return []
+    return [
+        *(_rows_as(name, form, values, domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
+        Offer(
+            "spreadsheet",
+            "Rows as CSV for spreadsheets",
+            "Texts that a spreadsheet would run as a formula get an apostrophe.",
+            "-for-spreadsheets.csv",
+            "text/csv",
+            lambda stream: releases.write_csv(values, stream, for_spreadsheets=True),
+        ),
+    ]
+
+
+def _rows_as(key: str, form: RowFormat, values: Rows, domain: Domain) -> Offer:
+    return Offer(key, f"Rows as {form.title}", form.what, form.ending, form.mime, lambda stream: form.write(values, domain, stream))
+
+
+def _papers(release: Release) -> list[Offer]:
+    return [
+        Offer(
+            "report",
+            "Report",
+            "One HTML page for people: guarantee, quality, how to read the rows.",
+            "-report.html",
+            "text/html",
+            _paper(lambda: report.report_page(release), "the report"),
+        ),
+        Offer(
+            "spec",
+            "Sealed plan",
+            "The spec of this release, to run again from the command line.",
+            "-plan.json",
+            "application/json",
+            _paper(lambda: report.sealed_spec(release), "the spec"),
+        ),
+    ]
+
+
+def _paper(make: Callable[[], Zoned[bytes]], what: str) -> Writer:
+    """Writes a small file that is made whole."""
+
+    def write(stream: BinaryIO) -> None:
+        stream.write(publishable(make(), what))
+
+    return write
