@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import sys
@@ -126,16 +127,21 @@ def _judge(made: Release, true: Mapping[Clique, NDArray[np.int64]], phases: Mapp
         mean_bound=certificate.mean_bound95 / IN_WRONG_CELL,
         off=statistics.fmean(abs(stated[r].error - errors[r]) for r in errors) / IN_WRONG_CELL,
         mean_holds=certificate.mean_bound95 >= mean,
-        ratio=statistics.median(stated[r].bound95 / errors[r] for r in errors),
+        ratio=statistics.median(_ratio(stated[r].bound95, errors[r]) for r in errors),
         coverage=statistics.fmean(stated[r].bound95 >= errors[r] for r in errors),
-        simultaneous_ratio=statistics.median(stated[r].simultaneous95 / errors[r] for r in errors),
+        simultaneous_ratio=statistics.median(_ratio(stated[r].simultaneous95, errors[r]) for r in errors),
         simultaneous=all(stated[r].simultaneous95 >= errors[r] for r in errors),
-        prior_ratio=statistics.median(one.tight / errors[r] for r, one in prior.items()),
-        paper_ratio=statistics.median(one.paper / errors[r] for r, one in prior.items()),
+        prior_ratio=statistics.median(_ratio(one.tight, errors[r]) for r, one in prior.items()),
+        paper_ratio=statistics.median(_ratio(one.paper, errors[r]) for r, one in prior.items()),
         prior_coverage=statistics.fmean(one.tight >= errors[r] for r, one in prior.items()),
         sample=certificate.sample,
         seconds=phases["bounds"] + phases["certificate"],
     )
+
+
+def _ratio(bound: float, error: float) -> float:
+    """How many times the error a bound is; a table that came out exactly right, as small ones can, is infinitely far below it."""
+    return bound / error if error else math.inf
 
 
 def _table(carrying: Sequence[Certified], without: Sequence[float]) -> str:
