@@ -12,21 +12,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.table import RESULTS, ROOT
+from benchmarks.server import chromium, cpu_ms, serving
+from benchmarks.table import RESULTS
 
 GOAL_MS = 300
 PAGES = ("Data", "Domain", "Workload", "Budget", "Mechanism", "Results", "Trade-offs", "Compare", "Ledger", "Guide")
@@ -48,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place:
         os.environ["DPSYNTH_HOME"] = str(Path(place) / "home")
         project = _prepared()
-        with _server() as (url, pid):
+        with serving() as (url, pid):
             seconds_by_page = _switches(url, pid, project, options.rounds)
     record = {
         "day": datetime.now(UTC).date().isoformat(),
@@ -118,59 +114,26 @@ def _prepared() -> str:
     return project
 
 
-@contextmanager
-def _server() -> Iterator[tuple[str, int]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        url = f"http://localhost:{port}"
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
-                    break
-            except OSError:
-                time.sleep(0.2)
-        yield url, process.pid
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, list[tuple[float, float]]]:
     """Milliseconds of each switch, by page."""
-    from playwright.sync_api import sync_playwright
-
     from dpsynth_core.store import access_token
 
-    named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
     seconds_by_page: dict[str, list[tuple[float, float]]] = {page: [] for page in PAGES}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=named or None, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         window = browser.new_page(viewport={"width": 1280, "height": 720})
         window.goto(f"{url}/ledger?project={project}&token={access_token.load()}")
         window.wait_for_selector("h1")
         window.wait_for_timeout(2000)
         for _ in range(rounds + 1):
             for page in PAGES:
-                before = _cpu_ms(pid)
+                before = cpu_ms(pid)
                 took = window.evaluate(_WATCH.replace("TITLE", json.dumps(page)))
-                busy = _cpu_ms(pid) - before
+                busy = cpu_ms(pid) - before
                 window.wait_for_timeout(1200)  # charts are drawn after the page, and must not slow the next switch down
                 if window.get_by_text("This step opens when").count():
                     raise RuntimeError(f"{page} is locked: it is not what was to be measured")
                 seconds_by_page[page].append((float(took), busy))
-        browser.close()
     return seconds_by_page
-
-
-def _cpu_ms(pid: int) -> float:
-    """Processor time that a process has used so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,7 +25,7 @@ def main() -> None:
             divided = document.shares(here.draft)
             budget_view.learning(here)
             budget_view.certificate(here, workload, unit, divided.certificate)
-            criteria_view.criteria(here, workload, unit, divided.criteria)
+            criteria_view.criteria(here, workload, unit, divided)
             models_view.card(here, unit)
             budget_view.noise(here, workload, unit, divided.mechanism, sharings)
             error = error or budget_view.account(here, divided)

@@ -10,6 +10,7 @@ import streamlit as st
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.mechanisms.registry import PUBLISHED
 from dpsynth_core.web.shell import frame, guide
 
 
@@ -46,6 +47,10 @@ def _mechanism(mechanism: Mechanism) -> None:
         if mechanism.card.differences:
             with st.expander("Where it differs from its paper", icon=":material/difference:"):
                 st.markdown("\n".join(f"- {difference}" for difference in mechanism.card.differences))
+        if mechanism.card.name in PUBLISHED:
+            with st.expander("As published", icon=":material/article:"):
+                st.markdown("`preset=paper` undoes these differences. Left open by the paper, or kept:")
+                st.markdown("\n".join(f"- {chosen}" for chosen in PUBLISHED[mechanism.card.name].card.differences) or "Nothing.")
         if offered := parameters(mechanism):
             with st.expander("Parameters", icon=":material/tune:"):
                 for parameter in offered:

@@ -16,7 +16,7 @@ def main() -> None:
     here = frame.require("mechanism")
     listed = runs.list(here.owner, here.project)
     active = next((run for run in listed if run.active), None)
-    frame.header("mechanism", "Choose how the rows are made, then seal the plan and run it once.", Zone.PUBLIC)
+    frame.header("mechanism", "Choose how the rows are made, then lock the plan and run it once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
     changed = bool(listed) and active is None and not check_view.was_check(listed[0]) and changes.banner(here, listed[0])
     if listed:

@@ -19,7 +19,7 @@ VIEWS = {
     "pairs": (":material/grid_on: Pairs", results_view.pairs),
     "ask": (":material/help_center: Ask a question", question_view.questions),
     "rows": (":material/table_rows: Rows", results_view.rows),
-    "downloads": (":material/download: Downloads", results_view.downloads),
+    "downloads": (":material/download: Downloads", results_view.take_away),
     "about": (":material/info: About this run", results_view.about),
 }
 

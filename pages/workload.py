@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.shell import document, frame
-from dpsynth_core.web.workload import proposals_view, workload_view
+from dpsynth_core.web.workload import workload_view
 
 
 def main() -> None:
@@ -17,15 +17,12 @@ def main() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         workload_view.choice(here)
-        if error is not None:
-            frame.refused(error)
-        else:
-            workload_view.outcome(document.workload(here.draft))
-            proposals_view.of_choice(here)
     with right:
-        proposals_view.offered(here)
         if error is None:
+            workload_view.outcome(document.workload(here.draft))
             workload_view.coverage(document.workload(here.draft))
+        elif not workload_view.is_empty_list(here):
+            frame.refused(error)
     frame.nav_checked("workload", error)
 
 

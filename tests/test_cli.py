@@ -291,10 +291,26 @@ def test_rows_option_sets_the_number_of_rows() -> None:
     assert len(pd.read_csv("out/synthetic.csv")) == 12
 
 
-@pytest.mark.parametrize("text", ["all-1way", "target:sex:2", "workload.json"])
+@pytest.mark.parametrize(
+    "text", ["all-1way", "target:sex:2", "workload.json", "workload.txt", "weights:age,sex:2;pay", "random:2:2:7", "skewed:2:7"]
+)
 def test_workload_forms(text: str) -> None:
+    Path("workload.txt").write_text("sex, age: 2\npay: 0.5\n")
     Path("workload.json").write_text('{"kind": "marginals", "marginals": [{"attributes": ["sex", "age"], "weight": 2.0}]}')
     assert cli.main(["synthesize", "people.csv", "--domain", "domain.json", "--epsilon", "1", "--out", "out", "--workload", text]) == 0
+
+
+def test_a_release_as_published_says_so_everywhere_and_can_be_made_again() -> None:
+    assert synthesize("--set", "preset=paper") == 0
+    released = release()
+    assert released["spec"]["mechanism"]["settings"]["preset"] == "paper"
+    assert released["spec"]["mechanism"]["settings"]["rounds_per_attribute"] == 16
+    assert released["details"]["settings"]["preset"] == "paper"
+    with zipfile.ZipFile("out/release.zip") as bundle:
+        assert "AIM (as published)" in bundle.read("report.html").decode()
+    assert "AIM (as published) had a budget" in released["statement"]
+    assert cli.main(["verify", "out/release.zip"]) == 0
+    assert cli.main(["reproduce", "out/release.zip", "--out", "again"]) == 0
 
 
 def test_parse_workload_reads_columns_with_colons_in_their_names() -> None:
@@ -303,6 +319,16 @@ def test_parse_workload_reads_columns_with_colons_in_their_names() -> None:
     assert parse_workload("all-2way", domain).cliques == (("a:b", "c"),)
     with pytest.raises(InputError, match="--workload"):
         parse_workload("all-way", domain)
+
+
+def test_a_drawn_workload_keeps_its_seed_in_the_release() -> None:
+    assert synthesize("--workload", "skewed:2:7") == 0
+    spec = json.loads(Path("out/release.json").read_text())["spec"]
+    assert spec["workload"] == {"kind": "skewed", "k": 2, "count": 256, "seed": 7}
+    assert cli.main(["verify", "out/release.zip"]) == 0
+    for mistake in ("skewed:2", "skewed:2:x", "random:2:1", "random:2:99:1", "random:2:1:1:1"):
+        with pytest.raises(InputError, match=r"--workload|workload.count"):
+            parse_workload(mistake, Domain.from_json({"a": 2, "b": 2}))
 
 
 def test_parse_workload_reads_thresholds_over_all_columns_and_around_one() -> None:

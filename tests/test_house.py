@@ -92,7 +92,7 @@ def test_every_imported_package_was_asked_for() -> None:
 
 def test_every_package_that_tests_and_benchmarks_import_was_asked_for() -> None:
     measuring = imported_by(*(ROOT / "benchmarks").glob("*.py")) - names_asked_for("benchmarks/dpmm.in")
-    assert measuring <= names_asked_for("requirements.in") | {"playwright"}  # pages.py drives the browser that the tests drive
+    assert measuring <= names_asked_for("requirements.in") | {"playwright"}  # server.py drives the browser that the tests drive
     tests = list((ROOT / "tests").rglob("*.py"))
     beside = {path.stem for path in tests}  # test folders without an __init__ import the file beside them by its name alone
     assert imported_by(*tests) - {canonicalize_name(name) for name in beside} <= (

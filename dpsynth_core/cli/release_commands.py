@@ -36,7 +36,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--origin-reason", metavar="TEXT", default="", help=reason)
     public = "a public table of the same columns, for mechanisms that can use one"
     make.add_argument("--public", metavar="FILE", type=Path, help=public)
-    workload = "all-3way | all-2way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json"
+    drawn = "random:3:COUNT:SEED | skewed:3:SEED"
+    workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | weights:a,b:2;c:1 | FILE"
     make.add_argument("--workload", default="all-3way", help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True)
@@ -176,12 +177,14 @@ def _model(text: str, domain: Domain) -> dict[str, Any]:
 
 
 def parse_workload(text: str, domain: Domain) -> Workload:
-    """all-3way | target:COLUMN:3 | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | FILE.json (the workload's own JSON).
+    """all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3:SEED | threshold:1-of-3:all | threshold:1-of-3:target:COLUMN |
+    weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
     Raises InputError.
     """
-    from dpsynth_core.planning.spec import read_json
+    from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import workload as workloads
+    from dpsynth_core.vocabulary.drawn_marginals import PAPER_DRAWS, RANDOM, SKEWED, Draw
 
     kind, _, rest = text.partition("-" if text.startswith("all-") else ":")
     if kind == "all" and rest.endswith("way") and (k := whole(rest[:-3])) is not None:
@@ -195,9 +198,17 @@ def parse_workload(text: str, domain: Domain) -> Workload:
         size, _, what = of.partition(":")
         if (t := whole(least)) is not None and whole(size) is not None and (what == "all" or what.startswith("target:")):
             return parse_workload(f"all-{size}way" if what == "all" else f"{what}:{size}", domain).asking(t)
-    elif text.endswith(".json") or os.path.isfile(text):
-        return workloads.from_json(domain, read_json(Path(text), "--workload"))
-    forms = "use all-2way, all-3way, target:COLUMN:3, threshold:1-of-3:all or a JSON file"
+    elif kind in (RANDOM, SKEWED):
+        numbers = [whole(part) for part in rest.split(":")]
+        if kind == SKEWED and len(numbers) == 2:
+            numbers.insert(1, PAPER_DRAWS)
+        if len(numbers) == 3 and None not in numbers:
+            return workloads.drawn(domain, Draw(kind, *numbers))  # type: ignore[arg-type]  # none of them is None
+    elif kind == "weights":
+        return workloads.from_lines(domain, rest.replace(";", "\n"))
+    elif text.endswith((".json", ".txt")) or os.path.isfile(text):
+        return workloads.from_document(domain, text, read_document(Path(text), "--workload"))
+    forms = "use all-2way, all-3way, target:COLUMN:3, random:3:64:SEED, skewed:3:SEED, threshold:1-of-3:all, weights:a,b:2;c:1 or a file"
     raise InputError("--workload", f"{shown(text)} is not a workload", forms)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria.models import ModelCriterion
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.planning.spec import ModelSpec
+from dpsynth_core.planning.spec import MAX_MODELS, ModelSpec
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
@@ -20,8 +21,6 @@ MOST_CLASSES = 50
 _TENTH = 0.1
 _ROUNDED = 1e-9
 """Of a tolerance: what sums of edges are off by at most."""
-PER_COLUMN = 3
-"""Counts that are measured of each column: two models, and the guess that looks at nothing."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +58,53 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return edges[:-1], last
 
 
-def check_rows(models: Sequence[ModelSpec], mechanism: Mechanism) -> None:
+def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion], mechanism: Mechanism) -> None:
     """That there will be rows to train on. Raises InputError."""
-    if models and not mechanism.card.makes_rows:
+    if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"
-        raise InputError("models", problem, "leave them out, or choose a mechanism that makes rows")
+        raise InputError(_first(models, criteria), problem, "leave them out, or choose a mechanism that makes rows")
 
 
-def check_records(models: Sequence[ModelSpec], counts_alone: bool) -> None:
+def check_records(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion], counts_alone: bool) -> None:
     """That there are records to ask. counts_alone: whether counts are all that comes out of the table, as of a database. Raises InputError
     before anything is charged."""
-    if models and counts_alone:
+    if (models or criteria) and counts_alone:
         problem = "a database counts cells, and cannot be asked whether a model is right about a record"
-        raise InputError("models", problem, "leave them out, or export the table to a file")
+        raise InputError(_first(models, criteria), problem, "leave them out, or export the table to a file")
 
 
-def targets(domain: Domain, models: Sequence[ModelSpec]) -> tuple[Target, ...]:
-    """What is to be predicted. Raises InputError, named by its place in the spec, for what no model could predict."""
-    return tuple(_targets(domain, models))
+def _first(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> str:
+    """The field of a spec that asks for models."""
+    return "models" if models else next(iter(criteria))
+
+
+def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion] | None = None) -> tuple[Target, ...]:
+    """What is to be predicted: the columns that are named, and behind them those that criteria are about, each once.
+
+    criteria: by field of the spec. Raises InputError, named by its place in the spec, for what no model could predict, and for a criterion
+    about another tolerance than the one that is measured.
+    """
+    criteria = criteria or {}
+    found = tuple(_targets(domain, _wanted(models, criteria)))
+    if len(found) > MAX_MODELS:
+        raise InputError("criteria", f"models of more than {MAX_MODELS} columns are needed together", "state criteria about fewer columns")
+    tolerances = {target.column: target.tolerance for target in found}
+    for field, one in criteria.items():
+        if one.tolerance not in (None, measured := tolerances[one.column]):
+            problem = f"guesses of {column_field(one.column)} are measured to within {measured:g}" if measured else "no number is guessed"
+            raise InputError(f"{field}.tolerance", problem, "state the same tolerance, or leave it out")
+    return found
+
+
+def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, ModelCriterion]) -> Iterator[tuple[str, ModelSpec]]:
+    """By field of the spec. A tolerance that some criterion on a column states is that of all which state none."""
+    yield from ((f"models.{place}", model) for place, model in enumerate(models))
+    named = {model.column for model in models}
+    for field, one in criteria.items():
+        if one.column not in named:
+            named.add(one.column)
+            stated = (other.tolerance for other in criteria.values() if other.column == one.column and other.tolerance is not None)
+            yield field, ModelSpec(column=one.column, tolerance=next(stated, None))
 
 
 def predictable(domain: Domain) -> tuple[str, ...]:
@@ -84,10 +112,9 @@ def predictable(domain: Domain) -> tuple[str, ...]:
     return tuple(attribute.name for attribute in domain if not _obstacle(domain, attribute))
 
 
-def _targets(domain: Domain, models: Sequence[ModelSpec]) -> Iterator[Target]:
+def _targets(domain: Domain, wanted: Iterator[tuple[str, ModelSpec]]) -> Iterator[Target]:
     seen = set[str]()
-    for place, model in enumerate(models):
-        field = f"models.{place}"
+    for field, model in wanted:
         if model.column not in domain:
             raise InputError(f"{field}.column", f"there is no column {model.column!r}", "name a column of the domain")
         if model.column in seen:

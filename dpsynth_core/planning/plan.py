@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dpsynth_core.criteria.criterion import Criterion
-from dpsynth_core.criteria.registry import read_criteria
+from dpsynth_core.criteria.registry import AnyCriterion, need_models, of_models, read_criteria
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery import division
@@ -76,6 +75,7 @@ def budgeted(
 ) -> Shares:
     """What (epsilon, delta) gives to a mechanism with its settings, to the certificate, to learning the values of `unknown` columns, to
     deciding the criteria, and to measuring how often models are right; nothing to what there is none of.
+    criteria: entries of a spec; those about models are decided by what is measured of models.
 
     A mechanism that publishes no tables has the certificate's part as well. Raises InputError for a budget that cannot be used, for a
     share out of range, and for shares that leave the mechanism less than `MIN_MECHANISM`.
@@ -88,8 +88,9 @@ def budgeted(
     if division.texts(unknown):
         delta += DISCOVERY_DELTA * budget.delta
     discovery = discovery_share(budget) if unknown else 0.0
-    deciding = criteria_share(budget) if criteria else 0.0
-    testing = models_share(budget) if models else 0.0
+    by_models = need_models(criteria)
+    deciding = 0.0 if all(by_models) else criteria_share(budget)
+    testing = models_share(budget) if models or any(by_models) else 0.0
     _check_together({"certificate": certificate, "discovery": discovery, "criteria": deciding, "models": testing})
     accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
     return divided(accountant, budget, certificate, delta, discovery, deciding, testing)
@@ -170,7 +171,7 @@ class Plan:
     mechanism: Mechanism
     shares: Shares
     public: PublicTable | None = None
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[AnyCriterion, ...] = ()
 
     @classmethod
     def of(cls, spec: Spec) -> Plan:
@@ -187,15 +188,16 @@ class Plan:
         domain = Domain.from_json(spec.domain)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
-        models.check_rows(spec.models, mechanism)
-        models.check_records(spec.models, spec.data.counts_alone)
-        models.targets(domain, spec.models)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.criteria, spec.models)
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
         workload = workloads.from_json(domain, spec.workload)
         criteria = _criteria(spec, mechanism, workload)
+        about_models = of_models(criteria)
+        models.check_rows(spec.models, about_models, mechanism)
+        models.check_records(spec.models, about_models, spec.data.counts_alone)
+        models.targets(domain, spec.models, about_models)
         return cls(spec, domain, workload, spec.privacy_unit(), mechanism, shares, criteria=criteria)
 
     def with_public(self, public: PublicTable) -> Plan:
@@ -212,7 +214,7 @@ class Plan:
     @cached_property
     def targets(self) -> tuple[Target, ...]:
         """The columns that models are to predict."""
-        return models.targets(self.domain, self.spec.models)
+        return models.targets(self.domain, self.spec.models, of_models(self.criteria))
 
     def completed(self, learnt: Iterable[Attribute]) -> Plan:
         """The same plan, whose domain has these columns in place of those that were to be learnt."""
@@ -221,8 +223,10 @@ class Plan:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The value of every parameter of the mechanism."""
-        return {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
+        """The value of every parameter of the mechanism, and the preset where it is not the default."""
+        as_published = self.spec.mechanism.settings.get(registry.PRESET) == registry.PAPER
+        preset: dict[str, Setting] = {registry.PRESET: registry.PAPER} if as_published else {}
+        return preset | {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
     @property
     def columns_sigma(self) -> float | None:
@@ -231,7 +235,7 @@ class Plan:
         if isinstance(self.mechanism, Independent):
             return None
         unknown = Domain.from_json(self.spec.domain).unknown
-        rho = budgeted(Independent(), self.spec.budget, unknown, self.criteria, self.spec.models).mechanism
+        rho = budgeted(Independent(), self.spec.budget, unknown, self.spec.criteria, self.spec.models).mechanism
         return self.unit.marginal_l2 * math.sqrt(len(self.domain) / (2 * rho))
 
     @property
@@ -245,19 +249,21 @@ class Plan:
     @cached_property
     def forecast(self) -> Forecast:
         """What the run is expected to need, and what stands in its way."""
-        return forecast(self.mechanism, self.workload, self.unit, self.shares)
+        simulated = self.spec.data.standin
+        return forecast(self.mechanism, self.workload, self.unit, self.shares, simulated.rows if simulated else None)
 
 
-def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares) -> Forecast:
-    """What a run of a mechanism with its settings is expected to need, and what stands in its way."""
-    needed = registry.forecast(mechanism, workload, shares.mechanism)
+def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:
+    """What a run of a mechanism with its settings is expected to need, and what stands in its way. people: about how many there are, as far
+    as that is public."""
+    needed = registry.forecast(mechanism, workload, shares.mechanism, people / unit.marginal_l2 if people else None)
     if not needed.fits or not isinstance(mechanism, Learner):
         return needed
     why = mechanism.obstacle(workload.domain, shares.mechanism, shares.delta, unit)
     return replace(needed, fits=not why, reason=why)
 
 
-def _criteria(spec: Spec, mechanism: Mechanism, workload: Workload) -> tuple[Criterion, ...]:
+def _criteria(spec: Spec, mechanism: Mechanism, workload: Workload) -> tuple[AnyCriterion, ...]:
     """What the spec's criteria mean. Raises InputError."""
     if spec.criteria and not mechanism.card.publishes_tables:
         problem = f"{mechanism.card.title} publishes no tables that they could be about"

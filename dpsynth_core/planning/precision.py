@@ -19,11 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from dpsynth_core.criteria.models import PER_COLUMN
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import training_time
-from dpsynth_core.planning.models import PER_COLUMN
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.privacy.accountant import ZCDP, Accountant

@@ -1,7 +1,7 @@
-"""What to ask of a table of many columns: a few workloads that are feasible, and what each of them, or any other, would cost.
+"""What readers may study, as workloads that are feasible for the columns, and what each of them, or any other, would cost.
 
 From public facts alone. With 100 columns there are 4,950 pairs and 161,700 triples: most of a budget, and of the time, would go to tables
-that nobody will look at.
+that nobody will look at. Such a table is offered triples with one column and within groups instead.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Shares, forecast
 from dpsynth_core.planning.training_time import in_words
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.vocabulary import purposes
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.tally import passes
 from dpsynth_core.vocabulary.workload import Workload
 
 MANY_COLUMNS = 20
-"""From so many columns on, proposals are worth reading."""
+"""From so many columns on, columns that are named alike are proposed as groups, and all triples are not."""
 MANY_TABLES = 1000
 """From so many tables on, a command line says what they cost before it starts."""
 GROUP = 8
@@ -46,7 +47,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A workload that is feasible. form: its JSON. title, text: our own words; `text` may name a column."""
+    """A purpose and the workload that serves it. form: its JSON. title: as a verdict calls the purpose; text: what can be learnt then. Both
+    are our own words, and the title may name a column."""
 
     name: str
     title: str
@@ -54,12 +56,13 @@ class Proposal:
     form: Mapping[str, Any]
 
 
-def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit) -> Cost:
-    """Of one workload under a budget. Raises nothing: what cannot run has a forecast that says so."""
+def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, people: int | None = None) -> Cost:
+    """Of one workload under a budget. people: about how many there are, as far as that is public. Raises nothing: what cannot run has a
+    forecast that says so."""
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
     every, chosen = (precision.half_width(shares.mechanism, unit, number) for number in (tables, measured))
-    return Cost(tables, workload.cells, _passes(workload), every, chosen, forecast(mechanism, workload, unit, shares))
+    return Cost(tables, workload.cells, _passes(workload), every, chosen, forecast(mechanism, workload, unit, shares, people))
 
 
 def _passes(workload: Workload) -> int:
@@ -68,22 +71,32 @@ def _passes(workload: Workload) -> int:
 
 
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
-    """For a domain of many columns; nothing for one of few. column: of interest, the last one unless given."""
-    if len(domain) < MANY_COLUMNS:
-        return ()
+    """What tables over this domain can be for, the smallest first. column: of interest, the last one unless given."""
     target = column if column in domain.names else domain.names[-1]
     return tuple(_usable(domain, _made(domain, target)))
 
 
 def _made(domain: Domain, column: str) -> Iterator[Proposal]:
-    yield Proposal("pairs", "All pairs", "Every column with every other one.", {"kind": "all", "k": 2})
+    yield Proposal("single", purposes.of_columns(1), "How many people have each value.", {"kind": "all", "k": 1})
+    if len(domain) >= 2:
+        yield Proposal("pairs", purposes.of_columns(2), "How columns are related, two at a time.", {"kind": "all", "k": 2})
+    if len(domain) < 3:
+        return
     around = {"kind": "target", "column": column, "k": 3}
-    yield Proposal("target", "Triples with one column", f"How “{column}” depends on every two others.", around)
+    yield Proposal("target", purposes.with_column(column), "How one column is explained by every two of the others.", around)
+    if len(domain) < MANY_COLUMNS:
+        text = "Whether relations differ between groups, whichever columns it is about."
+        yield Proposal("triples", purposes.of_columns(3), text, {"kind": "all", "k": 3})
+    else:
+        yield _within_groups(domain)
+
+
+def _within_groups(domain: Domain) -> Proposal:
     groups = related(domain.names)
     tables = [clique for group in groups for clique in combinations(group, min(3, len(group)))]
     form = {"kind": "marginals", "marginals": [{"attributes": list(clique), "weight": 1.0} for clique in tables]}
-    text = f"{len(groups):,} groups of columns that stand together and are named alike; every three of a group."
-    yield Proposal("groups", "Triples within groups", text, form)
+    text = f"Every three of a group, in {len(groups):,} groups of columns that stand together and are named alike."
+    return Proposal("groups", "Tables of three columns within groups", text, form)
 
 
 def _usable(domain: Domain, made: Iterator[Proposal]) -> Iterator[Proposal]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from dpsynth_core.criteria.registry import need_models
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.looks import Look, ordered
@@ -170,9 +171,9 @@ class UnitSpec(_Part):
 
 class BudgetSpec(_Part):
     """certificate: share of rho that measures the error of what is published; 0 for no certificate. discovery: share of rho that learns
-    what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where there
-    are some. models: share of rho that measures how often models are right; only where some are asked for. reason: why an epsilon above 10
-    is right (`planning.weakness`)."""
+    what the domain does not say; only where there is something to learn. criteria: share of rho that decides the criteria; only where some
+    are not about models. models: share of rho that measures how often models are right; only where some are asked for. reason: why an
+    epsilon above 10 is right (`planning.weakness`)."""
 
     epsilon: float
     delta: float
@@ -271,10 +272,15 @@ class Spec(_Part):
             del obj["looks"]
         if not self.learns:
             del obj["budget"]["discovery"]
+        by_models = need_models(self.criteria)
         if not self.criteria:
-            del obj["criteria"], obj["budget"]["criteria"]
+            del obj["criteria"]
+        if all(by_models):
+            del obj["budget"]["criteria"]
         if not self.models:
-            del obj["models"], obj["budget"]["models"]
+            del obj["models"]
+            if not any(by_models):
+                del obj["budget"]["models"]
         if not self.budget.reason.strip():
             del obj["budget"]["reason"]
         if self.public is None:

@@ -46,7 +46,7 @@ from dpsynth_core.privacy.selection.scores import (
     check_answers,
     distances,
     offset_steps,
-    score,
+    scores,
     sensitivity,
     weight_steps,
 )
@@ -64,6 +64,10 @@ from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers, at_least,
 if TYPE_CHECKING:
     from dpsynth_core.sources.source import MarginalSource, RecordSource, ValueSource
 
+_NEVER = (None, 0)
+"""An answer that was not compared before."""
+
+
 class PrivacyKernel:
     """Implements `mechanisms.kernel.Kernel` over a counting source, with a budget of `rho` sealed at construction.
 
@@ -78,6 +82,7 @@ class PrivacyKernel:
         self.__counts: dict[Clique, NDArray[np.int64]] = {}
         self.__tallies: dict[tuple[tuple[Clique, ...], int | None], QueryCounts] = {}
         self.__cells: dict[Attribute, NDArray[np.int64]] = {}
+        self.__compared: dict[Clique, tuple[NDArray[np.float64], int]] = {}
         self.__meter = Meter(rho, delta=delta, accountant=accountant)
         self.__noise = noise
         self.__unit = unit
@@ -141,7 +146,7 @@ class PrivacyKernel:
         cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)
         other.__source, other.__domain = self.__value_source().over(domain), domain
-        other.__counts, other.__tallies, other.__known = {}, {}, tuple(known)
+        other.__counts, other.__tallies, other.__compared, other.__known = {}, {}, {}, tuple(known)
         return other
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> PrivacyKernel:
@@ -149,7 +154,7 @@ class PrivacyKernel:
         read or charged by making it."""
         other = copy(self)
         other.__source = Group(self.__domain, self.__read, cells)
-        other.__counts, other.__tallies, other.__cells = {}, {}, {}
+        other.__counts, other.__tallies, other.__cells, other.__compared = {}, {}, {}, {}
         other.__unit = replace(self.__unit, rows_may_not_count=True)
         return other
 
@@ -235,18 +240,18 @@ class PrivacyKernel:
 
         One person changes ||M_r(D) - v||_1 by marginal_l1 at most, so a score by max w_r * marginal_l1. That holds exactly, not up to
         floating point: answers, offsets and weights are public and rounded to fixed grids first; from there on all is in integers.
+
+        Answers that cannot be written to are compared once, however often the next selections are among them.
         """
         candidates = tuple(answers)
-        tables = tuple(answers.values())
-        check_answers(tables, [self.__shape(clique) for clique in candidates])
-        steps = weight_steps([weights[clique] for clique in candidates])
-        shifts = [offset_steps(offsets[clique]) for clique in candidates]
+        fresh = {r: table for r, table in answers.items() if self.__compared.get(r, _NEVER)[0] is not table}
+        check_answers(tuple(fresh.values()), [self.__shape(clique) for clique in fresh])
+        steps, shifts = weight_steps([weights[r] for r in candidates]), offset_steps([offsets[r] for r in candidates])
         self.__meter.charge(Selection(eps))
-        gaps = distances(self.__read_tables(candidates), tables)
-        scores = [score(*one) for one in zip(steps, gaps, shifts, strict=True)]
+        values = scores(steps, self.__distances(answers, fresh), shifts)
         bound = sensitivity(steps, self.__unit.marginal_l1)
         # the largest score + Gumbel(2 * sensitivity / eps) is the exponential mechanism; a scale rounded up only hides more
-        winner = self.__noise.noisy_max(np.array(scores, dtype=np.int64), math.nextafter(2 * bound / eps, math.inf))
+        winner = self.__noise.noisy_max(values, math.nextafter(2 * bound / eps, math.inf))
         return candidates[winner]
 
     def measure_errors(self, answers: Mapping[Clique, NDArray[np.float64]], sigma: float) -> dict[Clique, float]:
@@ -498,6 +503,16 @@ class PrivacyKernel:
         if unknown:
             self.__fetch(unknown)
         return {clique: self.__counts[clique] for clique in cliques}
+
+    def __distances(self, answers: Mapping[Clique, NDArray[np.float64]], fresh: Mapping[Clique, NDArray[np.float64]]) -> NDArray[np.int64]:
+        """The distance of each answer from its marginal, in steps; `fresh` are those that the last selection was not among."""
+        known = self.__compared
+        if fresh:
+            gaps = distances(self.__read_tables(fresh), tuple(fresh.values()))
+            kept = {r: known[r] for r in answers if r not in fresh} if len(fresh) < len(answers) else {}
+            known = kept | {r: (table, gap) for (r, table), gap in zip(fresh.items(), gaps, strict=True)}
+            self.__compared = {r: one for r, one in known.items() if not one[0].flags.writeable}
+        return np.array([known[r][1] for r in answers], dtype=np.int64)
 
     def __read_tables(self, cliques: Collection[Clique]) -> list[NDArray[np.int64]]:
         """The same, in the order of the cliques."""

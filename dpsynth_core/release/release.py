@@ -138,5 +138,10 @@ class Release:
         return any(one.needs_reason for one in self.criteria)
 
     @property
+    def withheld(self) -> bool:
+        """Whether it must not be published before somebody writes why it is published all the same."""
+        return self.needs_reason and not self.despite
+
+    @property
     def rows(self) -> int:
         return 0 if self.codes is None else len(self.codes)

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from dpsynth_core.criteria.bounds import Noisy
 from dpsynth_core.criteria.criterion import Decided, Published
+from dpsynth_core.criteria.models import Guesses, ModelCriterion
 from dpsynth_core.criteria.registry import decide
+from dpsynth_core.criteria.registry import measured as measured_criteria
 from dpsynth_core.evaluation import columns_alone
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.evaluation.certificate import ANSWERS, ROWS, Certificate, certify, measured_total
 from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.evaluation.models.usefulness import Usefulness, measure
+from dpsynth_core.evaluation.models.usefulness import Usefulness, guesses, measure
 from dpsynth_core.evaluation.totals import Total, known_total
 from dpsynth_core.foundation import build
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -217,7 +219,7 @@ def carry_out(
     certificate = _certify(plan, kernel, published, total, released, journal)
     people = total if certificate is None else certificate.total
     usefulness = _test_models(plan, kernel, codes, people, journal)
-    outcomes = _decide(plan, kernel, people, released, journal)
+    outcomes = _decide(plan, kernel, people, released, usefulness, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     return Release(
         plan=plan,
@@ -320,24 +322,38 @@ def _certify(
             return None
 
 
-def _decide(plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, journal: Journal) -> tuple[Decided, ...]:
+def _decide(
+    plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, usefulness: Sequence[Usefulness], journal: Journal
+) -> tuple[Decided, ...]:
     """Decide the plan's criteria with the share that was kept for them."""
     if not plan.criteria:
         return ()
     journal.announce("deciding the criteria", kernel.rho_spent, done=1.0)
     with journal.phase("criteria"):
-        return decided(plan, kernel.part(plan.shares.criteria), total, released)
+        return decided(plan, kernel, total, released, usefulness)
 
 
-def decided(plan: Plan, stage: SealedKernel, total: Total | None, released: Evidence) -> tuple[Decided, ...]:
-    """The plan's criteria, in order, as a kernel of their share decides them. Those that a replayed run did not come to are not measured.
-    total: the number of records, if it was released before."""
-    outcomes: list[Decided] = []
+def decided(
+    plan: Plan, kernel: SealedKernel, total: Total | None, released: Evidence, usefulness: Sequence[Usefulness]
+) -> tuple[Decided, ...]:
+    """The plan's criteria, in order: those about models from what was measured of these, the others as a part of the kernel decides them.
+    Those that a replayed run did not come to are not measured. total: the number of records, if it was released before."""
+    asking, measured = measured_criteria(plan.criteria), list[Decided]()
     with suppress(AnswersEnd):  # the replayed run was interrupted here; what was decided until then stays
-        people = total or measured_total(stage)
-        published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
-        outcomes.extend(decide(stage, plan.criteria, published))
-    return (*outcomes, *map(Decided, plan.criteria[len(outcomes) :]))
+        if asking:
+            stage = kernel.part(plan.shares.criteria)
+            people = total or measured_total(stage)
+            published = Published(plan.workload, released.published, Noisy(people.value, people.sigma))
+            measured.extend(decide(stage, asking, published))
+    outcomes = iter((*measured, *map(Decided, asking[len(measured) :])))
+    models = guesses(usefulness)
+    return tuple(_of_models(one, models) if isinstance(one, ModelCriterion) else next(outcomes) for one in plan.criteria)
+
+
+def _of_models(criterion: ModelCriterion, models: Mapping[tuple[str, str], Guesses]) -> Decided:
+    """Not measured where the run ended before anything was measured of models."""
+    known = models.get((criterion.column, criterion.model))
+    return Decided(criterion, None if known is None else criterion.stated(known))
 
 
 def _test_models(

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file
+from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import jobs, spools
+from dpsynth_core.store import jobs, looks, spools
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
 from dpsynth_core.store.home import home, new_id, now, project_folder
 
@@ -55,8 +56,8 @@ def list(owner: str) -> tuple[Project, ...]:
         return tuple(_project(row) for row in rows)
 
 
-def create(owner: str, name: str, draft: Mapping[str, Any] | None = None) -> Project:
-    """A new project with an empty draft, or the given one."""
+def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked: Iterable[Look] = ()) -> Project:
+    """A new project with an empty draft, or the given one. looked: before that draft was made, in the project that it is from."""
     project = Project(new_id(), owner, _checked_name(name), {}, 0, now(), now())
     text = _draft_text(draft or {})
     with transaction() as db:
@@ -64,6 +65,8 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None) -> Pro
             "INSERT INTO projects (id, owner, name, draft, revision, created, updated) VALUES (?, ?, ?, ?, 0, ?, ?)",
             (project.id, owner, project.name, text, project.created, project.updated),
         )
+        for look in looked:
+            looks.add(db, project.id, look)
     private_directory(project_folder(project.id))
     return load(owner, project.id)
 

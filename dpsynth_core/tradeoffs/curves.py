@@ -12,8 +12,7 @@ import pandas as pd
 
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zoned, combine
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
 
 _LEAST = 1e-12
@@ -22,6 +21,8 @@ _COLUMNS = [
     "mechanism",
     "epsilon",
     "tables",
+    "strength",
+    "typical",
     "repeat",
     "mean",
     "workload_error",
@@ -67,7 +68,7 @@ METRICS = (MEAN, WORKLOAD, LARGEST)
 
 @dataclass(frozen=True)
 class Setting:
-    """What the repeats of a trial have in common. mechanism: its title."""
+    """What the repeats of a trial have in common, on whichever stand-in. mechanism: its title."""
 
     mechanism: str
     epsilon: float
@@ -75,9 +76,9 @@ class Setting:
 
 
 def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFrame]:
-    """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), repeat, mean (share of
-    people in a wrong cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken),
-    seconds, cpu_seconds.
+    """One row per finished trial, by number of the point. Columns: mechanism (title), epsilon, tables (asked for), strength (of the
+    stand-in, NaN on another table), typical (whether that is the middle one, or there is none), repeat, mean (share of people in a wrong
+    cell), workload_error, largest, worst_table (share of people in a wrong cell), measured (noisy tables taken), seconds, cpu_seconds.
     """
     rows = [_row(sweep, number, outcome) for number, outcome in sorted(by_point.items())]
     return Zoned(sweep.zone, pd.DataFrame(rows, columns=_COLUMNS))
@@ -86,9 +87,11 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
 def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
     point = sweep.points[number]
     return {
-        "mechanism": registry.get(point.mechanism).card.title,
+        "mechanism": sweep.titles[point.mechanism],
         "epsilon": point.epsilon,
         "tables": point.size,
+        "strength": math.nan if point.strength is None else point.strength,
+        "typical": point.strength == sweep.middle,
         "repeat": point.repeat + 1,
         "mean": float(np.mean(outcome.errors)),
         "workload_error": outcome.workload_error,
@@ -101,21 +104,27 @@ def _row(sweep: Sweep, number: int, outcome: Outcome) -> dict[str, Any]:
 
 
 def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
-    """Repeats together. table: as `outcomes` makes it. Columns: mechanism, epsilon, tables, error, low, high (mean, least and most of the
-    repeats), seconds (mean), measured (mean), repeats."""
+    """Repeats and stand-ins together. table: as `outcomes` makes it. Columns: mechanism, epsilon, tables, error (mean of the repeats on the
+    middle stand-in; on all while it has none), low, high (least and most of all), weakest, strongest (of the stand-ins, NaN on another
+    table), seconds (mean), measured (mean), repeats."""
     return combine(lambda frame: _bands(frame, metric.column), table)
 
 
 def _bands(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    groups = frame.groupby(["mechanism", "epsilon", "tables"], sort=False, as_index=False)
-    return groups.agg(
+    setting = ["mechanism", "epsilon", "tables"]
+    spread = frame.groupby(setting, sort=False, as_index=False).agg(
         error=(column, "mean"),
         low=(column, "min"),
         high=(column, "max"),
+        weakest=("strength", "min"),
+        strongest=("strength", "max"),
         seconds=("seconds", "mean"),
         measured=("measured", "mean"),
-        repeats=(column, "size"),
+        repeats=("repeat", "nunique"),
     )
+    middle = frame[frame["typical"]].groupby(setting, sort=False, as_index=False).agg(middle=(column, "mean"))
+    both = spread.merge(middle, on=setting, how="left")
+    return both.assign(error=both["middle"].fillna(both["error"])).drop(columns="middle")
 
 
 def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:
@@ -149,7 +158,11 @@ def crossing_words(name: str, crossing: float, limit: float) -> str:
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
     """What has been tried so far, by numbers of points. Public: a part of the grid, no errors."""
     points = [sweep.points[number] for number in sorted(finished)]
-    return list(dict.fromkeys(Setting(registry.get(p.mechanism).card.title, p.epsilon, p.size) for p in points))
+    return list(dict.fromkeys(_setting(sweep, point) for point in points))
+
+
+def _setting(sweep: Sweep, point: Point) -> Setting:
+    return Setting(sweep.titles[point.mechanism], point.epsilon, point.size)
 
 
 def of_each(metric: Metric) -> Metric:
@@ -159,21 +172,17 @@ def of_each(metric: Metric) -> Metric:
 
 def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
     """The errors of each table at one setting, the worst first. metric: as `of_each` gives it. Columns: marginal (label), columns, cells,
-    error, low, high (mean, least and most of the repeats, as shares of the people)."""
-    points = {p.number: p for p in sweep.points}
-    errors = [
-        outcome.largests if metric == LARGEST else outcome.errors
-        for number, outcome in by_point.items()
-        if (registry.get(points[number].mechanism).card.title, points[number].epsilon, points[number].size)
-        == (setting.mechanism, setting.epsilon, setting.tables)
-    ]
-    cliques, every = sweep.cliques(setting.tables), np.array(errors).reshape(len(errors), -1)
+    error (as in `bands`), low, high (least and most of repeats and stand-ins); shares of the people."""
+    tried = {number: outcome for number, outcome in by_point.items() if _setting(sweep, sweep.points[number]) == setting}
+    every = np.array([outcome.largests if metric == LARGEST else outcome.errors for outcome in tried.values()])
+    typical = np.array([sweep.points[number].strength == sweep.middle for number in tried])
+    cliques, every = sweep.cliques(setting.tables), every.reshape(len(tried), -1)
     frame = pd.DataFrame(
         {
             "marginal": [label(clique) for clique in cliques],
             "columns": [len(clique) for clique in cliques],
             "cells": [sweep.workload.domain.cells(clique) for clique in cliques],
-            "error": every.mean(axis=0),
+            "error": every[typical | (not typical.any())].mean(axis=0),
             "low": every.min(axis=0),
             "high": every.max(axis=0),
         }

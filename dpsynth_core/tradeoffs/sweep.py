@@ -17,6 +17,7 @@ import numpy as np
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.spec import STANDIN, MechanismSpec, OutputSpec, Spec
@@ -34,20 +35,22 @@ _FIELD = "sweep"
 
 @dataclass(frozen=True)
 class Point:
-    """One trial. size: how many tables of the workload it asks for."""
+    """One trial. size: how many tables of the workload it asks for. strength: of the stand-in, None on another table."""
 
     number: int
     mechanism: str
     epsilon: float
     size: int
     repeat: int
+    strength: float | None
 
 
 @dataclass(frozen=True)
 class Sweep:
     """base: the plan; its `data` is the table tried on, its mechanism's settings are used where that mechanism is tried.
 
-    table: one of TABLES: what `base.data` is. sizes: numbers of tables of the workload, each a part of the next larger one.
+    table: one of TABLES: what `base.data` is. sizes: numbers of tables of the workload, each a part of the next larger one. strengths: how
+    strongly columns of a stand-in depend on each other, one stand-in for each; none where the one of the plan is tried alone.
     Raises InputError for a grid that is empty, repeats itself or is too large; CapacityError for too many points.
     """
 
@@ -57,6 +60,7 @@ class Sweep:
     epsilons: tuple[float, ...]
     sizes: tuple[int, ...]
     repeats: int
+    strengths: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.table not in TABLES:
@@ -66,6 +70,7 @@ class Sweep:
         for name, values in (("mechanisms", self.mechanisms), ("epsilons", self.epsilons), ("sizes", self.sizes)):
             if not values or len(set(values)) < len(values):
                 raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
+        self._check_strengths()
         if self.base.learns:
             raise InputError("domain", "values of a column are to be learnt, which trials cannot do", "list them")
         for name in self.mechanisms:
@@ -76,8 +81,15 @@ class Sweep:
                 weakness.check(self.base.budget.model_copy(update={"epsilon": epsilon}))
         if not 1 <= self.repeats <= MAX_REPEATS:
             raise InputError(f"{_FIELD}.repeats", f"{self.repeats} is out of range", f"use 1 to {MAX_REPEATS}")
-        if len(self.mechanisms) * len(self.epsilons) * len(self.sizes) * self.repeats > MAX_POINTS:
+        stand_ins = max(1, len(self.strengths))
+        if len(self.mechanisms) * len(self.epsilons) * len(self.sizes) * self.repeats * stand_ins > MAX_POINTS:
             raise CapacityError(_FIELD, f"it has more than {MAX_POINTS:,} trials", "use fewer mechanisms, values of epsilon or repeats")
+
+    def _check_strengths(self) -> None:
+        if self.strengths and self.base.data.standin is None:
+            raise InputError(f"{_FIELD}.strengths", "only a stand-in has them", "leave them out")
+        if len(set(self.strengths)) < len(self.strengths) or not all(0 <= strength <= 1 for strength in self.strengths):
+            raise InputError(f"{_FIELD}.strengths", "one is named twice or is not from 0 to 1", "give each once")
 
     @property
     def zone(self) -> Zone:
@@ -90,10 +102,31 @@ class Sweep:
         return Plan.of(self.base).workload
 
     @cached_property
+    def titles(self) -> dict[str, str]:
+        """By name, what each mechanism is called as it is tried: as published, where the plan's own is. Raises InputError for settings
+        that cannot be used."""
+        return {name: self._mechanism(name).card.title for name in self.mechanisms}
+
+    @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every trial, the first repeat of all before the second of any, so that whole curves appear early."""
-        grid = [(m, e, s, r) for r in range(self.repeats) for s in self.sizes for e in self.epsilons for m in self.mechanisms]
+        """Every trial: the first repeat of all before the second of any, the middle strength first. So whole curves appear early."""
+        by_turn = [(r, t) for r in range(self.repeats) for t in self._stand_ins]
+        grid = [(m, e, s, r, t) for r, t in by_turn for s in self.sizes for e in self.epsilons for m in self.mechanisms]
         return tuple(Point(number, *place) for number, place in enumerate(grid))
+
+    @property
+    def middle(self) -> float | None:
+        """The strength of the stand-in that curves are drawn for; None on another table."""
+        return self._stand_ins[0]
+
+    @property
+    def _stand_ins(self) -> tuple[float | None, ...]:
+        """The strengths, the middle one first."""
+        if self.base.data.standin is None:
+            return (None,)
+        ordered = sorted(self.strengths or (self.base.data.standin.strength,))
+        middle = ordered.pop(len(ordered) // 2)
+        return (middle, *ordered)
 
     @property
     def rho(self) -> float:
@@ -116,8 +149,10 @@ class Sweep:
         return max(shares.accountant.reading(shares.rho, shares.slack).guess for shares in budgets)
 
     def _budgeted(self, name: str, epsilon: float) -> Shares:
-        mechanism = registry.configured(registry.get(name), self._given(name))
-        return budgeted(mechanism, self.base.budget.model_copy(update={"epsilon": epsilon}))
+        return budgeted(self._mechanism(name), self.base.budget.model_copy(update={"epsilon": epsilon}))
+
+    def _mechanism(self, name: str) -> Mechanism:
+        return registry.configured(registry.get(name), self._given(name))
 
     def _given(self, name: str) -> Mapping[str, Any]:
         """The settings of the plan, for its own mechanism alone."""
@@ -146,6 +181,9 @@ class Sweep:
             fields["workload"] = Workload(self.workload.domain, weights, self.workload.threshold).to_json()
         if self.table != PRIVATE:
             fields["public"] = None
+        if self.base.data.standin is not None:
+            stand_in = self.base.data.standin.model_copy(update={"strength": point.strength})
+            fields["data"] = self.base.data.model_copy(update={"standin": stand_in})
         return self.base.model_copy(update=fields | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
@@ -157,12 +195,13 @@ class Sweep:
             "epsilons": list(self.epsilons),
             "sizes": list(self.sizes),
             "repeats": self.repeats,
+            "strengths": list(self.strengths),
         }
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
         """The inverse of `to_json`, of a document that this program wrote."""
-        lists = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes")}
+        lists = {name: tuple(obj.get(name, ())) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
         return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
 
     def digest(self) -> str:

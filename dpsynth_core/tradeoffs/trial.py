@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from dpsynth_core.evaluation.distances import in_wrong_cell, workload_error
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.source import MarginalSource
-from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.tradeoffs.sweep import Point, Sweep
 from dpsynth_core.vocabulary.measurement import Clique
 
 Shares = Mapping[Clique, NDArray[np.float64]]
@@ -55,24 +55,31 @@ class Outcome:
         return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
 
 
+@dataclass(frozen=True)
+class _Table:
+    """A table to try on. true: the workload's tables as fractions of the people in it."""
+
+    source: MarginalSource
+    true: Shares
+
+
 class Trials:
-    """The trials of one sweep in one process; the table is opened, and its true counts are taken, once."""
+    """The trials of one sweep in one process; each table is opened, and its true counts are taken, once."""
 
     def __init__(self, sweep: Sweep) -> None:
         self._sweep = sweep
-        self._source: MarginalSource | None = None
+        self._tables: dict[float | None, _Table] = {}
 
     def run(self, number: int) -> Outcome:
         """Raises InputError for a trial that cannot be made."""
         point = self._sweep.points[number]
         spec = self._sweep.spec(point)
         plan = synthesis.plan(spec)
-        if self._source is None:
-            self._source = synthesis.open_source(plan)
+        table = self._table(point, plan)
         began, busy = time.perf_counter(), time.process_time()
-        release = synthesis.synthesize(plan, self._source, synthesis.noise_for(spec), lambda _: None)
+        release = synthesis.synthesize(plan, table.source, synthesis.noise_for(spec), lambda _: None)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
-        true = {clique: self._true[clique] for clique in plan.workload.cliques}
+        true = {clique: table.true[clique] for clique in plan.workload.cliques}
         published = report.statements(release).value.published(plan.workload.cliques)
         if published.keys() < true.keys():
             problem = f"{plan.mechanism.card.title} does not answer the tables asked for"
@@ -89,11 +96,15 @@ class Trials:
             largests=tuple(round(gap, 9) for gap in largests),
         )
 
-    @cached_property
-    def _true(self) -> Shares:
-        """The workload's tables as fractions of the people in the table."""
-        assert self._source is not None
-        counts = true_counts(self._source, [*self._sweep.workload.cliques, ()]).value
+    def _table(self, point: Point, plan: Plan) -> _Table:
+        """The table of a point, opened at its first trial."""
+        if point.strength not in self._tables:
+            source = synthesis.open_source(plan)
+            self._tables[point.strength] = _Table(source, self._shares(source))
+        return self._tables[point.strength]
+
+    def _shares(self, source: MarginalSource) -> Shares:
+        counts = true_counts(source, [*self._sweep.workload.cliques, ()]).value
         people = max(1, int(counts[()]))
         return {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
 
@@ -105,9 +116,9 @@ def _measured(release: Release) -> int:
 
 def forecasts(sweep: Sweep) -> dict[tuple[str, float, int], Forecast]:
     """What a trial of each mechanism, epsilon and size is expected to need. Raises InputError or CapacityError for what cannot be made."""
-    by_setting = {}
+    by_setting: dict[tuple[str, float, int], Forecast] = {}
     for point in sweep.points:
-        if point.repeat == 0:
+        if (point.mechanism, point.epsilon, point.size) not in by_setting:
             plan = synthesis.plan(sweep.spec(point))
             by_setting[point.mechanism, point.epsilon, point.size] = plan.forecast
     return by_setting
@@ -117,7 +128,7 @@ def refusals(sweep: Sweep) -> dict[str, InputError]:
     """Which mechanisms of the sweep cannot be tried, and why; by name."""
     by_mechanism: dict[str, InputError] = {}
     for point in sweep.points:
-        if point.repeat == 0 and point.mechanism not in by_mechanism:
+        if point.repeat == 0 and point.strength == sweep.middle and point.mechanism not in by_mechanism:
             try:
                 synthesis.plan(sweep.spec(point))
             except InputError as error:

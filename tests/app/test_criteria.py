@@ -8,6 +8,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.sources import demo
 from dpsynth_core.store import projects, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
@@ -79,11 +80,72 @@ def test_a_release_that_fails_a_must_is_taken_away_only_with_a_reason() -> None:
     assert "Do not publish this as it is." in captions(app)
     assert "Not met (must): Every table of the workload" in captions(app)
     field(app, "button_group", "View").set_value("downloads").run()
-    assert not app.get("download_button")
+    assert not app.get("link_button")
     app.button(key=f"despite_{run.id}_button").click().run()
     assert "there is no reason" in captions(app)
     field(app, "text_area", "Why is it published").set_value("Only the teaching of students needs it.").run()
     app.button(key=f"despite_{run.id}_button").click().run()
     assert not app.exception
-    assert app.get("download_button")
+    assert app.get("link_button")
     assert runs.release(LOCAL_OWNER, run.id).despite == "Only the teaching of students needs it."
+
+
+def test_a_model_is_asked_for_by_a_condition_and_paid_as_models_are() -> None:
+    place = project()
+    app = open_page("budget", place)
+    app.button(key=f"{place}:criterion_add").click().run()
+    field(app, "selectbox", "It is about").set_value("model").run()
+    assert "not a column of the domain" in captions(app)
+    field(app, "selectbox", "Column that is guessed").set_value("sex").run()
+    field(app, "number_input", "Right for at least").set_value(60.0).run()
+    assert not app.exception
+    assert stored(place)["criteria"] == [{"kind": "model", "importance": "must", "at_least": 0.6, "column": "sex"}]
+    shares = document.shares(stored(place))
+    assert shares.criteria == 0 < shares.models
+    assert "Guesses of sex by gradient boosting that is trained on the rows, right for at least 60.0% of the people" in captions(app)
+    assert "it is met; less than" in captions(app)
+    assert "Conditions need models of ` sex ` too" in captions(app)
+    assert not app.button(key="next_budget").disabled
+    field(app, "selectbox", "Model").set_value("logistic regression").run()
+    assert stored(place)["criteria"][0]["model"] == "logistic regression"
+    field(app, "selectbox", "Column that is guessed").set_value("age").run()
+    assert "is no model of" in captions(app)
+    field(app, "selectbox", "Model").set_value("linear regression").run()
+    field(app, "number_input", "A guess is right within").set_value(15.0).run()
+    assert not app.exception
+    assert stored(place)["criteria"][0]["tolerance"] == 15.0
+    assert document.plan(stored(place), "Trial").targets[0].tolerance == 15.0
+
+
+def test_a_median_is_asked_for_on_the_page() -> None:
+    place = project()
+    app = open_page("budget", place)
+    app.button(key=f"{place}:criterion_add").click().run()
+    field(app, "selectbox", "It is about").set_value("quantile").run()
+    field(app, "selectbox", "Column").set_value("age").run()
+    field(app, "number_input", "Off by at most").set_value(25.0).run()
+    assert "The median of age, within 25 in units of “age”, from edge to edge of its bins" in captions(app)
+    field(app, "number_input", "Share of people below it").set_value(90.0).run()
+    assert "The 90 % quantile of age" in captions(app)
+    assert not app.exception
+    assert stored(place)["criteria"] == [{"kind": "quantile", "importance": "must", "tolerance": 25.0, "column": "age", "p": 0.9}]
+    field(app, "number_input", "Off by at most").set_value(0.5).run()
+    assert "need not be an edge of any bin" in captions(app)
+    assert app.button(key="next_budget").disabled
+
+
+def test_a_coefficient_is_asked_for_on_the_page() -> None:
+    domain = demo.demo_domain().keep(("age", "sex", "income", "health"))
+    place = project(domain=domain.to_json(), criteria=[{"kind": "mean", "column": "age", "tolerance": 1.0}])
+    kept = stored(place)
+    kept["wizard"]["columns"] = list(domain.names)
+    projects.save(LOCAL_OWNER, place, kept)
+    app = open_page("budget", place)
+    field(app, "selectbox", "It is about").set_value("regression-sign").run()
+    assert not app.exception
+    assert not [one for one in app.number_input if one.label.startswith("Off by")]
+    field(app, "selectbox", "Column that depends").set_value("income").run()
+    field(app, "selectbox", "On the column").set_value("age").run()
+    assert not app.exception
+    assert stored(place)["criteria"] == [{"kind": "regression-sign", "outcome": "income", "on": "age"}]
+    assert "regression of income on it, of the sign that it has in the rows" in captions(app)

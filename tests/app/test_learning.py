@@ -72,5 +72,5 @@ def test_the_rule_is_told_on_the_results_page() -> None:
 
 def test_a_plan_that_cannot_run_spends_nothing() -> None:
     place = learning(learner="prsma")
-    assert next(b for b in open_page("mechanism", place).button if "Seal the plan" in b.label).disabled
+    assert next(b for b in open_page("mechanism", place).button if "Lock the plan" in b.label).disabled
     assert runs.list(LOCAL_OWNER) == ()

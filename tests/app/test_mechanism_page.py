@@ -120,7 +120,7 @@ def test_what_does_not_fit_says_why_and_cannot_be_run() -> None:
     app = open_page("mechanism", project(**refused))
     assert "Does not fit" in words(app)
     assert "raise max" in words(app)
-    assert button(app, "Seal").disabled
+    assert button(app, "Lock").disabled
 
 
 def test_the_cards_say_which_mechanisms_take_thresholds() -> None:
@@ -189,7 +189,7 @@ def test_rows_that_are_no_number_block_the_run_instead_of_being_dropped(typed: s
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("output.rows"))
     app = field.input(typed).run()
     assert not app.exception
-    assert button(app, "Seal").disabled
+    assert button(app, "Lock").disabled
 
 
 def test_a_parameter_that_cannot_be_used_is_named_and_nothing_can_be_run() -> None:
@@ -197,12 +197,12 @@ def test_a_parameter_that_cannot_be_used_is_named_and_nothing_can_be_run() -> No
     field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("measure_share"))
     app = field.input("lots").run()
     assert "measure" in words(app)
-    assert not [b for b in app.button if "Seal" in b.label and not b.disabled]
+    assert not [b for b in app.button if "Lock" in b.label and not b.disabled]
 
 
 def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
     place = project()
-    app = button(open_page("mechanism", place), "Seal").click().run()
+    app = button(open_page("mechanism", place), "Lock").click().run()
     assert "Invented people" in words(app)
     assert "the charge is final" in words(app)
     assert ledger.spent("Invented people").rho == 0
@@ -214,7 +214,7 @@ def test_nothing_is_spent_before_the_confirmation_and_then_once() -> None:
 
 def test_two_tabs_that_confirm_the_same_plan_run_and_charge_it_once() -> None:
     place = project()
-    tabs = [button(open_page("mechanism", place), "Seal").click().run() for _ in range(2)]
+    tabs = [button(open_page("mechanism", place), "Lock").click().run() for _ in range(2)]
     for app in tabs:
         app = button(app, "Spend ε 1 and run").click().run()
         assert not app.exception
@@ -225,7 +225,7 @@ def test_two_tabs_that_confirm_the_same_plan_run_and_charge_it_once() -> None:
 
 def test_the_run_has_exactly_the_plan_that_was_on_screen() -> None:
     place = project(budget={"epsilon": 2.0, "delta": 1e-8})
-    button(button(open_page("mechanism", place), "Seal").click().run(), "Spend ε 2 and run").click().run()
+    button(button(open_page("mechanism", place), "Lock").click().run(), "Spend ε 2 and run").click().run()
     assert runs.list(LOCAL_OWNER, place)[0].digest == sealed(place).digest()
 
 
@@ -234,7 +234,7 @@ def test_a_cap_chosen_for_a_new_population_is_kept_and_enforced() -> None:
     small["wizard"]["cap"] = {"epsilon": 1.0, "delta": 1e-9}
     app = open_page("mechanism", project(**small))
     assert "cap does not allow it" in words(app)
-    assert button(app, "Seal").disabled
+    assert button(app, "Lock").disabled
 
 
 def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() -> None:
@@ -257,7 +257,7 @@ def test_a_run_that_is_under_way_is_shown_to_every_tab_and_can_be_cancelled() ->
         assert "Under way" in words(app)
         assert "charge is final" in words(app)
         assert app.dataframe[0].value["marginal"].tolist() == ["age"]
-        assert not [b for b in app.button if "Seal" in b.label]
+        assert not [b for b in app.button if "Lock" in b.label]
     app = button(app, "Cancel").click().run()
     assert "whole budget stays charged" in words(app)
 
@@ -283,7 +283,7 @@ def test_every_bad_end_says_what_was_spent_and_what_to_do(state: str, word: str)
     assert "ε 1 (δ 1e-9) is charged to" in text
     assert "tart another run" in text
     assert "**trouble**" not in text  # escaped: it is not ours to format
-    assert button(app, "Seal")
+    assert button(app, "Lock")
 
 
 def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -> None:
@@ -328,6 +328,6 @@ def test_a_plan_that_was_changed_after_its_run_is_told_apart_from_it() -> None:
         assert "Different now: ε" in text
         assert "1\\.0" not in text.split("→")[1]
         assert "tables asked for" in text
-    assert button(open_page("mechanism", place), "Seal")  # the new plan is open
+    assert button(open_page("mechanism", place), "Lock")  # the new plan is open
     projects.save(LOCAL_OWNER, place, {**changed, "budget": {**changed["budget"], "epsilon": None}})
     assert "is not complete yet" in words(open_page("results", place))

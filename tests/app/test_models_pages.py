@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.evaluation.models.beside_real import BesideReal
 from dpsynth_core.planning import training_time
+from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.store import looks, projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.results import real_models_view
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, finished_run, open_page, project, words
 from tests.app.test_preparation_pages import can_continue, field, stages, stored
@@ -58,7 +65,15 @@ def test_a_mechanism_without_rows_is_refused_and_another_can_be_chosen() -> None
     assert not app.exception
     assert "makes no rows" in words(app) + app.error[0].value
     without = open_page("mechanism", project(mechanism={"name": "gaussian", "settings": {}}))
-    assert {button.label for button in without.button} - {button.label for button in app.button} == {"Seal the plan and run it…"}
+    assert {button.label for button in without.button} - {button.label for button in app.button} == {"Lock the plan and run it…"}
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_what_is_held_out_are_records_and_their_people_may_be_known(rows: int) -> None:
+    nobody = pd.DataFrame()
+    said = real_models_view.held_out(BesideReal(100, 90, nobody, nobody, nobody), rows)
+    assert said.startswith("100 records were held out; the models of real rows were trained on 90 others")
+    assert ("may be of the same people" in said) == ("± 10.0% or more" in said) == (rows > 1)
 
 
 def test_results_show_what_models_are_worth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,3 +90,33 @@ def test_results_show_what_models_are_worth(monkeypatch: pytest.MonkeyPatch) -> 
     assert hostile not in text
     labels = [metric.label for metric in app.metric]
     assert {"gradient boosting", "logistic regression", "linear regression"} <= {label.replace("\\", "") for label in labels}
+
+
+def test_models_of_real_rows_are_shown_only_after_a_button_and_are_kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_time, "ROUNDS", 10)
+    table = pd.DataFrame({"sex": ["f", "m"] * 100, "job": ["a", "b", "b", "a"] * 50})
+    listed = {"kind": "categorical", "other": False, "missing": False}
+    attributes = [{"name": "sex", "categories": ["f", "m"], **listed}, {"name": "job", "categories": ["a", "b"], **listed}]
+    fields = {"domain": {"version": 1, "attributes": attributes}, "models": [{"column": "sex"}]}
+    place = project(**fields)
+    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))
+    kept = draft(**fields, data={"path": str(path), "kind": "csv"})
+    kept["wizard"] |= {"columns": ["sex", "job"], "source": "upload", "label": "people"}
+    projects.save(LOCAL_OWNER, place, kept)
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    assert not app.exception
+    assert "Trained on real rows" not in [metric.label for metric in app.metric]
+    assert "truth" not in looks.of(LOCAL_OWNER, place)
+    app.button(key="real_models").click().run()
+    assert not app.exception
+    assert [metric.label for metric in app.metric].count("Trained on real rows") == 2
+    assert "truth" in looks.of(LOCAL_OWNER, place)
+    assert "records were held out" in words(app)
+    app.run()
+    assert "Trained on real rows" not in [metric.label for metric in app.metric]
+
+
+@pytest.mark.parametrize(("data", "why"), [({"kind": "database"}, "in a database"), ({"engine": "dask"}, "on a cluster")])
+def test_where_no_record_is_at_hand_it_is_said_why(data: dict[str, Any], why: str) -> None:
+    assert why in real_models_view.obstacle(DataSpec(path="people.csv" if "engine" in data else "people.duckdb", **data))

@@ -59,7 +59,7 @@ def test_a_run_from_the_page_is_done_charged_once_in_closed_form_and_shown(name:
     knob, value = TURNED.get(name, ("rounds", 3))
     app = open_page("mechanism", place)
     next(t for t in app.text_input if t.key.endswith(f"mechanism.settings.{knob}")).input(str(value)).run()
-    app = button(open_page("mechanism", place), "Seal the plan").click().run()
+    app = button(open_page("mechanism", place), "Lock the plan").click().run()
     app = button(app, "Spend ε 1 and run").click().run()
     assert not app.exception
     (run,) = runs.list(LOCAL_OWNER, place)

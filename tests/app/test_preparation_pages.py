@@ -18,7 +18,6 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
@@ -427,11 +426,41 @@ def test_the_workload_can_be_said_three_ways_and_remembers_each() -> None:
     assert stored()["workload"] == {"kind": "all", "k": 3}
 
 
+def test_tables_can_be_drawn_from_a_seed() -> None:
+    app = open_page("workload", project())
+    field(app, "button_group", "Which tables?").set_value("drawn").run()
+    field(app, "button_group", "Which are drawn").set_value("skewed").run()
+    field(app, "button_group", "Columns per table").set_value(2).run()
+    field(app, "text_input", "Tables to draw").set_value("256").run()
+    field(app, "text_input", "Seed of the draw").set_value("5").run()
+    assert stored()["workload"] == {"kind": "skewed", "k": 2, "count": 256, "seed": 5}
+    assert can_continue(app, "workload")
+    field(app, "text_input", "Tables to draw").set_value("many").run()
+    assert not can_continue(app, "workload")
+
+
+def test_one_switch_takes_the_papers_constants_and_back() -> None:
+    app = open_page("mechanism", project(mechanism={"name": "aim", "settings": {}}))
+    field(app, "toggle", "As published").set_value(True).run()
+    assert stored()["mechanism"] == {"name": "aim", "settings": {"preset": "paper"}}
+    assert field(app, "text_input", "Rounds per attribute").placeholder == "16"
+    field(app, "text_input", "Rounds per attribute").set_value("12").run()
+    assert stored()["mechanism"]["settings"] == {"preset": "paper", "rounds_per_attribute": 12}
+    field(app, "toggle", "As published").set_value(False).run()
+    assert stored()["mechanism"] == {"name": "aim", "settings": {}}
+
+
 MATCHING = "A question counts the people who match"
 
 
+def _take_thresholds(monkeypatch: pytest.MonkeyPatch, name: str, takes: bool) -> None:
+    """Let a mechanism of the registry take thresholds, or not."""
+    mechanism: Any = registry.MECHANISMS[name]
+    monkeypatch.setitem(registry.MECHANISMS, name, replace(mechanism, card=replace(mechanism.card, takes_thresholds=takes)))
+
+
 def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Aim, "card", replace(Aim.card, takes_thresholds=True))
+    _take_thresholds(monkeypatch, "aim", True)
     app = open_page("workload", project())
     field(app, "button_group", "Columns per table").set_value(3).run()
     assert field(app, "button_group", MATCHING).value == 0  # one of the choices is always marked
@@ -450,7 +479,7 @@ def test_a_threshold_is_chosen_explained_and_dropped_when_the_tables_leave_no_ro
 
 
 def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Aim, "card", replace(Aim.card, takes_thresholds=True))
+    _take_thresholds(monkeypatch, "aim", True)
     app = open_page("workload", project(workload={"kind": "marginals", "marginals": [{"attributes": ["age", "sex"], "weight": 1.0}]}))
     field(app, "button_group", MATCHING).set_value(1).run()
     assert stored()["workload"]["threshold"] == 1
@@ -462,8 +491,8 @@ def test_hand_picked_tables_can_be_asked_thresholds_too(monkeypatch: pytest.Monk
 
 
 def test_no_threshold_is_offered_that_no_mechanism_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for mechanism in registry.MECHANISMS.values():
-        monkeypatch.setattr(type(mechanism), "card", replace(mechanism.card, takes_thresholds=False))
+    for name in registry.MECHANISMS:
+        _take_thresholds(monkeypatch, name, False)
     app = open_page("workload", project())
     assert not [group for group in app.get("button_group") if group.label == MATCHING]
 
@@ -486,7 +515,7 @@ def test_a_workload_file_is_read_or_refused() -> None:
     app.file_uploader[0].set_value(("w.json", b'{"kind": "target", "column": "age", "k": 2}', "application/json")).run()
     assert stored()["workload"] == {"kind": "target", "column": "age", "k": 2}
     app.file_uploader[0].set_value(("w.json", b"{", "application/json")).run()
-    assert "not JSON" in app.error[0].value
+    assert "not valid JSON" in app.error[0].value
     assert stored()["workload"]["column"] == "age"
 
 
@@ -747,7 +776,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
         assert not app.exception
         assert app.title[0].value == following
     assert "Choose the table: everything that you decided stays" in words(app)
-    assert not [button for button in app.button if "Seal the plan" in button.label]
+    assert not [button for button in app.button if "Lock the plan" in button.label]
     with pytest.raises(InputError, match="no table is chosen yet"):
         document.spec(stored(), "Trial")
     app.switch_page("pages/data.py").run()
@@ -760,7 +789,7 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     app.button(key="no_comparison").click().run()
     app.button(key="next_domain").click().run()
     app.switch_page("pages/mechanism.py").run()
-    assert [button for button in app.button if "Seal the plan" in button.label]
+    assert [button for button in app.button if "Lock the plan" in button.label]
     assert document.domain(stored())["eye"].categories == ("blue", "brown")
     assert looks.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ()
 
@@ -864,3 +893,39 @@ def test_pairs_are_drawn_only_where_some_of_them_are_not_asked_for() -> None:
         assert not app.exception
         assert len(app.get("vega_lite_chart")) == drawn
         assert ("pairs of columns are asked for" in words(app)) == (not drawn)
+
+
+def test_a_project_is_copied_without_its_table_once_it_is_said_whom_the_new_one_is_about() -> None:
+    one = project(criteria=[{"kind": "tables", "size": 2, "limit": 0.1}])
+    looks.record(LOCAL_OWNER, one, "rows")
+    app = open_page("budget", one)
+    app.button(key="project_copy").click().run()
+    app.text_input(key="project_copy_name").set_value("Next year")
+    app.button(key="project_copy_confirm").click().run()
+    assert [p.name for p in projects.list(LOCAL_OWNER)] == ["Trial"]
+    app.button(key="project_copy").click().run()
+    app.text_input(key="project_copy_name").set_value("Next year")
+    app.radio(key="project_copy_whose").set_value("same")
+    app.button(key="project_copy_confirm").click().run()
+    assert not app.exception
+    made = projects.list(LOCAL_OWNER)[0]
+    assert made.name == "Next year"
+    assert made.draft["population"] == "Invented people"
+    assert made.draft["criteria"] == projects.load(LOCAL_OWNER, one).draft["criteria"]
+    assert "data" not in made.draft
+    assert looks.of(LOCAL_OWNER, made.id) == ("rows",)
+    assert made.id in app.query_params["project"]
+
+
+def test_a_plan_that_was_made_after_a_look_stays_so_for_other_people() -> None:
+    one = project()
+    looks.record(LOCAL_OWNER, one, "truth")
+    app = open_page("budget", one)
+    app.button(key="project_copy").click().run()
+    assert "What you have seen of the former records by now goes with the plan" in words(app)
+    app.text_input(key="project_copy_name").set_value("Elsewhere")
+    app.radio(key="project_copy_whose").set_value("others")
+    app.button(key="project_copy_confirm").click().run()
+    made = projects.list(LOCAL_OWNER)[0]
+    assert (made.name, "population" in made.draft) == ("Elsewhere", False)
+    assert looks.of(LOCAL_OWNER, made.id) == ("truth",)

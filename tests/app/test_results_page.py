@@ -244,7 +244,7 @@ def test_downloads_know_no_true_values(done: dict[str, str]) -> None:
     app = at(done["rows"], "columns")
     app.toggle(key="results_curator").set_value(True).run()
     app.session_state["results_view"] = "downloads"
-    shown = [button.label for button in app.run().get("download_button")]
+    shown = [button.proto.label for button in app.run().get("link_button")]
     assert shown[0] == "Download the release bundle"
     assert {"Rows as CSV", "Rows as CSV for spreadsheets", "Rows as Parquet", "Report", "Sealed plan"} <= set(shown)
     assert len(set(shown)) == len(shown)  # a screen reader tells them apart
@@ -277,7 +277,7 @@ def test_rows_are_filtered_by_picked_values(done: dict[str, str]) -> None:
 
 def test_answers_only_say_so_and_offer_no_rows(done: dict[str, str]) -> None:
     assert "no rows" in words(at(done["answers"], "rows"))
-    labels = [button.label for button in at(done["answers"], "downloads").get("download_button")]
+    labels = [button.proto.label for button in at(done["answers"], "downloads").get("link_button")]
     assert not [label for label in labels if label.startswith("Rows")]
     assert "Download the release bundle" in labels
 
@@ -325,8 +325,21 @@ def test_a_question_that_nothing_measured_covers_is_called_a_guess(done: dict[st
     assert "95 % confidence" not in words(app)
 
 
+def test_an_answer_is_broken_down_by_a_column_and_the_worst_subgroups_are_named(done: dict[str, str]) -> None:
+    app = at(done["rows"], "ask")
+    app = asked(app, "by", app.multiselect[0].options[0])
+    assert "How many people, by" in words(app)
+    assert app.dataframe[0].value["How it is known"].tolist()
+    app = asked(app, "statistic", "worst")
+    assert "All intervals of the subgroups hold together" in words(app)
+    assert app.dataframe[0].value.columns[0] == "Subgroup"
+    assert not app.exception
+
+
 def test_hostile_names_can_be_asked_about(done: dict[str, str]) -> None:
     app = asked(at(done["hostile"], "ask"), "statistic", "table")
     app = asked(app, "columns", list(HOSTILE[:2]))
+    assert len(app.dataframe) == 1
+    app = asked(asked(app, "statistic", "count"), "by", HOSTILE[0])
     assert len(app.dataframe) == 1
     assert not app.exception

@@ -34,7 +34,8 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def small(**notes: Any) -> dict[str, Any]:
     """A draft that tries two fast mechanisms at two budgets on 200 rows; keyword arguments are further choices of the page."""
     made = draft()
-    made["wizard"]["tradeoffs"] = {"rows": 200, "mechanisms": ["independent", "gaussian"], "epsilons": [0.5, 2.0], "repeats": 1} | notes
+    grid = {"mechanisms": ["independent", "gaussian"], "epsilons": [0.5, 2.0], "repeats": 1}
+    made["wizard"]["tradeoffs"] = {"rows": 200, "strength": 0.5} | grid | notes
     return made
 
 

@@ -35,24 +35,46 @@ def asked() -> Any:
     return projects.list(LOCAL_OWNER)[0].draft["workload"]
 
 
-def test_each_proposal_is_one_click_with_its_cost_beside_it() -> None:
+def test_each_purpose_is_one_click_with_its_cost_beside_it() -> None:
     app = open_page("workload", wide(workload={"kind": "all", "k": 3}))
     assert not app.exception
     triples = math.comb(COLUMNS, 3)
     assert f"{triples:,} tables" in words(app), "what is asked for says what it costs"
+    assert app.radio[0].value == "own"
     for name, tables in (("pairs", math.comb(COLUMNS, 2)), ("target", math.comb(COLUMNS - 1, 2)), ("groups", 15 * math.comb(5, 3))):
-        assert f"{tables:,} tables" in words(app)
-        app.button(key=f"propose_{name}").click().run()
+        assert any(f"{tables:,} tables" in caption and "± " in caption for caption in app.radio[0].proto.captions)
+        app.radio[0].set_value(name).run()
         assert not app.exception
-        assert app.button(key=f"propose_{name}").disabled
+        assert app.radio[0].value == name
     assert len(asked()["marginals"]) == 15 * math.comb(5, 3)
     assert not app.button(key="next_workload").disabled
 
 
-def test_few_columns_are_offered_everything() -> None:
+def test_a_purpose_about_one_column_asks_which_and_a_list_of_your_own_is_kept() -> None:
     app = open_page("workload", project())
-    assert "Proposals" not in words(app)
-    assert " MB of memory" in words(app)
+    app.radio[0].set_value("target").run()
+    next(box for box in app.selectbox if box.label == "Which column is to be explained?").set_value("sex").run()
+    assert asked() == {"kind": "target", "column": "sex", "k": 3}
+    assert app.radio[0].value == "target"
+    app.radio[0].set_value("own").run()
+    assert not app.error, "a list that was begun is no mistake"
+    assert app.button(key="next_workload").disabled
+    app.multiselect[0].set_value(["sex", "age"]).run()
+    app.button(key="add_marginal").click().run()
+    own = asked()
+    assert own["marginals"] == [{"attributes": ["age", "sex"], "weight": 1.0}]
+    app.radio[0].set_value("single").run()
+    assert asked() == {"kind": "all", "k": 1}
+    app.radio[0].set_value("own").run()
+    assert asked() == own
+
+
+def test_tables_set_in_detail_that_serve_a_purpose_are_called_by_it() -> None:
+    app = open_page("workload", project(workload={"kind": "target", "column": "age", "k": 2}))
+    assert app.radio[0].value == "own"
+    columns = next(group for group in app.get("button_group") if group.label == "Columns per table")
+    columns.set_value(3).run()
+    assert app.radio[0].value == "target"
 
 
 @pytest.mark.parametrize("page", ["budget", "mechanism", "tradeoffs"])

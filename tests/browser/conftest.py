@@ -184,7 +184,7 @@ def use_demo(page: Page) -> None:
 
 
 def seal_and_run(page: Page) -> None:
-    page.get_by_role("button", name="Seal the plan and run it").click()
+    page.get_by_role("button", name="Lock the plan and run it").click()
     page.get_by_role("button", name="Spend ε 1 and run").click()
     expect(page.get_by_text(re.compile("Under way|Waiting for its turn")).first).to_be_visible()
 
@@ -198,5 +198,5 @@ def download(page: Page, what: str) -> bytes:
     if what != "bundle":
         page.get_by_text("Single files", exact=True).click()
     with page.expect_download() as taken:
-        page.locator(f".st-key-offer_{what}").get_by_role("button").click()
+        page.locator(f".st-key-offer_{what}").get_by_role("link").click()
     return Path(taken.value.path()).read_bytes()

@@ -15,9 +15,11 @@ from playwright.sync_api import Page, expect
 
 from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
+from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
-from dpsynth_core.report.answers import sentences, visible
+from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, visible, worst_sentences
 from tests.browser.test_accessibility import AXE
 from tests.golden import goldens
 from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
@@ -82,6 +84,42 @@ def test_the_page_answers_as_the_core_does(name: str, page: Page, tmp_path: Path
     assert compare(window, made, 90) >= 50
 
 
+def compare_breakdowns(page: Page, made: Release, number: int) -> int:
+    """Ask both for the same breakdowns; returns how many lines the page could answer."""
+    known, lines, names = explore.knowledge(made), 0, made.domain.names
+    for place, question in enumerate(questions(made.domain, number, seed=20261123)):
+        by = names[place % len(names)]
+        if question.statistic not in STATISTICS:
+            continue
+        said = page.evaluate(
+            """([text, by]) => { const question = JSON.parse(text), lines = breakdown(question, by);
+                return lines && [lines, breakdownSentences(question, by), lines.map((line) => lineTexts(question, by, line))]; }""",
+            [json.dumps(as_json(question)), by],
+        )
+        if said is None:
+            continue
+        expected = breakdown(known, question, by)
+        lines += len(expected)
+        assert_alike(said[0], [{**asdict(line), "standing": line.standing} for line in expected], f"{question} by {by}")
+        assert said[1] == breakdown_sentences(made.domain, question, by)
+        assert said[2] == [line_texts(made.domain, question, by, line) for line in expected]
+    return lines
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_page_breaks_down_and_finds_the_worst_subgroups_as_the_core_does(name: str, page: Page, tmp_path: Path) -> None:
+    made = RELEASES[name]()
+    window = shown(page, made, tmp_path)
+    assert compare_breakdowns(window, made, 90) >= 80
+    said = window.evaluate("() => { const found = worst(); return [found, worstSentences(found), found.map(subgroupTexts)]; }")
+    expected = worst(explore.knowledge(made))
+    assert bool(expected) == (name != "mwem")  # of its tables the certificate says nothing for all of them together
+    ours = [{"codes": one.codes, "value": one.value, "low": one.low, "high": one.high, "measured": one.measured} for one in expected]
+    assert_alike(said[0], ours, "worst")
+    assert said[1] == worst_sentences(made.domain, expected)
+    assert said[2] == [subgroup_texts(made.domain, one) for one in expected]
+
+
 def test_of_many_rows_the_page_has_tables(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers the same about columns of a table that it holds, and says of others that it does not."""
     made = goldens.kept("aim")
@@ -125,12 +163,33 @@ def test_names_that_mean_harm_are_text(page: Page, tmp_path: Path) -> None:
     assert "\u202e" not in window.locator("main").inner_text()
 
 
+def test_a_reader_breaks_a_share_down_and_looks_for_the_worst_subgroups(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    window = shown(page, goldens.kept("aim"), tmp_path)
+    window.get_by_label("Broken down by").select_option(label="sex")
+    expect(window.locator("#answer")).to_contain_text("How many people, by sex: everybody.")
+    expect(window.locator("#table tbody tr")).to_have_count(3)
+    expect(window.locator("#bar .range")).to_have_count(3)
+    expect(window.locator("#table tbody td").last).to_have_text("measured")
+    window.get_by_label("What do you want to know?").select_option("worst")
+    expect(window.locator("#answer")).to_contain_text("All intervals of the subgroups hold together")
+    expect(window.locator("#table tbody tr")).to_have_count(10)
+    expect(window.get_by_label("Broken down by")).to_be_hidden()
+    assert window.evaluate("document.documentElement.scrollWidth <= innerWidth"), "a phone has to scroll sideways"
+
+
+@pytest.mark.parametrize("asked", ["difference", "breakdown", "worst"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_accessible(scheme: Literal["light", "dark"], page: Page, tmp_path: Path) -> None:
+def test_the_page_is_accessible(scheme: Literal["light", "dark"], asked: str, page: Page, tmp_path: Path) -> None:
     page.emulate_media(color_scheme=scheme)
     window = shown(page, goldens.kept("aim"), tmp_path)
-    window.get_by_label("What do you want to know?").select_option("difference")
-    window.locator("#versus").get_by_label("Column").select_option(label="age")
+    if asked == "breakdown":
+        window.get_by_label("Broken down by").select_option(label="age")
+    else:
+        window.get_by_label("What do you want to know?").select_option(asked)
+    if asked == "difference":
+        window.locator("#versus").get_by_label("Column").select_option(label="age")
+    assert window.locator("#table table").count() == (asked != "difference")
     window.evaluate(AXE)
     findings = window.evaluate("axe.run()")["violations"]
     assert not findings, [finding["id"] for finding in findings]

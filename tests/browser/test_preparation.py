@@ -89,10 +89,10 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
     settled(page)
 
     press_continue(page, "Workload")
-    page.get_by_text("Around one column").click()
+    page.get_by_text("How one column is explained").click()
     settled(page)
     page.reload()
-    expect(page.get_by_text("Column of interest")).to_be_visible()
+    expect(page.get_by_text("Which column is to be explained?")).to_be_visible()
     settled(page)
 
     press_continue(page, "Budget")

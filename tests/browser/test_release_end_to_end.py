@@ -39,10 +39,10 @@ ADULT_DOMAIN = Path(__file__).with_name("adult_domain.json")
 HOSTILE = ("<img src=x onerror=alert(1)>", "**bold** :smile:", "=1+1")
 
 
-def go_to_mechanism(page: Page, per_table: str) -> None:
+def go_to_mechanism(page: Page, purpose: str) -> None:
     """From a finished Domain page through Workload and Budget."""
     press_continue(page, "Workload")
-    page.get_by_text(per_table, exact=True).click()
+    page.get_by_text(purpose, exact=True).click()
     settled(page)
     press_continue(page, "Budget")
     press_continue(page, "Mechanism")
@@ -104,7 +104,7 @@ def test_adult_from_upload_to_rows(page: Page, server: Server) -> None:
     expect(page.get_by_text("15 of 15 columns used")).to_be_visible()
     settled(page)
     decline_comparison(page)
-    go_to_mechanism(page, "pairs")
+    go_to_mechanism(page, "Tables of two columns")
     seal_and_run(page)
     expect(page.get_by_text("How much of the budget is used?").first).to_be_visible(timeout=LONG_MS)
 
@@ -123,7 +123,7 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     new_project(opened(page, server), "Demo")
     use_demo(page)
     press_continue(page, "Domain")
-    go_to_mechanism(page, "triples")
+    go_to_mechanism(page, "Tables of three columns")
     seal_and_run(page)
     second = page.context.new_page()  # another tab shows the same run
     second.goto(page.url)
@@ -183,7 +183,7 @@ def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -
     new_project(opened(page, server), "Cancelled")
     use_demo(page)
     press_continue(page, "Domain")
-    go_to_mechanism(page, "triples")
+    go_to_mechanism(page, "Tables of three columns")
     seal_and_run(page)
     expect(page.get_by_text("charge is final")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()

@@ -97,7 +97,7 @@ def test_titanic_from_the_raw_file_to_rows_with_every_default(page: Page, server
     use_table(page, TITANIC, 10, "Passengers of the Titanic")
     state_domain(page)
     press_continue(page, "Workload")
-    page.get_by_text("triples", exact=True).click()
+    page.get_by_text("Tables of three columns", exact=True).click()
     settled(page)
     expect(page.get_by_test_id("stMetric").filter(has_text="Tables").first).to_contain_text(str(TABLES))
     press_continue(page, "Budget")

@@ -57,7 +57,7 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     use_demo(page)
     press_continue(page, "Domain")
     press_continue(page, "Workload")
-    page.get_by_text("pairs", exact=True).click()
+    page.get_by_text("Tables of two columns", exact=True).click()
     settled(page)
     press_continue(page, "Budget")
     press_continue(page, "Mechanism")
@@ -68,6 +68,9 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     fill(page, "Rows", "2000")
     toggle(page, "AIM")  # takes longest, and two of its trials are enough elsewhere
     toggle(page, "Gaussian answers")
+    page.get_by_role("combobox", name=re.compile("How strongly")).click()
+    page.get_by_role("option", name="medium", exact=True).click()
+    settled(page)
     page.get_by_role("combobox", name=re.compile("Repeats")).click()
     page.get_by_role("option", name="1", exact=True).click()
     settled(page)
@@ -89,14 +92,14 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     expect(page.get_by_role("heading", level=1, name="Mechanism")).to_be_visible()
     settled(page)
 
-    page.get_by_role("button", name="Seal the plan and run it").click()
+    page.get_by_role("button", name="Lock the plan and run it").click()
     page.get_by_role("button", name="Spend ε 0.1 and run").click()
     page.get_by_role("link", name="See the results").click(timeout=LONG_MS)
     settled(page)
     page.get_by_text("Downloads", exact=True).click()
     settled(page)
     with page.expect_download() as taken:
-        page.locator(".st-key-offer_bundle").get_by_role("button").click()
+        page.locator(".st-key-offer_bundle").get_by_role("link").click()
     packed = Path(taken.value.path()).read_bytes()
     with zipfile.ZipFile(io.BytesIO(packed)) as bundle:
         assert len(pd.read_csv(io.BytesIO(bundle.read("synthetic.csv")))) > 40_000
@@ -115,7 +118,8 @@ def test_a_sweep_goes_on_after_server_and_workers_were_killed(
     home = tmp_path / "home"
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
     ready = draft()
-    ready["wizard"]["tradeoffs"] = {"rows": 2000, "mechanisms": ["mst", "independent", "aim"], "repeats": 3}  # AIM's trials take longest
+    aim_last = ["mst", "independent", "aim"]  # its trials take longest
+    ready["wizard"]["tradeoffs"] = {"rows": 2000, "strength": 0.5, "mechanisms": aim_last, "repeats": 3}
     place = project(**ready)
     server = start_server(home=home)
     opened(page, server, f"/tradeoffs?project={place}")

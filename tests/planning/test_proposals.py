@@ -1,4 +1,4 @@
-"""What is proposed for a table of many columns can be asked, and costs what it says."""
+"""What is proposed can be asked, is named as verdicts name it, and costs what it says."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 
 import pytest
 
+from dpsynth_core import report
+from dpsynth_core.evaluation.verdict import PUBLISH, Purpose, Verdict
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import budgeted
@@ -21,9 +23,35 @@ AIM = registry.get("aim")
 SHARES = budgeted(AIM, BudgetSpec(epsilon=1.0, delta=1e-9, certificate=0.05))
 
 
-def test_a_table_of_few_columns_has_no_proposals() -> None:
-    assert proposals(WIDE.keep(WIDE.names[: MANY_COLUMNS - 1])) == ()
-    assert proposals(WIDE.keep(WIDE.names[:MANY_COLUMNS]))
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (1, ["single"]),
+        (2, ["single", "pairs"]),
+        (3, ["single", "pairs", "target", "triples"]),
+        (MANY_COLUMNS - 1, ["single", "pairs", "target", "triples"]),
+        (MANY_COLUMNS, ["single", "pairs", "target", "groups"]),
+    ],
+)
+def test_what_can_be_studied_follows_from_the_number_of_columns(columns: int, names: list[str]) -> None:
+    assert [proposal.name for proposal in proposals(WIDE.keep(WIDE.names[:columns]))] == names
+
+
+def test_purposes_have_the_nouns_of_the_verdict() -> None:
+    titles = {proposal.name: proposal.title for proposal in proposals(WIDE.keep(WIDE.names[:4]), "q0_1")}
+    assert titles["single"] == "Single columns"
+    assert titles["pairs"] == "Tables of two columns"
+    assert titles["triples"] == "Tables of three columns"
+    assert titles["target"] == "Tables with “q0_1”"
+    said = [report.fit_for(judged(purpose))[0] for purpose in (Purpose(1, 1, 1), Purpose(1, 1, 2), Purpose(1, 1, 3))]
+    said.append(report.fit_for(judged(Purpose(1, 1, name="q0_1")))[0])
+    assert [line.partition(":")[0] for line in said] == [titles[name] for name in ("single", "pairs", "triples", "target")]
+
+
+def judged(purpose: Purpose) -> Verdict:
+    """A verdict about nothing but this purpose."""
+    sizes, columns = ((purpose,), ()) if purpose.size else ((), (purpose,))
+    return Verdict(PUBLISH, 1, 1, 1, (), (), sizes, columns, (), private=True)
 
 
 def test_every_proposal_is_a_workload_that_fits() -> None:
@@ -37,7 +65,7 @@ def test_every_proposal_is_a_workload_that_fits() -> None:
 
 def test_what_is_too_large_for_a_table_is_not_proposed() -> None:
     large = Domain.from_json({f"c{number:02d}": 3000 for number in range(MANY_COLUMNS)})
-    assert [proposal.name for proposal in proposals(large)] == ["pairs"]
+    assert [proposal.name for proposal in proposals(large)] == ["single", "pairs"]
 
 
 def test_groups_follow_names_and_leave_no_column_out() -> None:

@@ -221,6 +221,15 @@ def test_the_yardstick_of_a_plan_whose_mechanism_keeps_a_tenth_is_a_number() -> 
     assert 0 < (Plan.of(Spec.from_json(document)).columns_sigma or 0) < math.inf
 
 
+def test_a_share_for_criteria_is_published_only_where_the_kernel_decides_one() -> None:
+    """Those about models are decided by what is measured of models, for the share of these."""
+    by_models = {"kind": "model", "column": "a", "at_least": 0.5}
+    for criteria, shares in (([by_models], {"models"}), ([by_models, *ALL_FOUR["criteria"]], {"models", "criteria"}), ([], set())):
+        published = Spec.from_json(GOOD | {"criteria": criteria}).published()
+        assert published["budget"].keys() & {"models", "criteria"} == shares
+        assert Spec.from_json(GOOD | {"criteria": criteria, "budget": published["budget"]}).published() == published
+
+
 def test_one_plan_reads_its_domain_and_its_workload_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     for place, name in ((Domain, "from_json"), (workloads, "from_json")):

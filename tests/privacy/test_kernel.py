@@ -447,3 +447,26 @@ def test_what_the_kernel_shows_of_itself_does_not_depend_on_the_table() -> None:
         names = [name for name in dir(kernel) if not name.startswith("_") and not callable(getattr(kernel, name))]
         shown.append({name: getattr(kernel, name) for name in names})
     assert shown[0] == shown[1]
+
+
+def test_selections_among_read_only_answers_are_those_among_copies() -> None:
+    """They are compared once, also where later selections are among fewer or other answers."""
+    rng = np.random.default_rng(3)
+    tables = [{r: rng.normal(2.0, 3.0, DOMAIN.sizes(r)) for r in PAIRS} for _ in range(2)]
+    for answer in (answer for answers in tables for answer in answers.values()):
+        answer.flags.writeable = False
+    asked = [tables[0], dict(list(tables[0].items())[1:]), tables[1], tables[0] | {PAIRS[0]: tables[1][PAIRS[0]]}, tables[0]]
+    once, always = (kernel_of(people(), noise=SeededNoise(4)) for _ in range(2))
+    for answers in asked:
+        question = dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0), 3.0
+        copies = {r: answer.copy() for r, answer in answers.items()}
+        assert once.select_worst_marginal(answers, *question) == always.select_worst_marginal(copies, *question)
+
+
+def test_answers_that_were_written_to_are_compared_anew() -> None:
+    kernel, answers = kernel_of(people(), noise=SeededNoise(4)), zeros()
+    far = 1e6
+    for clique in PAIRS:
+        answers[clique][:] = far
+        assert kernel.select_worst_marginal(answers, dict.fromkeys(PAIRS, 1.0), dict.fromkeys(PAIRS, 0.0), 3.0) == clique
+        answers[clique][:] = 0.0

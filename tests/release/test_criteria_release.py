@@ -9,6 +9,8 @@ from functools import cache
 import pytest
 
 from dpsynth_core import report
+from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle.verify import FAILED, PARTLY, PASSED, SOUND, verify
 from dpsynth_core.criteria.bounds import Interval
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD
@@ -17,6 +19,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
 from dpsynth_core.release.spool import Kept
+from dpsynth_core.release.statement import criteria_brands, models_brands
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, verified
 
@@ -156,3 +159,78 @@ def test_good_tables_are_not_told_to_become_fewer_where_a_criterion_decided() ->
     assert withheld.kind == WITHHOLD
     assert all(purpose.holds for purpose in withheld.sizes) != ("Fewer tables" in report.reasons(withheld))
     assert "Fewer tables" not in report.reasons(replace(withheld, sizes=tuple(replace(one, within=one.tables) for one in withheld.sizes)))
+
+
+MODELS = [
+    {"kind": "model", "column": "sex", "at_least": 0.99},
+    {"kind": "model-gain", "column": "sex", "above_guess": -0.5, "model": "logistic regression"},
+]
+
+
+@cache
+def made_with_models() -> Release:
+    budget = {"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1, "models": 0.1}
+    return run(spec(criteria=[*MODELS, CRITERIA[1]], budget=budget, mechanism={"name": "independent"}))
+
+
+def test_criteria_on_models_follow_from_what_is_measured_of_models_once() -> None:
+    release = made_with_models()
+    assert [one.outcome for one in release.criteria] == [NOT_MET, MET, MET]
+    assert [answer.operation for answer in release.transcript].count("measure_right") == 1
+    boosting, logistic = release.usefulness
+    assert 1 - boosting.accuracy.high95 < release.criteria[0].interval.at_least < release.criteria[0].interval.at_most
+    assert release.criteria[0].interval.at_most < 1 - boosting.accuracy.low95
+    assert release.criteria[1].interval.error == pytest.approx(logistic.majority.value - logistic.accuracy.value)
+    again = releases.from_json(json.loads(releases.document(release)))
+    assert [one.interval for one in again.criteria] == [one.interval for one in release.criteria]
+
+
+def test_a_bundle_with_criteria_on_models_is_sound_and_one_that_says_otherwise_is_not() -> None:
+    release = made_with_models()
+    assert not failed(pack.pack(release))
+    assert next(check for check in verified(pack.pack(release)).checks if check.question == QUESTION).detail.startswith("1 not met, 2 met")
+    better = replace(release.criteria[0], interval=Interval(0.001, 0.0, 0.005))
+    assert QUESTION in failed(pack.pack(replace(release, criteria=(better, *release.criteria[1:]))))
+
+
+def test_where_a_run_ended_before_its_models_were_measured_nobody_knows() -> None:
+    release = made_with_models()
+    recovered = cut(release, [answer.operation for answer in release.transcript].index("measure_right"))
+    assert [one.outcome for one in recovered.criteria] == [UNMEASURED] * 3
+    assert recovered.branded(UNDECIDED_CRITERIA)
+    assert not failed(pack.pack(recovered))
+
+
+def without_outcomes(release: Release, kept: int) -> Release:
+    """The same as if the run had ended before all but so many of its criteria were measured: its answers tell otherwise."""
+    criteria = tuple(Decided(one.criterion, one.interval if number < kept else None) for number, one in enumerate(release.criteria))
+    usefulness = release.usefulness if kept else ()
+    told = (*models_brands(release.plan, usefulness), *criteria_brands(release.plan, criteria))
+    return replace(release, criteria=criteria, usefulness=usefulness, brands=(*release.brands, *told), despite="The run ended early.")
+
+
+@pytest.mark.parametrize("kept", [0, 2], ids=["nothing", "those on models alone"])
+def test_what_was_measured_cannot_pass_for_unmeasured(kept: int) -> None:
+    bundle = pack.pack(without_outcomes(made_with_models(), kept))
+    verdicts = {check.question: check.verdict for check in verify(unpack.read_bytes(bundle)).checks}
+    assert verdicts[QUESTION] == FAILED
+    assert verdicts["Does it follow how often models are right?"] == (PASSED if kept else FAILED)
+
+
+def test_criteria_on_models_cannot_pass_for_unmeasured_beside_what_was_measured_of_models() -> None:
+    release = made_with_models()
+    forged = (Decided(release.criteria[0].criterion), *release.criteria[1:])
+    told = tuple(criteria_brands(release.plan, forged))
+    assert QUESTION in failed(pack.pack(replace(release, criteria=forged, brands=(*release.brands, *told))))
+
+
+def test_what_was_not_measured_is_settled_by_running_again() -> None:
+    bundle = pack.pack(cut(made(), len(made().transcript) - 1))
+    assert verify(unpack.read_bytes(bundle)).verdict == PARTLY
+    assert verified(bundle).verdict == SOUND
+
+
+def test_where_a_run_ended_after_its_models_were_measured_criteria_on_them_are_decided() -> None:
+    ended = cut(made_with_models(), len(made_with_models().transcript) - 1)
+    assert [one.outcome for one in ended.criteria] == [NOT_MET, MET, UNMEASURED]
+    assert not failed(pack.pack(ended))

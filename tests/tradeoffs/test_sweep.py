@@ -10,6 +10,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.tradeoffs import curves
 from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.tradeoffs.plans import plan, sweep
 
@@ -29,6 +30,13 @@ def test_a_point_is_the_plan_with_its_own_mechanism_budget_and_tables() -> None:
         assert (spec.mechanism.name, spec.budget.epsilon, spec.budget.delta, spec.budget.certificate) == (point.mechanism, 0.5, 1e-8, 0.1)
         assert dict(spec.mechanism.settings) == ({"max_size_mb": 7.0} if point.mechanism == "mst" else {})
         assert tuple(Plan.of(spec).workload.cliques) == whole.cliques(2)
+
+
+def test_what_is_tried_as_published_is_called_so() -> None:
+    tried = sweep(plan(mechanism={"name": "mst", "settings": {"preset": "paper"}}))
+    assert tried.titles == {"independent": registry.get("independent").card.title, "mst": registry.PUBLISHED["mst"].card.title}
+    assert [one.mechanism for one in curves.settings(tried, [0, 1])] == list(tried.titles.values())
+    assert tried.titles["mst"] != registry.get("mst").card.title
 
 
 def test_smaller_workloads_are_parts_of_larger_ones() -> None:
@@ -62,8 +70,13 @@ def test_errors_on_the_private_table_are_curator_only_and_all_trials_are_paid_fo
 
 
 def test_the_document_can_be_written_and_read() -> None:
-    tried = sweep(epsilons=(0.25, 1.0), sizes=(1, 3), repeats=2)
+    tried = sweep(epsilons=(0.25, 1.0), sizes=(1, 3), repeats=2, strengths=(0.1, 0.9))
     assert Sweep.from_json(json.loads(json.dumps(tried.to_json()))) == tried
+
+
+def test_a_document_of_one_stand_in_is_still_read() -> None:
+    written = {name: part for name, part in sweep().to_json().items() if name != "strengths"}
+    assert Sweep.from_json(written) == sweep()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +86,7 @@ def test_the_document_can_be_written_and_read() -> None:
         {"epsilons": (2.0,)},
         {"sizes": (2,)},
         {"repeats": 2},
+        {"strengths": (0.2, 0.8)},
         {"base": plan(population="others")},
     ],
 )
@@ -92,6 +106,10 @@ def test_every_field_changes_the_digest(change: dict) -> None:
         {"sizes": ()},
         {"repeats": 0},
         {"repeats": 21},
+        {"strengths": (0.2, 0.2)},
+        {"strengths": (1.5,)},
+        {"strengths": (float("nan"),)},
+        {"strengths": (0.5,), "table": "public", "base": plan(data={"path": "people.csv"})},
         {"table": "secret"},
         {"table": "public"},
         {"base": plan(data={"path": "people.csv"})},

@@ -100,6 +100,37 @@ def test_every_metric_is_a_column(metric: curves.Metric) -> None:
     assert curves.bands(table, metric).value["error"].notna().all()
 
 
+STRENGTHS = (0.2, 0.5, 0.9)
+
+
+def test_stand_ins_from_weak_to_strong_are_the_band_around_the_middle_one() -> None:
+    tried = sweep(mechanisms=("mst",), strengths=STRENGTHS)
+    assert [point.strength for point in tried.points] == [0.5, 0.2, 0.9]
+    band = curves.bands(curves.outcomes(tried, {0: outcome(0.3), 1: outcome(0.1), 2: outcome(0.8)}), METRICS[0]).value.iloc[0]
+    assert (band["low"], band["error"], band["high"]) == pytest.approx((0.1, 0.3, 0.8))
+    assert (band["weakest"], band["strongest"], band["repeats"]) == (0.2, 0.9, 1)
+    without_middle = curves.bands(curves.outcomes(tried, {1: outcome(0.1), 2: outcome(0.8)}), METRICS[0]).value.iloc[0]
+    assert without_middle["error"] == pytest.approx(0.45)
+
+
+def test_tables_of_a_setting_have_the_errors_of_the_middle_stand_in() -> None:
+    tried = sweep(mechanisms=("mst",), strengths=STRENGTHS)
+    by_turn = {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.0, 0.0, 0.0), 2: outcome(0.9, 0.9, 0.9)}
+    table = curves.of_tables(tried, by_turn, Setting("MST", 1.0, 3)).value
+    assert table["error"].tolist() == pytest.approx([0.3, 0.2, 0.1])
+    assert set(table["low"]) == {0.0}
+    assert set(table["high"]) == {0.9}
+
+
+def test_each_strength_is_tried_on_a_table_of_its_own() -> None:
+    """Independent columns are what the mechanism assumes, so that it errs less on the weaker stand-in."""
+    tried = sweep(mechanisms=("independent",), epsilons=(100.0,), strengths=(0.0, 1.0))
+    trials = Trials(tried)
+    by_strength = {point.strength: trials.run(point.number) for point in tried.points}
+    assert max(by_strength[0.0].errors) < min(by_strength[1.0].errors)
+    assert by_strength[0.0].errors == Trials(tried).run(1).errors
+
+
 def test_the_errors_of_a_setting_are_listed_by_table_worst_first() -> None:
     tried = sweep(repeats=2)
     by_turn = {0: outcome(0.1, 0.2, 0.3), 1: outcome(0.9, 0.9, 0.9), 2: outcome(0.3, 0.2, 0.1)}

@@ -27,6 +27,7 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
+_EXPERTS = "budget_experts"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Shares of the budget offered for the certificate."""
 USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -257,8 +258,10 @@ def account(here: Current, shares: Shares) -> InputError | None:
 
 
 def pictures(draft: Mapping[str, Any], workload: Workload, unit: Unit, shares: Shares) -> None:
-    """The attacker's trade-off, and how the budget is divided when this plan runs."""
+    """How the budget is divided when this plan runs; for experts, the attacker's trade-off."""
     mechanism = document.mechanism(draft)
-    show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
     show(charts.split, precision.budget_split(mechanism, workload, shares, unit.total_is_public))
-    st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)
+    if (experts := st.expander("For experts: any attacker's best test", icon=":material/policy:", key=_EXPERTS, on_change="rerun")).open:
+        with experts:
+            show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
+            st.caption(f"In all ρ = {shares.rho:.4g} ({shares.accountant.name}). Mechanism: {mechanism.card.title}.", help=RHO_HELP)

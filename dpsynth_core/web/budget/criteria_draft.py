@@ -6,12 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dpsynth_core.criteria.criterion import MUST, Criterion
+from dpsynth_core.criteria.criterion import MUST
+from dpsynth_core.criteria.models import ModelCriterion, ModelGain, ModelRight
+from dpsynth_core.criteria.quantile import Quantile
+from dpsynth_core.criteria.registry import AnyCriterion, need_models
+from dpsynth_core.criteria.regression import CoefficientSign, CoefficientWithin
 from dpsynth_core.criteria.statistics import Mean, Share
 from dpsynth_core.criteria.subgroup import SubgroupWithin
 from dpsynth_core.criteria.tables import TablesWithin
+from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.report import criteria as words
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.shell.document import Draft
 
@@ -22,16 +26,53 @@ KINDS = {
     SubgroupWithin.kind: "A subgroup, in every table",
     Share.kind: "A share of people",
     Mean.kind: "The mean of a column of numbers",
+    Quantile.kind: "The median or another quantile of a column of numbers",
+    CoefficientWithin.kind: "A regression coefficient",
+    CoefficientSign.kind: "The sign of a regression coefficient",
+    ModelRight.kind: "Models: how often one guesses a column right",
+    ModelGain.kind: "Models: how much more often than the best constant guess",
 }
-LIMITS = {TablesWithin.kind: "limit", SubgroupWithin.kind: "limit", Share.kind: "tolerance", Mean.kind: "tolerance"}
-"""What the limit of each kind is called in a spec."""
+LIMITS = {
+    TablesWithin.kind: "limit",
+    SubgroupWithin.kind: "limit",
+    Share.kind: "tolerance",
+    Mean.kind: "tolerance",
+    Quantile.kind: "tolerance",
+    CoefficientWithin.kind: "tolerance",
+    ModelRight.kind: ModelRight.entry,
+    ModelGain.kind: ModelGain.entry,
+}
+"""What the limit of each kind that has one is called in a spec."""
+LIMIT_TITLES = {
+    Mean.kind: "Off by at most",
+    Quantile.kind: "Off by at most",
+    CoefficientWithin.kind: "Off by at most",
+    ModelRight.kind: "Right for at least, in % of people",
+    ModelGain.kind: "More people than the constant guess, in % of all",
+}
+"""What it is called on screen, for kinds that do not have a share of people as their largest error."""
+OFF_BY = "Off by at most, in % of people"
 CONDITIONS = {
     SubgroupWithin.kind: {"where": "Who is in it"},
     Share.kind: {"of": "People with", "among": "Among (all people if empty)", "against": "Compared with (nobody if empty)"},
     Mean.kind: {"among": "Among (all people if empty)", "against": "Compared with (nobody if empty)"},
+    Quantile.kind: {"among": "Among (all people if empty)"},
+    CoefficientWithin.kind: {"among": "Among (all people if empty)"},
+    CoefficientSign.kind: {"among": "Among (all people if empty)"},
 }
 """The conditions on people that each kind has, and what to call them."""
-_USUAL = {TablesWithin.kind: 0.1, SubgroupWithin.kind: 0.2, Share.kind: 0.02, Mean.kind: 1.0}
+_USUAL = {
+    TablesWithin.kind: 0.1,
+    SubgroupWithin.kind: 0.2,
+    Share.kind: 0.02,
+    Mean.kind: 1.0,
+    Quantile.kind: 10.0,
+    CoefficientWithin.kind: 1.0,
+    ModelRight.kind: 0.7,
+    ModelGain.kind: 0.02,
+}
+_ANY_GROUP = (TablesWithin.kind, Quantile.kind, ModelRight.kind, ModelGain.kind)
+"""Kinds that are about nobody in particular, or of which the uncertainty in people is the same for every group."""
 EXAMPLE_PEOPLE = 1000
 """People that precision is told for where nobody has said how many there are."""
 
@@ -39,7 +80,7 @@ EXAMPLE_PEOPLE = 1000
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
     """A criterion of a kind, with what another one says of importance and name."""
     kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
-    return {"kind": kind, **kept, LIMITS[kind]: _USUAL[kind]}
+    return {"kind": kind, **kept} | ({LIMITS[kind]: _USUAL[kind]} if kind in LIMITS else {})
 
 
 def listed(draft: Mapping[str, Any]) -> list[Entry]:
@@ -67,19 +108,26 @@ def title(number: int, entry: Mapping[str, Any]) -> str:
     return f"{number + 1}. {entry.get('name') or KINDS.get(str(entry.get('kind')), 'Unknown')} ({entry.get('importance', MUST)})"
 
 
-def precision(criterion: Criterion, unit: Unit, rho: float, workload: Workload, people: int | None) -> str:
+def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
+    """The rho that measures what decides a criterion of the draft: an equal part of what decides criteria, or what measures the models of
+    one column."""
+    entries = listed(draft)
+    by_models = need_models(entries)
+    if not isinstance(criterion, ModelCriterion):
+        return shares.criteria / max(1, by_models.count(False))
+    asked = [*draft.get("models", ()), *(entry for entry, by_model in zip(entries, by_models, strict=True) if by_model)]
+    return shares.models / len({one.get("column") for one in asked})
+
+
+def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None) -> str:
     """How precisely it can be decided, for its part rho of the budget, in the unit of its limit."""
     count = people or EXAMPLE_PEOPLE
-    margin, limit = criterion.margin(unit, rho, workload, count), criterion.limit
-    group = "" if criterion.kind == TablesWithin.kind else " of which it is about all; a group of half of them is known half as well"
-    known = f"With {count:,} people{group}: "
-    if not math.isfinite(margin) or margin >= limit:
+    margin = criterion.margin(unit, rho, workload, count)
+    group = "" if criterion.kind in _ANY_GROUP else " of which it is about all; a group of half of them is known half as well"
+    known = f"With {count:,} people{group}: the measurement is uncertain by"
+    if not math.isfinite(margin) or criterion.hopeless(margin):
         return (
-            f"{known}the measurement is uncertain by ± {words.amount(criterion, margin)}. That is no less than the limit: it can "
-            "hardly come out as met, however good the rows are. Give criteria a larger share, state fewer, or raise the limit."
+            f"{known} ± {criterion.uncertainty(margin)}. That is so much that it can hardly come out as met, however good the rows are. "
+            "Give it a larger share of the budget, state fewer conditions, or ask for less."
         )
-    low, high = (words.amount(criterion, limit + sign * margin) for sign in (-1, 1))
-    return (
-        f"{known}the measurement is uncertain by about ± {words.amount(criterion, margin)}. Measured below {low}, it is met; above {high}, "
-        "not met; in between it stays undecided."
-    )
+    return f"{known} about ± {criterion.uncertainty(margin)}. {criterion.rule(margin)}"

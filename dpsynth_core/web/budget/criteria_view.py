@@ -9,23 +9,40 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.criteria.criterion import MUST, SHOULD
+from dpsynth_core.criteria.models import KINDS as OF_MODELS
+from dpsynth_core.criteria.models import ModelGain, models_of
+from dpsynth_core.criteria.quantile import Quantile
+from dpsynth_core.criteria.regression import CoefficientSign, CoefficientWithin
 from dpsynth_core.criteria.statistics import Mean
 from dpsynth_core.criteria.tables import TablesWithin
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.planning import models
+from dpsynth_core.planning.plan import Shares
 from dpsynth_core.planning.spec import DEFAULT_CRITERIA
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.report import criteria as words
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.predictors import LINEAR
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.budget import criteria_draft
-from dpsynth_core.web.budget.criteria_draft import CONDITIONS, KINDS, LIMITS, Entry
+from dpsynth_core.web.budget.criteria_draft import CONDITIONS, KINDS, LIMIT_TITLES, LIMITS, OFF_BY, Entry
 from dpsynth_core.web.shell import document, fields, frame, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, one_line
 
 SHARE = "budget.criteria"
+_OF_MODELS = tuple(kind.kind for kind in OF_MODELS)
+_IN_UNITS = (Mean.kind, Quantile.kind, CoefficientWithin.kind)
+"""Kinds whose limit is in the unit of a column."""
+_NUMBERS = {
+    Mean.kind: {"column": "Column"},
+    Quantile.kind: {"column": "Column"},
+    CoefficientWithin.kind: {"outcome": "Column that depends", "on": "On the column"},
+    CoefficientSign.kind: {"outcome": "Column that depends", "on": "On the column"},
+}
+"""The columns of numbers that a kind is about, and what to call them."""
 _SHARES = (0.02, 0.05, 0.1, 0.2)
 _HELP = (
     "Conditions that are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, "
@@ -33,15 +50,16 @@ _HELP = (
 )
 
 
-def criteria(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
-    """All of it. rho: the share of the budget that decides them; 0 where there are none."""
+def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
+    """All of it. shares: of the budget, as the draft divides it."""
     entries = criteria_draft.listed(here.draft)
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
-            _share()
+            if shares.criteria:
+                _share()
             chosen = _chosen(here, entries)
             _panel(here, workload, entries[chosen], chosen)
-            _precision(here, workload, unit, rho / len(entries), chosen)
+            _precision(here, workload, unit, shares, chosen)
             _remove(here, chosen)
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
@@ -80,16 +98,21 @@ def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None
     kind = _kind(here, entry, number)
     left, right = st.columns(2)
     with left:
-        _limit(here, kind, entry, number)
+        if kind in LIMITS:
+            _limit(here, kind, entry, number)
     with right:
         choices = {"options": [MUST, SHOULD], "required": True}
         _field(here, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     if kind == TablesWithin.kind:
         _tables(here, workload, entry, number)
-    if kind == Mean.kind:
-        numbers = [a.name for a in workload.domain if a.is_number and a.scale.axis == "number" and not a.most]
+    numbers = [a.name for a in workload.domain if a.is_number and a.scale.axis == "number" and not a.most]
+    for name, title in _NUMBERS.get(kind, {}).items():
         if numbers:
-            _field(here, number, "column", st.selectbox, "Column", entry.get("column"), options=numbers, format_func=one_line)
+            _field(here, number, name, st.selectbox, title, entry.get(name), options=numbers, format_func=one_line)
+    if kind == Quantile.kind:
+        _share_below(here, entry, number)
+    if kind in _OF_MODELS:
+        _model(here, workload.domain, entry, number)
     for name, title in CONDITIONS.get(kind, {}).items():
         _condition(here, workload.domain, entry, number, name, title)
     _field(here, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
@@ -107,15 +130,41 @@ def _kind(here: Current, entry: Entry, number: int) -> str:
 
 
 def _limit(here: Current, kind: str, entry: Entry, number: int) -> None:
-    key, share = f"{here.project}:criterion:{number}:limit:{kind}", kind != Mean.kind
+    key, share = f"{here.project}:criterion:{number}:limit:{kind}", kind not in _IN_UNITS
     factor, name = (100 if share else 1), LIMITS[kind]
     st.session_state[key] = float(entry.get(name, 0.0)) * factor
 
     def changed() -> None:
         _save(number, {name: st.session_state[key] / factor})
 
-    title = "Off by at most, in % of people" if share else "Off by at most"
-    st.number_input(title, min_value=0.0, max_value=99.0 if share else None, step=1.0, format="%g", key=key, on_change=changed)
+    title, least = LIMIT_TITLES.get(kind, OFF_BY), -99.0 if kind == ModelGain.kind else 0.0
+    st.number_input(title, min_value=least, max_value=99.0 if share else None, step=1.0, format="%g", key=key, on_change=changed)
+
+
+def _share_below(here: Current, entry: Entry, number: int) -> None:
+    key = f"{here.project}:criterion:{number}:p"
+    st.session_state[key] = 100 * float(entry.get("p", 0.5))
+    title = "Share of people below it, in %: 50 for the median"
+    save = partial(_save_share, number, key)
+    st.number_input(title, min_value=0.1, max_value=99.9, step=1.0, format="%g", key=key, on_change=save)
+
+
+def _save_share(number: int, key: str) -> None:
+    _save(number, {"p": round(st.session_state[key] / 100, 6)})
+
+
+def _model(here: Current, domain: Domain, entry: Entry, number: int) -> None:
+    """Which column is guessed, by which model, and how near a number has to be."""
+    column, look = entry.get("column"), {"options": models.predictable(domain), "format_func": one_line}
+    _field(here, number, "column", st.selectbox, "Column that is guessed", column, **look)
+    if column not in domain:
+        return
+    known = models_of(domain, str(column))
+    model = entry.get("model", known[0])
+    _field(here, number, "model", st.selectbox, "Model, trained on the rows", model if model in known else None, options=known)
+    if LINEAR in known:
+        near: Any = {"min_value": 1e-9, "format": "%g", "placeholder": "as under “Columns to predict”"}
+        _field(here, number, "tolerance", st.number_input, "A guess is right within ±", entry.get("tolerance"), **near)
 
 
 def _tables(here: Current, workload: Workload, entry: Entry, number: int) -> None:
@@ -166,8 +215,9 @@ def _field(here: Current, number: int, name: str, widget: Any, title: str, value
     key = f"{here.project}:criterion:{number}:{name}"
     if value is not None:
         st.session_state[key] = value
-    elif "options" in look and st.session_state.get(key) not in look["options"]:
-        look["index"] = None
+    else:  # what stood there may have been another condition's
+        st.session_state.pop(key, None)
+        look["index" if "options" in look else "value"] = None
     widget(title, key=key, on_change=lambda: _save(number, {name: st.session_state[key]}), **look)
 
 
@@ -175,14 +225,17 @@ def _save(number: int, changes: Mapping[str, Any]) -> None:
     session.edit(partial(criteria_draft.change, number=number, changes=changes))
 
 
-def _precision(here: Current, workload: Workload, unit: Unit, rho: float, number: int) -> None:
+def _precision(here: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
     """The criterion in words, and how precisely it can be decided; or what is still wrong with it."""
     try:
-        (criterion,) = document.criteria({**here.draft, "criteria": here.draft["criteria"][number : number + 1]})
+        alone = {**here.draft, "criteria": here.draft["criteria"][number : number + 1]}
+        (criterion,) = document.criteria(alone)
+        document.targets(alone)
     except InputError as error:
         fields.problem(error)
         return
     st.markdown(literal(words.asked(criterion, workload.domain), 600))
+    rho = criteria_draft.part(shares, here.draft, criterion)
     st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft)), 600))
 
 

@@ -50,18 +50,21 @@ def card(here: Current, unit: Unit) -> None:
             on_change=lambda: _choose(here, st.session_state[key]),
         )
         _propose(here, chosen, offered)
-        if not chosen:
-            st.caption("Readers will not know what a model is worth that is trained on these rows.")
-            return
         try:
-            targets = models.targets(domain, document.models(here.draft))
+            targets = document.targets(here.draft)
         except InputError as error:
             fields.problem(error)
             return
+        if not targets:
+            st.caption("Readers will not know what a model is worth that is trained on these rows.")
+            return
+        columns = [target.column for target in targets]
+        if also := [column for column in columns if column not in chosen]:
+            st.caption(f"Conditions need models of {names(also)} too.")
         for target in targets:
-            if target.tolerance is not None:
+            if target.tolerance is not None and target.column in chosen:
                 _tolerance(here, target.column, target.tolerance)
-        _price(here, unit, len(targets))
+        _price(here, unit, columns)
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 
@@ -100,7 +103,7 @@ def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
     return {"column": model["column"]} | ({} if tolerance is None else {"tolerance": tolerance})
 
 
-def _price(here: Current, unit: Unit, columns: int) -> None:
+def _price(here: Current, unit: Unit, columns: list[str]) -> None:
     """The share of the budget, and how precisely it will be known how often models are right."""
     chosen = fields.value(SHARE, DEFAULT_MODELS)
     options = sorted({*SHARES, chosen})
@@ -110,7 +113,6 @@ def _price(here: Current, unit: Unit, columns: int) -> None:
         rho = document.shares(here.draft).models
     except InputError:
         return  # the budget's own fields say what is wrong
-    margin, people = precision.models_margin(rho, unit, columns), document.people(here.draft)
+    margin, people = precision.models_margin(rho, unit, len(columns)), document.people(here.draft)
     known = f"± {margin / people:.2%} of the people" if people else f"± {numbers.count(margin)} people"
-    of = names([one["column"] for one in here.draft["models"]])
-    st.caption(f"It will be known to {known} how often models of {of} are right, with 95 % confidence for each.")
+    st.caption(f"It will be known to {known} how often models of {names(columns)} are right, with 95 % confidence for each.")

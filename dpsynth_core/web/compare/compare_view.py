@@ -41,7 +41,7 @@ _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A re
 
 def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
     """The runs to compare; the newest two of this project to begin with, its favourite among them."""
-    names = _names(here, finished)
+    names = run_names(here, finished)
     own = [run.id for run in finished if run.project == here.project]
     first = sorted(own or list(names), key=lambda run: run != favourite(here))[:2]
     if not set(st.session_state.get(_PICKED, [])) <= set(names):
@@ -58,7 +58,7 @@ def favourite(here: Current) -> str:
     return str(document.wizard(here.draft).get(FAVOURITE) or "")
 
 
-def _names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
+def run_names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
     """What to call each run in a list: its project only where it is another one."""
     titles = {project.id: project.name for project in projects.list(here.owner)}
     pinned = favourite(here)
@@ -73,7 +73,8 @@ def _names(here: Current, finished: Sequence[Run]) -> dict[str, str]:
 def run_name(run: Run) -> str:
     """Mechanism, epsilon, when it was made, and the beginning of its plan's digest."""
     made = (run.finished or run.created)[:16].replace("T", " ")
-    title = registry.get(run.spec["mechanism"]["name"]).card.title
+    plan = run.spec["mechanism"]
+    title = registry.configured(registry.get(plan["name"]), plan["settings"]).card.title
     return f"{title} · ε {short(run.spec['budget']['epsilon'])} · {made} UTC · {run.digest[:8]}"
 
 

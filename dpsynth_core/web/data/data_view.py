@@ -14,9 +14,9 @@ from dpsynth_core.privacy.unit import ADD_REMOVE, REPLACE
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.store import ledger, projects
-from dpsynth_core.web.data import database_table, database_view, engine_view, plan_first, project_table, reading_view, uploads
+from dpsynth_core.web.data import database_table, database_view, engine_view, project_table, reading_view, uploads
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import curator, document, fields, frame, numbers, session
+from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
@@ -65,6 +65,8 @@ def _upload(here: Current) -> None:
         lambda file: _take(partial(project_table.from_upload, here.owner, here.project, file.name, file)),
         "Larger than the limit? Choose “By path” and leave the file where it is.",
     )
+    if not document.columns(here.draft):
+        st.button("Or try it with simulated people", icon=":material/groups:", key="try_demo", type="tertiary", on_click=_take_demo)
 
 
 def _path(_: Current) -> None:
@@ -83,8 +85,12 @@ def _database(here: Current) -> None:
 
 def _demo(here: Current) -> None:
     st.caption(f"{demo.ROWS:,} invented people, 12 columns that depend on each other. Nobody's privacy is at stake: look at everything.")
-    look, take = "secondary" if project_table.is_simulated(here.draft) else "primary", partial(_take, project_table.simulated)
-    st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=take, type=look)
+    look = "secondary" if project_table.is_simulated(here.draft) else "primary"
+    st.button("Use the simulated demo", icon=":material/groups:", key="use_demo", on_click=_take_demo, type=look)
+
+
+def _take_demo() -> None:
+    _take(project_table.simulated)
 
 
 def _take(look_at: Callable[[], Table]) -> None:
@@ -150,8 +156,8 @@ def unit(here: Current) -> None:
             kind="radio",
             captions=[
                 "Hides even whether someone is in the table. How many rows there are stays secret.",
-                "Hides what someone's record says, not that they are in the table. If every row is a different person, the number of"
-                " rows is public. Noise grows by 40 %.",
+                "Hides the content of a record, but not that the person is in the table. If every row is a different person, the number"
+                " of rows is public. Needs 40 % more noise.",
             ],
             help="The neighbouring relation: which two tables must look alike to any attacker.",
         )
@@ -190,7 +196,7 @@ def _forget_person() -> None:
 def population(here: Current) -> None:
     """Whose account in the ledger is charged, and its limit."""
     with frame.card(
-        "Whose account is charged",
+        "Who is in the table?",
         Zone.PUBLIC,
         "Privacy lost in one release adds to the next one about the same people, whoever makes it. The ledger keeps the sum.",
     ):
@@ -242,7 +248,7 @@ def _new_population() -> None:
     left, right = st.columns(2)
     with left:
         fields.number(
-            "Limit for all its releases: ε",
+            "Limit for all releases about these people: ε",
             "wizard.cap.epsilon",
             partial(numbers.positive, field="limit", example="10"),
             numbers.short,

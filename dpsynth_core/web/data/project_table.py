@@ -33,7 +33,7 @@ from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.data import plan_first
+from dpsynth_core.web.shell import plan_first
 from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8

@@ -121,7 +121,7 @@ def _missing(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
     key = f"{here.project}:markers"
     st.session_state.setdefault(key, data["missing_markers"])
     st.multiselect(
-        "Written for “missing”",
+        "Codes that mean missing",
         sorted({*data["missing_markers"], *st.session_state[key]}),
         format_func=lambda marker: marker or "(nothing)",
         accept_new_options=True,

@@ -10,12 +10,12 @@ import streamlit as st
 
 from dpsynth_core.planning.origins import UNSTATED
 from dpsynth_core.vocabulary.domain import DATA
-from dpsynth_core.web.data import plan_first, project_table
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.codebooks import Codebook
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Rule
-from dpsynth_core.web.shell import curator, document, refusals, session
+from dpsynth_core.web.shell import curator, document, plan_first, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 

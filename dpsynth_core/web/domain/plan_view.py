@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
-from dpsynth_core.web.data import data_view, plan_first
+from dpsynth_core.web.data import data_view
 from dpsynth_core.web.domain import codebooks, draft_rows
 from dpsynth_core.web.domain.codebooks import Codebook
-from dpsynth_core.web.shell import refusals, session
+from dpsynth_core.web.shell import plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import streamlit as st
@@ -18,7 +19,7 @@ from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import fields, frame, guide, numbers
+from dpsynth_core.web.shell import fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.text import literal, one_line
 
 _BOX = {
@@ -158,13 +159,14 @@ def choose(name: str) -> None:
     fields.store("mechanism", {"name": name, "settings": {}})
 
 
-def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
+def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
     """Its knobs and the size of the output, folded away: the defaults were chosen without any private table. columns: of the domain."""
     with st.expander("Parameters", icon=":material/tune:"):
+        mechanism = _preset(default)
         st.caption(
             "The defaults were found on public and simulated tables. Do not tune them by looking at true errors: that leaks, uncharged."
         )
-        places, offered = st.columns(3), knobs.parameters(mechanism)
+        places, offered = st.columns(3), [replace(one, default=getattr(mechanism, one.name)) for one in knobs.parameters(mechanism)]
         for index, parameter in enumerate(offered):
             with places[index % 3]:
                 _parameter(mechanism, parameter, columns)
@@ -178,6 +180,25 @@ def parameters(mechanism: Mechanism, columns: Sequence[str] = ()) -> None:
                     placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
                     help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
                 )
+
+
+def _preset(mechanism: Mechanism) -> Mechanism:
+    """The switch between our defaults and the paper's algorithm with its constants, where a paper prints it; what is switched on."""
+    name = mechanism.card.name
+    if name not in registry.PUBLISHED:
+        return mechanism
+    published, key = registry.PUBLISHED[name], f"{session.current().project}:as_published"
+    st.session_state[key] = fields.value(f"mechanism.settings.{registry.PRESET}") == registry.PAPER
+
+    def switch() -> None:
+        fields.store("mechanism", {"name": name, "settings": {registry.PRESET: registry.PAPER} if st.session_state[key] else {}})
+
+    help = "\n".join(["The algorithm and the constants that its paper prints, instead of our defaults. Left open there, or kept:", ""])
+    help += "\n".join(f"- {chosen}" for chosen in published.card.differences)
+    on = st.toggle("As published", key=key, on_change=switch, help=help)
+    if mechanism.card.differences:
+        st.caption(f"Our defaults differ from the paper in {len(mechanism.card.differences)} ways; the Guide lists them.")
+    return published if on else mechanism
 
 
 def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str]) -> None:
@@ -194,7 +215,7 @@ def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str
         return
 
     def read(text: str) -> Setting:
-        given = {parameter.name: text} if text.strip() else {}
+        given = {parameter.name: text if text.strip() else parameter.default}
         return registry.settings(mechanism, given)[parameter.name]
 
     fields.number(name, path, read, numbers.short, placeholder=numbers.short(cast(float, parameter.default)), help=parameter.help)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dpsynth_core.criteria.registry import need_models
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
@@ -45,7 +46,7 @@ def listed(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recomme
     if not people:
         return ()
     workload, unit = document.workload(here.draft), document.unit(here.draft)
-    deciding = criteria_share(budget) if here.draft.get("criteria") else 0.0
+    deciding = 0.0 if all(need_models(here.draft.get("criteria", ()))) else criteria_share(budget)
     rho = divided(ZCDP, budget, certified_share(budget), criteria=deciding).mechanism  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
@@ -92,11 +93,11 @@ def _sentence(text: str) -> str:
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:
     """What each mechanism would need for this plan, the chosen one with its own settings; or why it cannot run."""
     parts = {part: draft.get(part) for part in ("domain", "workload", "unit", "budget", "mechanism", "public", "criteria")}
-    return _forecasts(json.dumps(parts, sort_keys=True))
+    return _forecasts(json.dumps(parts, sort_keys=True), document.people(draft))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _forecasts(text: str) -> dict[str, Forecast | InputError]:
+def _forecasts(text: str, people: int | None) -> dict[str, Forecast | InputError]:
     draft = json.loads(text)
     workload, unit, budget, chosen = document.workload(draft), document.unit(draft), document.budget(draft), draft["mechanism"]
     public = None if draft["public"] is None else PublicSpec.model_validate_json(json.dumps(draft["public"]))
@@ -106,7 +107,7 @@ def _forecasts(text: str) -> dict[str, Forecast | InputError]:
             configured = registry.configured(mechanism, chosen["settings"] if mechanism.card.name == chosen["name"] else {})
             if public is not None and isinstance(configured, UsesPublic):
                 configured = configured.informed_by(synthesis.public_table(public, workload.domain))
-            return forecast(configured, workload, unit, budgeted(configured, budget, criteria=draft["criteria"] or ()))
+            return forecast(configured, workload, unit, budgeted(configured, budget, criteria=draft["criteria"] or ()), people)
         except InputError as error:
             return error
 

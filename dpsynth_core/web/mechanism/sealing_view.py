@@ -87,7 +87,7 @@ def _fingerprint(data_text: str, version: tuple[int, float]) -> str:
 
 def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     if "data" not in here.draft:
-        with frame.card("Seal and run", Zone.RELEASED):
+        with frame.card("Lock and run", Zone.RELEASED):
             st.info("The plan is complete. Choose the table: everything that you decided stays as it is.", icon=":material/upload_file:")
             frame.link("data", "Choose the table")
         return
@@ -95,7 +95,7 @@ def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     typed = document.wizard(here.draft).get("typed", {})
     unclear = next((path for path in typed if path.startswith(("output", "mechanism"))), None)
     affordable = plan.shares.rho <= account.remaining_rho
-    with frame.card("Seal and run", Zone.RELEASED):
+    with frame.card("Lock and run", Zone.RELEASED):
         st.markdown(
             f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
             f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its cap of"
@@ -107,7 +107,7 @@ def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
                 icon=":material/block:",
             )
         if st.button(
-            "Seal the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
+            "Lock the plan and run it…", type="primary", icon=":material/lock:", disabled=not (fits and affordable) or unclear is not None
         ):
             _confirm(here, plan, account, [run.id for run in runs.list(here.owner, here.project)])
 
@@ -123,8 +123,8 @@ def _confirm(here: Current, plan: Plan, account: Spent, seen: Collection[str]) -
     st.caption(numbers.more(accounts.times_more(left, plan.shares.rho)))
     st.markdown(
         f"Population {code(spec.population)} · {literal(plan.mechanism.card.title)} · δ {short(spec.budget.delta)}\n\n"
-        f"The plan is sealed as `{spec.digest()[:16]}`. From the moment the run opens the records, the charge is final: also if it is"
-        " cancelled, fails, or the machine goes down."
+        f"The plan is locked: its seal `{spec.digest()[:16]}` shows everybody that nothing was changed afterwards. From the moment the run"
+        " opens the records, the charge is final: also if it is cancelled, fails, or the machine goes down."
     )
     label = f"Spend ε {short(spec.budget.epsilon)} and run"
     submit = partial(refusals.attempt, _RUN, partial(launch.submit, here, seen))

@@ -31,7 +31,7 @@ def outcomes(release: Release) -> None:
 def withheld(opened: OpenRun) -> bool:
     """Whether a reason is needed before anything may be taken away; if so, it is asked for."""
     release = opened.release
-    if not release.needs_reason or release.despite:
+    if not release.withheld:
         return False
     key = f"despite_{opened.run.id}"
     with frame.card("A condition that must be met is not, or was not measured"):

@@ -13,11 +13,11 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
-from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, Verdict
+from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.report import percent
 from dpsynth_core.report.noun import counted
-from dpsynth_core.web.results import criteria_view, models_view
+from dpsynth_core.web.results import criteria_view, models_view, real_models_view, results_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
@@ -49,8 +49,12 @@ def tables(opened: OpenRun) -> None:
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         _verdict(verdict, counted(opened.release.spec.unit))
+        if verdict.kind != WITHHOLD and not opened.release.withheld:
+            with frame.card("Take it along"):
+                results_view.whole_release(opened)
     criteria_view.outcomes(opened.release)
     models_view.card(opened)
+    real_models_view.card(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
     with st.container(horizontal=True, horizontal_alignment="right"):
         with_truth = curator_toggle()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from dpsynth_core import charts
 from dpsynth_core.evaluation.questions import answer as answers
+from dpsynth_core.evaluation.questions import breakdown
+from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import (
     COUNT,
     DIFFERENCE,
@@ -18,16 +21,20 @@ from dpsynth_core.evaluation.questions.question import (
     cell_values,
     ordered_cells,
 )
+from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import released
 from dpsynth_core.report import can_answer
-from dpsynth_core.report.answers import sentences
+from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
 from dpsynth_core.report.noun import counted
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results.open_runs import OpenRun, knowledge
 from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, one_line
 
+_WORST = "worst"
 _TITLES = {
     COUNT: "How many people?",
     SHARE: "What share of a group?",
@@ -35,7 +42,9 @@ _TITLES = {
     MEDIAN: "The median of a column",
     DIFFERENCE: "The difference between two groups",
     TABLE: "A table of columns",
+    _WORST: "The worst subgroups",
 }
+_ENDS, _KNOWN = ("Answer", "At least", "At most"), "How it is known"
 _MOST_PICKED = 1000
 """Cells that a list can be picked from."""
 _OF_MEANS, _OF_SHARES = "Means of a column", "Shares"
@@ -45,30 +54,81 @@ def questions(opened: OpenRun) -> None:
     if not can_answer(opened.release):
         st.info("This release has neither rows nor noisy tables that could be asked.", icon=":material/info:")
         return
-    domain = opened.release.domain
-    question = _asked(domain)
-    if question is None:
+    domain, known = opened.release.domain, knowledge(opened)
+    statistic = _statistic(domain)
+    if statistic == _WORST:
+        _worst(domain, known)
+    elif (question := _asked(domain, statistic)) is None:
         return
-    try:
-        answer = answers.answer(knowledge(opened), question)
-    except InputError as error:
-        frame.refused(error)
-        return
-    first, *others = sentences(domain, question, answer)
-    st.subheader(literal(first, 1000), anchor=False)
-    for sentence in others:
-        st.write(literal(sentence, 1000))
+    else:
+        by = _broken_down_by(domain) if statistic in breakdown.STATISTICS else ""
+        try:
+            if by:
+                _breakdown(domain, known, question, by)
+            else:
+                _answer(domain, known, question)
+        except InputError as error:
+            frame.refused(error)
+            return
     if note := counted(opened.release.spec.unit):
         st.caption(note)
-    if question.statistic == TABLE:
-        st.dataframe(_table(domain, question, answer), hide_index=True)
     st.caption("The bundle holds a page that answers the same questions without this program: explore.html.")
 
 
-def _asked(domain: Domain) -> Question | None:
-    """What the form asks; None, with a word on screen, while something is missing."""
+def _answer(domain: Domain, known: Known, question: Question) -> None:
+    answer = answers.answer(known, question)
+    _say(sentences(domain, question, answer))
+    if question.statistic == TABLE:
+        st.dataframe(_table(domain, question, answer), hide_index=True)
+
+
+def _breakdown(domain: Domain, known: Known, question: Question, by: str) -> None:
+    lines = breakdown.breakdown(known, question, by)
+    _say(breakdown_sentences(domain, question, by))
+    texts = [[one_line(text) for text in line_texts(domain, question, by, line)] for line in lines]
+    frame_of_lines = pd.DataFrame(
+        {
+            "cell": [text[0] for text in texts],
+            "position": range(len(lines)),
+            **{end: [getattr(line.answer.stated, end) for line in lines] for end in ("value", "low", "high")},
+            "standing": [text[-1] for text in texts],
+        }
+    ).astype({"value": float, "low": float, "high": float})
+    if question.statistic != MEDIAN:  # whose answers are cells and no numbers
+        unit = {COUNT: "people", SHARE: "share of the group"}.get(question.statistic, one_line(question.column))
+        show(charts.breakdown, released(frame_of_lines), one_line(by, 40), unit, name="breakdown")
+    st.dataframe(pd.DataFrame(texts, columns=[one_line(by), *_ENDS, _KNOWN]), hide_index=True)
+
+
+def _worst(domain: Domain, known: Known) -> None:
+    subgroups = worst(known)
+    _say(worst_sentences(domain, subgroups))
+    if subgroups:
+        texts = [[one_line(text, 200) for text in subgroup_texts(domain, one)] for one in subgroups]
+        titles = ["Subgroup", "People", *_ENDS[1:], "Off for sure", "Off at most", _KNOWN]
+        st.dataframe(pd.DataFrame(texts, columns=titles), hide_index=True)
+
+
+def _say(lines: list[str]) -> None:
+    first, *others = lines
+    st.subheader(literal(first, 1000), anchor=False)
+    for sentence in others:
+        st.write(literal(sentence, 1000))
+
+
+def _broken_down_by(domain: Domain) -> str:
+    """A column, or "" for one answer."""
+    names = ["", *domain.names]
+    return st.selectbox("Broken down by", names, format_func=lambda name: one_line(name) or "nothing", key="question_by", width=360)
+
+
+def _statistic(domain: Domain) -> str:
     possible = [name for name in _TITLES if name not in (MEAN, MEDIAN) or _usable(domain, name)]
-    statistic = st.selectbox("What do you want to know?", possible, format_func=_TITLES.__getitem__, key="question_statistic", width=360)
+    return st.selectbox("What do you want to know?", possible, format_func=_TITLES.__getitem__, key="question_statistic", width=360)
+
+
+def _asked(domain: Domain, statistic: str) -> Question | None:
+    """What the form asks; None, with a word on screen, while something is missing."""
     means = statistic == DIFFERENCE and bool(_usable(domain, MEAN))
     means = means and st.radio("Difference of", [_OF_MEANS, _OF_SHARES], key="question_of", horizontal=True) == _OF_MEANS
     column, columns, cells = "", list[str](), dict[str, tuple[int, ...]]()

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
 from dpsynth_core import charts, report
-from dpsynth_core.bundle.pack import pack
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.evaluation.grouping import is_ordered
-from dpsynth_core.foundation.content import Writer
-from dpsynth_core.foundation.zones import Zone, publishable
+from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
-from dpsynth_core.release import document as releases
-from dpsynth_core.release.row_files import FORMATS, RowFormat
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import runs
-from dpsynth_core.store.home import home
 from dpsynth_core.store.runs import Run
-from dpsynth_core.vocabulary.domain import Attribute, Domain
-from dpsynth_core.web.results import criteria_view, rows_filter
+from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.web.results import criteria_view, downloads, offers, rows_filter
+from dpsynth_core.web.results.offers import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
-from dpsynth_core.web.shell.text import file_stem, literal, one_line
+from dpsynth_core.web.shell.text import literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
@@ -139,14 +132,13 @@ def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
     return None
 
 
-def downloads(opened: OpenRun) -> None:
+def take_away(opened: OpenRun) -> None:
     """Everything that may leave: built from public and released values only. First what to publish, then its parts."""
     if criteria_view.withheld(opened):
         return
-    whole, *single = _offers(opened)
-    with frame.card("The whole release"), st.container(key=f"offer_{whole.key}"):
-        st.markdown(whole.what)
-        _button(opened, whole, "Download the release bundle", primary=True)
+    _, *single = offers.of(opened.release)
+    with frame.card("The whole release"):
+        whole_release(opened)
     with st.expander("Single files", icon=":material/folder_open:", key="single_files"):
         for start in range(0, len(single), 3):
             for place, offer in zip(st.columns(3), single[start : start + 3], strict=False):
@@ -156,87 +148,22 @@ def downloads(opened: OpenRun) -> None:
     st.caption("Every chart can be saved as PNG or SVG from its own toolbar (top right of the chart, when the pointer is on it).")
 
 
-def _button(opened: OpenRun, offer: _Offer, label: str, *, primary: bool = False) -> None:
-    """The file is named by project and date, which the release states too."""
-    release = opened.release
-    st.download_button(
+def whole_release(opened: OpenRun) -> None:
+    """What to publish, as one file. Not for a release that needs a reason first."""
+    whole, *_ = offers.of(opened.release)
+    with st.container(key=f"offer_{whole.key}"):
+        st.markdown(whole.what)
+        _button(opened, whole, "Download the release bundle", primary=True)
+
+
+def _button(opened: OpenRun, offer: Offer, label: str, *, primary: bool = False) -> None:
+    st.link_button(
         label,
-        offer.make,
-        f"{file_stem(release.spec.name)}-{release.created}{offer.ending}",
-        offer.mime,
+        downloads.address_of(opened.run.id, offer),
         type="primary" if primary else "secondary",
         icon=":material/download:",
-        key=f"download_{offer.key}",
-        on_click="ignore",
         width="content" if primary else "stretch",
     )
-
-
-@dataclass(frozen=True)
-class _Offer:
-    """A file to take away; made when it is asked for."""
-
-    key: str
-    name: str
-    what: str
-    ending: str
-    mime: str
-    make: Callable[[], bytes]
-
-
-def _held(write: Writer) -> bytes:
-    out = io.BytesIO()
-    write(out)
-    return out.getvalue()
-
-
-def _rows_offer(name: str, form: RowFormat, values: Rows, domain: Domain) -> _Offer:
-    def make() -> bytes:
-        return _held(lambda stream: form.write(values, domain, stream))
-
-    return _Offer(name, f"Rows as {form.title}", form.what, form.ending, form.mime, make)
-
-
-def _offers(opened: OpenRun) -> list[_Offer]:
-    release, values = opened.release, opened.release.values
-    rows = values is not None and [
-        *(_rows_offer(name, form, values, release.domain) for name, form in FORMATS.items() if values.num_rows <= form.most_rows),
-        _Offer(
-            "spreadsheet",
-            "Rows as CSV for spreadsheets",
-            "Texts that a spreadsheet would run as a formula get an apostrophe.",
-            "-for-spreadsheets.csv",
-            "text/csv",
-            lambda: _held(lambda stream: releases.write_csv(values, stream, for_spreadsheets=True)),
-        ),
-    ]
-    return [
-        _Offer(
-            "bundle",
-            "Release bundle",
-            "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. Page Verify checks it.",
-            ".zip",
-            "application/zip",
-            lambda: _held(lambda stream: pack(release, stream, home())),
-        ),
-        *(rows or []),
-        _Offer(
-            "report",
-            "Report",
-            "One HTML page for people: guarantee, quality, how to read the rows.",
-            "-report.html",
-            "text/html",
-            lambda: publishable(report.report_page(release), "the report"),
-        ),
-        _Offer(
-            "spec",
-            "Sealed plan",
-            "The spec of this release, to run again from the command line.",
-            "-plan.json",
-            "application/json",
-            lambda: publishable(report.sealed_spec(release), "the spec"),
-        ),
-    ]
 
 
 def about(opened: OpenRun) -> None:

@@ -9,13 +9,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsynth_core.evaluation.comparison import Truth
-from dpsynth_core.evaluation.truth import of_own_cells, true_counts
+from dpsynth_core.evaluation.truth import of_own_cells, true_counts, true_records
 from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.planning.looks import Look
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.store import looks
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.web.shell import session
 
@@ -34,6 +38,15 @@ WARNING = (
     "Exact private values are on this screen: not for screenshots, meetings or reports. Choosing a setting, a mechanism or a run because of"
     " them leaks about the people in the table, and no ledger counts it. From now on, releases of this project say that they were shown."
 )
+
+
+def records(spec: Mapping[str, Any], domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
+    """A random sample of a run's table as codes of the domain that was released.
+
+    spec: as the run's row holds it, with the path. Raises InputError if the table is gone, ValueError where its records cannot be had.
+    """
+    plan = synthesis.plan(Spec.from_json(dict(spec)))
+    return true_records(synthesis.open_source(replace(plan, domain=domain)), most)
 
 
 def truth(spec: Mapping[str, Any], cliques: Collection[Clique]) -> Truth:

@@ -22,12 +22,12 @@ Plain functions over that dict; nothing here reads records.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from dpsynth_core.criteria.criterion import Criterion
-from dpsynth_core.criteria.registry import read_criteria
+from dpsynth_core.criteria.registry import AnyCriterion, of_models, read_criteria
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
 from dpsynth_core.foundation.zones import Zone
@@ -39,6 +39,7 @@ from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.looks import Look
+from dpsynth_core.planning.models import Target
 from dpsynth_core.planning.plan import Plan, Shares, budgeted
 from dpsynth_core.planning.proposals import Cost, Proposal
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, BudgetSpec, ModelSpec, Spec
@@ -124,21 +125,40 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     return _workload(_key(draft["domain"]), _key(draft["workload"]))
 
 
-def criteria(draft: Mapping[str, Any]) -> tuple[Criterion, ...]:
+def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
     """What the rows must be good enough for. Raises InputError for what is wrong or incomplete, by the number that the page gives it."""
     listed = draft.get("criteria", ())
     if not listed:
         return ()
     tables, answered = workload(draft), not mechanism(draft).card.makes_rows
-    try:
+    with _numbered():
         return read_criteria(listed, tables, answered)
+
+
+@contextmanager
+def _numbered() -> Iterator[None]:
+    """A field of a criterion gets the number that the page gives it."""
+    try:
+        yield
     except InputError as error:
+        if not error.field.startswith("criteria."):
+            raise
         number = int(error.field.split(".")[1]) + 1  # of "criteria.0.limit"
         raise InputError(f"{CONDITION} {number}", error.problem, error.remedy) from None
 
 
+def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
+    """What models will predict, for their own sake or for a condition's. Raises InputError as `criteria`, and for what no model can."""
+    about_models, asked = of_models(criteria(draft)), models(draft)
+    if not (asked or about_models):
+        return ()
+    with _numbered():
+        predicted.check_records(asked, about_models, counts_alone(draft))
+        return predicted.targets(domain(draft), asked, about_models)
+
+
 def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
-    """Workloads that are feasible for a table of many columns; nothing for one of few. The draft has a domain."""
+    """What the tables of the draft's columns can be for, each with a workload. The draft has a domain and a workload."""
     kept = wizard(draft).get("workloads", {}).get("target", {})
     return _proposals(_key(draft["domain"]), draft["workload"].get("column") or kept.get("column"))
 
@@ -146,7 +166,7 @@ def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
 def cost(draft: Mapping[str, Any]) -> Cost | InputError:
     """What the workload costs with the mechanism and budget that are chosen now, or why that cannot be said."""
     try:
-        return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft))
+        return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft), people(draft))
     except InputError as error:
         return error
 
@@ -259,10 +279,7 @@ def _check_budget(draft: Mapping[str, Any]) -> None:
     if needs_reason(draft):
         weakness.check(budget(draft))
     shares(draft)
-    criteria(draft)
-    if asked := models(draft):
-        predicted.check_records(asked, counts_alone(draft))
-        predicted.targets(domain(draft), asked)
+    targets(draft)
 
 
 def _check_typed(numbers: Mapping[str, Any]) -> None:
@@ -300,5 +317,5 @@ def _proposals(domain_text: str, column: str | None) -> tuple[Proposal, ...]:
 
 
 @lru_cache(maxsize=64)
-def _cost(domain_text: str, text: str, mechanism_text: str, divided: Shares, whose: Unit) -> Cost:
-    return proposed.cost(_workload(domain_text, text), mechanism({"mechanism": json.loads(mechanism_text)}), divided, whose)
+def _cost(domain_text: str, text: str, mechanism_text: str, divided: Shares, whose: Unit, known: int | None) -> Cost:
+    return proposed.cost(_workload(domain_text, text), mechanism({"mechanism": json.loads(mechanism_text)}), divided, whose, known)

@@ -98,7 +98,7 @@ def _route() -> None:
     st.query_params[session.PARAMETER] = here.project
     st.session_state[_PAGES] = pages
     with st.sidebar:
-        sidebar.show(here, pages["mechanism"])
+        sidebar.show(here, pages[STEPS[0].name], pages["mechanism"])
     with session.routing():
         chosen.run()
 

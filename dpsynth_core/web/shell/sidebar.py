@@ -6,21 +6,28 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dpsynth_core.store import projects, runs
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.store import looks, projects, runs
 from dpsynth_core.web.shell import refusals, session
+from dpsynth_core.web.shell.copied_plan import Whose, copied
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ACTIVE
 from dpsynth_core.web.shell.text import code, literal
 
 POLL_SECONDS = 2.0
-_NEW_NAME, _OTHER_NAME = "project_new_name", "project_rename_name"
+_NEW_NAME, _OTHER_NAME, _COPY_NAME, _WHOSE_KEY = "project_new_name", "project_rename_name", "project_copy_name", "project_copy_whose"
+COPY_HELP = "Last year's plan on this year's table: a new project with the same plan and no table."
+_WHOSE = {
+    Whose.SAME: ("The same people, or some of them", "Their account in the ledger is charged again: losses add up."),
+    Whose.OTHERS: ("Other people", "Nobody is in both tables. You name them on the Data page; they have an account of their own."),
+}
 _PROJECT = "project"
 
 
-def show(here: Current, runs_page: st.Page) -> None:
-    """Draw it. runs_page: where the run badge leads."""
+def show(here: Current, first_page: st.Page, runs_page: st.Page) -> None:
+    """Draw it. first_page: where a new project begins; runs_page: where the run badge leads."""
     _run_badge(here, runs_page)
-    _picker(here)
+    _picker(here, first_page)
     _visitor(session.signed_in_as())
 
 
@@ -45,7 +52,7 @@ def _badge(owner: str, runs_page: st.Page, was_active: bool) -> None:
         st.page_link(runs_page, label="Show progress", icon=":material/monitoring:")
 
 
-def _picker(here: Current) -> None:
+def _picker(here: Current, first_page: st.Page) -> None:
     names = _labels(projects.list(here.owner))
     key = "project_picker"
     st.session_state[key] = here.project
@@ -58,11 +65,13 @@ def _picker(here: Current) -> None:
         help="A project is one release in preparation, with its uploads and runs.",
     )
     with st.container(horizontal=True, gap="small"):
-        if st.button("New", icon=":material/add:", key="project_new", type="tertiary"):
-            _new()
-        if st.button("Rename", icon=":material/edit:", key="project_rename", type="tertiary"):
+        if st.button("New", key="project_new", type="tertiary"):
+            _new(first_page)
+        if st.button("Copy", key="project_copy", type="tertiary", help=COPY_HELP):
+            _copy(here, first_page)
+        if st.button("Rename", key="project_rename", type="tertiary"):
             _rename(here)
-        if st.button("Delete", icon=":material/delete:", key="project_delete", type="tertiary"):
+        if st.button("Delete", key="project_delete", type="tertiary"):
             _delete(here)
 
 
@@ -76,33 +85,66 @@ def _labels(own: Sequence[projects.Project]) -> dict[str, str]:
 
 
 @refusals.dialog("New project", icon=":material/add:")
-def _new() -> None:
+def _new(first_page: st.Page) -> None:
     st.text_input("Name", placeholder="Hospital stays 2025", max_chars=80, key=_NEW_NAME)
-    _confirm("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]))
+    begun = _confirmed("Create", "project_new_confirm", lambda: session.create(st.session_state[_NEW_NAME]))
+    if begun:
+        _begin(first_page)
+
+
+@refusals.dialog("Copy the plan to a new project", icon=":material/content_copy:")
+def _copy(here: Current, first_page: st.Page) -> None:
+    st.caption(
+        "The columns and their values, tables, budget, conditions and mechanism are copied. The table, results and charges are not. "
+        "What you have seen of the former records by now goes with the plan, for it may have shaped it: the new release says so too."
+    )
+    st.text_input("Name", placeholder="Hospital stays 2026", max_chars=80, key=_COPY_NAME)
+    st.radio(
+        "Whom is the new table about?",
+        list(_WHOSE),
+        format_func=lambda whose: _WHOSE[whose][0],
+        captions=[about for _, about in _WHOSE.values()],
+        index=None,
+        key=_WHOSE_KEY,
+    )
+
+    def copy() -> None:
+        if (whose := st.session_state[_WHOSE_KEY]) is None:
+            raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
+        session.create_for(st.session_state[_COPY_NAME], copied(here.draft, whose), looks.of(here.owner, here.project))
+
+    if _confirmed("Copy", "project_copy_confirm", copy):
+        _begin(first_page)
+
+
+def _begin(first_page: st.Page) -> None:
+    st.switch_page(first_page, query_params={session.PARAMETER: session.current().project})
 
 
 @refusals.dialog("Rename project", icon=":material/edit:")
 def _rename(here: Current) -> None:
     st.session_state.setdefault(_OTHER_NAME, here.name)
     st.text_input("Name", max_chars=80, key=_OTHER_NAME)
-    _confirm("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME]))
+    if _confirmed("Rename", "project_rename_confirm", lambda: session.rename(st.session_state[_OTHER_NAME])):
+        st.rerun()
 
 
 @refusals.dialog("Delete project", icon=":material/delete:")
 def _delete(here: Current) -> None:
     st.markdown(f"Delete {code(here.name)} with its uploaded table, its runs and their synthetic rows? This cannot be undone.")
     st.caption("The ledger keeps what was spent: privacy that is gone does not come back.")
-    _confirm("Delete for good", "project_delete_confirm", session.delete)
+    if _confirmed("Delete for good", "project_delete_confirm", session.delete):
+        st.rerun()
 
 
-def _confirm(label: str, key: str, action: Callable[[], None]) -> None:
-    """The button that does it: it closes the dialog, or says why it cannot be done."""
+def _confirmed(label: str, key: str, action: Callable[[], None]) -> bool:
+    """The button that does it: whether it was done. Else it is said why it cannot be."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key=f"{key}_not"):
             st.rerun()
         confirmed = st.button(label, type="primary", key=key, on_click=refusals.attempt, args=(_PROJECT, action))
-    if confirmed:
-        if error := refusals.taken(_PROJECT):
-            st.error(literal(f"{error.problem}; {error.remedy}"))
-        else:
-            st.rerun()
+    if not confirmed:
+        return False
+    if error := refusals.taken(_PROJECT):
+        st.error(literal(f"{error.problem}; {error.remedy}"))
+    return error is None

@@ -1,7 +1,8 @@
 """What the open project would try on the Trade-offs page: from the draft's notes to a sweep. Plain functions over the draft.
 
-The notes are under wizard.tradeoffs: table, rows, strength, mechanisms, epsilons, repeats, shares (parts of the workload); each has a
-default that depends on public facts only. A stand-in needs no private table, so neither the file nor a population has to be named for it.
+The notes are under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms, epsilons, repeats, sizes (parts of the
+workload); each has a default that depends on public facts only. A stand-in needs no private table, so neither the file nor a population
+has to be named for it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ NOTES = "wizard.tradeoffs"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 MECHANISMS = ("aim", "mst", "independent")
 REPEATS = 3
-STRENGTH = 0.5
+RANGE, STRENGTHS = "range", (0.25, 0.5, 0.75)
+"""From weakly to strongly related columns: the choice, and what is tried then. Nobody knows which of them the private table is like."""
 ROWS, MOST_ROWS = 10_000, 50_000
 """Of a stand-in unless the curator says otherwise: as many as people are declared, but a sweep should not take all day."""
 MAX_EPSILONS = 12
@@ -36,17 +38,17 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 
 def note(draft: Mapping[str, Any], name: str) -> Any:
     """A choice on the Trade-offs page, or its default; None for a text that cannot be used."""
-    people = document.people(draft)
+    people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
     defaults = {
         "table": STANDIN,
         "rows": min(people or ROWS, MOST_ROWS),
-        "strength": STRENGTH,
+        "strength": RANGE,
         "mechanisms": list(MECHANISMS),
         "epsilons": list(EPSILONS),
-        "repeats": REPEATS,
+        "repeats": 1 if chosen.get("table", STANDIN) == STANDIN and chosen.get("strength", RANGE) == RANGE else REPEATS,
         "sizes": ALL,
     }
-    return document.wizard(draft).get("tradeoffs", {}).get(name, defaults[name])
+    return chosen.get(name, defaults[name])
 
 
 def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
@@ -76,6 +78,12 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, mechanism in registry.MECHANISMS.items() if can(mechanism))
 
 
+def titles(draft: Mapping[str, Any]) -> dict[str, str]:
+    """By name, what the `offered` mechanisms are called; the plan's own as it is set."""
+    own = document.mechanism(draft)
+    return {name: own.card.title if name == own.card.name else registry.get(name).card.title for name in offered(draft)}
+
+
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     """The first step that has to be finished before anything can be tried, and what is wrong there."""
     for step in ("domain", "workload", "budget"):
@@ -96,8 +104,9 @@ def sweep(draft: Mapping[str, Any], name: str) -> Sweep:
     every = len(document.workload(draft).cliques)
     sizes = sorted({max(1, math.ceil(share * every)) for share in SHARES[note(draft, "sizes")]})
     mechanisms = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
-    base = _base(draft, name, table)
-    return Sweep(base, table, tuple(mechanisms), tuple(sorted(note(draft, "epsilons"))), tuple(sizes), int(note(draft, "repeats")))
+    base, epsilons, repeats = _base(draft, name, table), tuple(sorted(note(draft, "epsilons"))), int(note(draft, "repeats"))
+    strengths = STRENGTHS if table == STANDIN and note(draft, "strength") == RANGE else ()
+    return Sweep(base, table, tuple(mechanisms), epsilons, tuple(sizes), repeats, strengths)
 
 
 def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
@@ -107,7 +116,9 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
     fields = {key: value for key, value in draft.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}
     fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
     if table == STANDIN:
-        fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": note(draft, "strength")}}
+        strength = note(draft, "strength")
+        one = STRENGTHS[len(STRENGTHS) // 2] if strength == RANGE else strength
+        fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": one}}
     elif project_table.is_simulated(draft):
         fields["data"] = draft["data"]
     else:
@@ -138,7 +149,7 @@ def read_rows(text: str) -> int:
     digits = text.replace(",", "").replace(" ", "")
     if not digits.isascii() or not digits.isdigit():
         raise InputError("rows", "that is not a whole number", "write one such as 10000")
-    standin.check(int(digits), STRENGTH)
+    standin.check(int(digits), STRENGTHS[0])
     return int(digits)
 
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.spec import STANDIN
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.store import ledger, sweeps
@@ -28,7 +27,7 @@ from dpsynth_core.web.tradeoffs.sweep_draft import NOTES
 SHOWN = "tradeoffs_sweep"
 """Key under which the sweep on screen is kept."""
 
-_STRENGTHS = {0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
+_STRENGTHS = {sweep_draft.RANGE: "weak to strong", 0.0: "none", 0.25: "weak", 0.5: "medium", 0.75: "strong", 0.95: "extreme"}
 _SIZES = {sweep_draft.ALL: "all", sweep_draft.PARTS: "a tenth, a quarter, half and all"}
 _ABOUT = {
     STANDIN: "Invented rows with your columns, values and impossible combinations. Nothing is spent: their errors are exact and public.",
@@ -42,10 +41,10 @@ def form(here: Current) -> None:
     """Choose, see what it will take, and start."""
     with frame.card("Try it out", _zone(here), "The same plan with several mechanisms and budgets, side by side, in the background."):
         _table(here)
-        names = {name: literal(registry.get(name).card.title) for name in sweep_draft.offered(here.draft)}
+        names = {name: literal(title) for name, title in sweep_draft.titles(here.draft).items()}
         about = "The cards on the Mechanism page say what each does."
         fields.several("Mechanisms", f"{NOTES}.mechanisms", list(names), names, sweep_draft.MECHANISMS, help=about, wrap=True)
-        _grid()
+        _grid(here)
         _start(here)
 
 
@@ -57,7 +56,7 @@ def _table(here: Current) -> None:
         PUBLIC: ":material/groups: The simulated people" if is_demo else ":material/public: The public table",
         PRIVATE: ":material/visibility_lock: The private table",
     }
-    where, rows, strength = st.columns([8, 3, 8], gap="small", vertical_alignment="top")
+    where, rows, strength = st.columns([9, 4, 6], gap="small", vertical_alignment="top")
     with where:
         table = fields.choice("Try it on", f"{NOTES}.table", offered, names, kind="segmented")
     if table == STANDIN:
@@ -76,16 +75,15 @@ def _table(here: Current) -> None:
                 f"{NOTES}.strength",
                 list(_STRENGTHS),
                 _STRENGTHS,
-                kind="segmented",
-                default=sweep_draft.STRENGTH,
-                help="Yours is not looked at. Try two: where the order of mechanisms stays the same, it does not matter.",
+                default=sweep_draft.RANGE,
+                help="Yours is not looked at. From weak to strong, the band around a curve shows how much depends on that.",
             )
     st.caption(_ABOUT[table])
     if table == PRIVATE:
         st.warning("Choosing by true errors leaks about the people in the table, and no ledger counts that.", icon=":material/warning:")
 
 
-def _grid() -> None:
+def _grid(here: Current) -> None:
     values, repeats, sizes = st.columns([5, 3, 5], gap="small")
     with values:
         fields.number(
@@ -103,7 +101,7 @@ def _grid() -> None:
             f"{NOTES}.repeats",
             options,
             {n: str(n) for n in options},
-            default=sweep_draft.REPEATS,
+            default=sweep_draft.note(here.draft, "repeats"),
             help="Noise differs from run to run: bands show how much.",
         )
     with sizes:
@@ -122,7 +120,7 @@ def _start(here: Current) -> None:
         refused = _refusals(_text(sweep))
         if refused:
             for name, error in refused.items():
-                why = f"{literal(registry.get(name).card.title)}: {literal(error.problem)}; {literal(error.remedy)}."
+                why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
                 st.caption(f":orange[:material/block: {why}]")
             raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
         forecast = _forecast(_text(sweep))

@@ -17,11 +17,11 @@ import streamlit as st
 from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, publishable
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import sweeps
 from dpsynth_core.store.sweeps import PointState, Stored
-from dpsynth_core.tradeoffs import curves, trial
+from dpsynth_core.tradeoffs import beside, curves, trial
+from dpsynth_core.tradeoffs.beside import Beside
 from dpsynth_core.tradeoffs.curves import METRICS, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
@@ -29,6 +29,7 @@ from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import curator, fields, frame, refusals
 from dpsynth_core.web.shell.figures import draw
 from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.tradeoffs import releases_view
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
@@ -78,14 +79,15 @@ def _panel(owner: str, sweep: str, was_active: bool) -> None:
 
 def _name(stored: Stored) -> str:
     sweep = stored.sweep
-    titles = ", ".join(registry.get(name).card.title for name in sweep.mechanisms)
+    titles = ", ".join(sweep.titles.values())
     return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {len(sweep.points):,} trials on {_ON.get(sweep.table, 'a stand-in')}"
 
 
 def _about(stored: Stored) -> str:
-    data = stored.sweep.base.data
+    data, strengths = stored.sweep.base.data, stored.sweep.strengths
     if data.standin is not None:
-        made = f"{data.standin.rows:,} rows with dependence {data.standin.strength:g}"
+        how = f"from {min(strengths):g} to {max(strengths):g}" if strengths else f"{data.standin.strength:g}"
+        made = f"{data.standin.rows:,} rows with dependence {how}"
         return f"Errors on a stand-in of {made}: exact, and nobody's secret."
     return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: nobody's secret."
 
@@ -141,7 +143,7 @@ def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
     left, right = st.columns([7, 5], gap="medium")
     with left:
         limit = _limit(stored.sweep, outcomes, metric, chosen)
-        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit)
+        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, releases_view.beside(stored, metric, chosen))
     with right:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
         _way_on(stored, chosen)
@@ -171,9 +173,9 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
         titles = {metric.title: metric for metric in METRICS}
         error_help = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
         metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=error_help)
-    names = [registry.get(name).card.title for name in sweep.mechanisms]
+    names = list(sweep.titles.values())
     mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
-    planned = registry.get(sweep.base.mechanism.name).card.title
+    planned = sweep.titles.get(sweep.base.mechanism.name)
     mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
     epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
     near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon / sweep.base.budget.epsilon)))
@@ -196,13 +198,19 @@ def _pick() -> None:
 
 
 def _drawn(
-    stored: Stored, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, limit: float | None = None
+    stored: Stored,
+    outcomes: Mapping[int, Outcome],
+    name: str,
+    metric: Metric,
+    chosen: Setting,
+    limit: float | None = None,
+    releases: tuple[Beside, ...] = (),
 ) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored.sweep, outcomes, name, metric, chosen, limit), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(_chart(stored.sweep, outcomes, name, metric, chosen, limit, releases), stored.sweep.zone, f"tradeoffs_{name}")
         return
-    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, limit)
+    spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, limit, releases)
     key = f"tradeoffs_{name}"
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
@@ -212,17 +220,23 @@ def _drawn(
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _public_chart(
-    owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, limit: float | None
+    owner: str, sweep: str, finished: int, name: str, metric: int, chosen: Setting, limit: float | None, releases: tuple[Beside, ...]
 ) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
     outcomes = _public_outcomes(owner, sweep, finished)
-    drawing = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen, limit)
+    drawing = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen, limit, releases)
     specification: dict[str, Any] = drawing.to_dict(validate=False)
     return specification
 
 
 def _chart(
-    sweep: Sweep, outcomes: Mapping[int, Outcome], name: str, metric: Metric, chosen: Setting, limit: float | None
+    sweep: Sweep,
+    outcomes: Mapping[int, Outcome],
+    name: str,
+    metric: Metric,
+    chosen: Setting,
+    limit: float | None,
+    releases: tuple[Beside, ...],
 ) -> charts.Drawing:
     if name == OF_TABLES:
         single = curves.of_each(metric)
@@ -230,7 +244,8 @@ def _chart(
     bands = curves.bands(curves.outcomes(sweep, outcomes), metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
-    marks = charts.Marks(limit, sweep.base.budget.epsilon, {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons})
+    guesses = {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
+    marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, beside.table(releases) if releases else None)
     return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
 
 
@@ -248,7 +263,7 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
     if stored.sweep.zone is Zone.CURATOR:
         st.caption("To take a setting over because of these errors would leak about the people in the table: there is no button for it.")
         return
-    name = next(name for name in stored.sweep.mechanisms if registry.get(name).card.title == chosen.mechanism)
+    name = next(name for name, title in stored.sweep.titles.items() if title == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
     if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
         _adopt(stored, name, chosen.epsilon)

@@ -1,4 +1,4 @@
-"""Parts of the Workload page: the ways to say which tables matter, and what comes out of it."""
+"""Parts of the Workload page: purposes first, the ways to say which tables matter behind them, and what comes out of it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.workload import drawn_view, purposes_view
 
 ALL, TARGET, PICKED = "all", "target", "marginals"
-WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked"}
+WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked", drawn_view.WAY: drawn_view.TITLE}
 ORDERS = {1: "single", 2: "pairs", 3: "triples", 4: "fours", 5: "fives"}
 MOST_TO_COPY = 300
 MOST_TO_DRAW = 60
 """Columns of which all pairs are drawn."""
+_ABOUT = "Tables of counts over some columns. The rows are made to agree with them; what is not asked for costs nothing."
 CELLS_HELP = "A cell is one count: women of 30 to 34 in the north, say. Each cell gets the same noise, so large tables are mostly noise."
 MATCHING_HELP = (
     "With “at least” a question joins conditions by “or”: someone who matches several is still counted once. The largest error that the "
@@ -48,22 +50,33 @@ def prefill(here: Current) -> Current:
 
 
 def choice(here: Current) -> None:
-    """What is asked for, and how it is said."""
-    now, domain = here.draft["workload"], document.domain(here.draft)
-    with frame.card("What will readers study?", Zone.PUBLIC, "Tables of counts over some columns. The rows are made to agree with them."):
-        _way(here, now["kind"])
-        if now["kind"] == PICKED:
-            _picked(here, domain, now["marginals"])
-        else:
-            _combinations(domain, now["kind"])
-        _matching(here, domain)
-        _files(now)
+    """What is asked for: by its purpose, or table by table."""
+    own = here.draft["wizard"].get("workloads", {}).get(PICKED) or _start(PICKED, here.draft)
+    with frame.card("What will readers study?", Zone.PUBLIC, f"{_ABOUT} {purposes_view.COST_HELP}"):
+        purposes_view.choice(here, own)
+        is_own = purposes_view.served(here.draft) == purposes_view.OWN
+        in_detail = is_own or "threshold" in here.draft["workload"]
+        with st.expander("Set the tables in detail", in_detail, icon=":material/tune:", key=f"workload_in_detail_{in_detail}"):
+            _detail(here, is_own)
         frame.refused_at(_WORKLOAD)
 
 
-def _way(here: Current, kind: str) -> None:
+def _detail(here: Current, is_own: bool) -> None:
+    now, domain = here.draft["workload"], document.domain(here.draft)
+    _way(here, drawn_view.way_of(now))
+    if now["kind"] == PICKED:
+        _picked(here, domain, now["marginals"])
+    else:
+        _combinations(domain, now["kind"], is_own)
+    _matching(here, domain)
+    if is_own and _sizes(now):
+        st.caption(purposes_view.words(document.cost(here.draft)))
+    _files(now)
+
+
+def _way(here: Current, way: str) -> None:
     key = f"{here.project}:way"
-    st.session_state[key] = kind
+    st.session_state[key] = way
     st.segmented_control(
         "Which tables?",
         list(WAYS),
@@ -75,8 +88,10 @@ def _way(here: Current, kind: str) -> None:
     )
 
 
-def _combinations(domain: Domain, kind: str) -> None:
-    if kind == TARGET:
+def _combinations(domain: Domain, kind: str, is_own: bool) -> None:
+    if kind in drawn_view.KINDS:
+        drawn_view.form()
+    if kind == TARGET and is_own:  # else the column is asked for beside its purpose
         fields.choice("Column of interest", "workload.column", domain.names, dict(zip(domain.names, domain.names, strict=True)))
     orders = [k for k in ORDERS if k <= len(domain)]
     names = {k: f"{ORDERS[k]} ({numbers.count(_number(len(domain), kind, k))})" for k in orders} if len(domain) >= MANY_COLUMNS else ORDERS
@@ -161,9 +176,8 @@ def _switch(way: str) -> None:
     """Another way of saying it, with what was last said that way."""
 
     def change(draft: Draft) -> None:
-        kept = draft["wizard"].setdefault("workloads", {})
-        kept[draft["workload"]["kind"]] = draft["workload"]
-        draft["workload"] = kept.get(way) or _start(way, draft)
+        purposes_view.keep(draft)
+        draft["workload"] = document.wizard(draft).get("workloads", {}).get(way) or _start(way, draft)
 
     session.edit(change)
 
@@ -172,6 +186,8 @@ def _start(way: str, draft: Draft) -> dict[str, Any]:
     names = document.domain(draft).names
     if way == PICKED:
         return {"kind": PICKED, "marginals": []}
+    if way == drawn_view.WAY:
+        return drawn_view.start(len(names))
     start = {"kind": way, "k": min(2, len(names))}
     return start | {"column": names[-1]} if way == TARGET else start
 
@@ -186,6 +202,11 @@ def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> N
             st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
     if marginals:
         _weights(marginals)
+
+
+def is_empty_list(here: Current) -> bool:
+    """Whether a list was begun and has no table yet, which is no mistake."""
+    return here.draft["workload"] == _start(PICKED, here.draft)
 
 
 def _add(key: str) -> None:
@@ -242,7 +263,8 @@ def _take_weights() -> None:
 def _files(now: dict[str, Any]) -> None:
     with st.expander("Import or export", icon=":material/swap_vert:"):
         key = f"workload_{st.session_state.get(_LOADS, 0)}"
-        st.file_uploader("Workload JSON", type=["json"], key=key, on_change=_take_file, args=(key,), help='Such as {"kind": "all", "k": 2}')
+        forms = 'JSON such as {"kind": "all", "k": 2}, or lines such as: age, sex: 2'
+        st.file_uploader("Workload JSON", type=["json", "txt"], key=key, on_change=_take_file, args=(key,), help=forms)
         st.download_button(
             "Download the workload",
             data=json.dumps(now, indent=1).encode(),
@@ -261,23 +283,26 @@ def _take_file(key: str) -> None:
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
 
     def take() -> None:
-        try:
-            content = json.loads(file.getvalue())
-        except ValueError:
-            raise InputError("workload", "the file is not JSON", "check commas, quotes and brackets") from None
-        read = workloads.from_json(document.domain(session.current().draft), content).to_json()
+        read = workloads.from_document(document.domain(session.current().draft), file.name, _text(file.getvalue())).to_json()
         session.edit(lambda draft: draft.update(workload=read))
 
     refusals.attempt(_WORKLOAD, take)
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(_WORKLOAD, "the file is not UTF-8 text", "save it as UTF-8") from None
 
 
 def outcome(workload: Workload) -> None:
     """How many tables and cells that makes, and the largest."""
     largest = precision.largest(workload)
     with st.container(horizontal=True, gap="small"):
-        st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=130, help="Marginals: tables of counts over some columns.")
-        st.metric("Cells in all", numbers.count(workload.cells), border=True, width=150, help=CELLS_HELP)
-        st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=150, help="Its number of cells.")
+        st.metric("Tables", f"{len(workload.cliques):,}", border=True, width=110, help="Marginals: tables of counts over some columns.")
+        st.metric("Cells in all", numbers.count(workload.cells), border=True, width=140, help=CELLS_HELP)
+        st.metric("Largest table", numbers.count(largest[0][1]), border=True, width=145, help="Its number of cells.")
     st.expander("The largest tables", icon=":material/table_chart:").dataframe(
         {"Largest tables": [" × ".join(clique) for clique, _ in largest], "Cells": [cells for _, cells in largest]},
         hide_index=True,

@@ -1,0 +1,97 @@
+"""What readers will study, on the Workload page: purposes in plain words, each with the tables it asks for and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.proposals import Cost
+from dpsynth_core.web.run.history import in_words
+from dpsynth_core.web.shell import document, fields, numbers, session
+from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.workload import drawn_view
+
+COST_HELP = (
+    "What 95 % of all cells are within, at the budget and with the mechanism that are chosen now. First if every table were measured, with "
+    "equal shares; then if as many tables are as an adaptive mechanism would choose."
+)
+OWN = "own"
+_OWN_TITLE, _OWN_TEXT = "A list of your own", "Choose the tables yourself, and how much each one counts."
+_MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
+"""From so much on, a cost is marked."""
+
+
+def served(draft: Draft) -> str:
+    """The name of the purpose that the workload serves; `OWN` for tables that are none's. Thresholds ask something else of the same
+    tables."""
+    tables = _without_threshold(draft["workload"])
+    return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
+
+
+def choice(here: Current, own: Mapping[str, Any]) -> None:
+    """One click for a purpose, and the column where it is about one. own: the list to go on with when none fits."""
+    proposals = document.proposals(here.draft)
+    forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
+    names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
+    key = f"{here.project}:purpose"
+    st.session_state[key] = now = served(here.draft)
+    st.radio(
+        "What will readers study?",
+        list(forms),
+        format_func=(names | {OWN: f"**{_OWN_TITLE}**  \n{_OWN_TEXT}"}).get,
+        captions=[*(words(document.cost({**here.draft, "workload": forms[proposal.name]})) for proposal in proposals), ""],
+        key=key,
+        on_change=lambda: _take(forms[st.session_state[key]]),
+        label_visibility="collapsed",
+    )
+    if now == "target":
+        columns = document.domain(here.draft).names
+        fields.choice("Which column is to be explained?", "workload.column", columns, {name: name for name in columns})
+
+
+def _take(form: Mapping[str, Any]) -> None:
+    """Ask for these tables instead."""
+
+    def change(draft: Draft) -> None:
+        keep(draft)
+        draft["workload"] = dict(form)
+
+    session.edit(change)
+
+
+def keep(draft: Draft) -> None:
+    """Note what is asked for now, for when the curator comes back to this way of saying it. A proposed list is not their own."""
+    way = drawn_view.way_of(draft["workload"])
+    if way != "marginals" or served(draft) == OWN:
+        draft["wizard"].setdefault("workloads", {})[way] = draft["workload"]
+
+
+def _without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in form.items() if key != "threshold"}
+
+
+def words(cost: Cost | InputError) -> str:
+    """Number of tables, time and memory, noise: or why it cannot be. Markdown."""
+    if isinstance(cost, InputError):
+        return f":orange[:material/block:] {literal(str(cost), 500)}"
+    return " · ".join(_parts(cost))
+
+
+def _parts(cost: Cost) -> Sequence[str]:
+    tables = f"{cost.tables:,} table{'s' * (cost.tables != 1)}, {numbers.count(cost.cells)} cells"
+    if cost.passes > 1:
+        tables += f", counted in {cost.passes} passes over the records"
+    needed = cost.forecast
+    if not needed.fits:
+        return tables, f":orange[:material/block:] {literal(needed.reason, 500)}"
+    large = needed.seconds > 60 * _MORE_THAN_MINUTES or needed.memory_mb > _MORE_THAN_MB
+    machine = f"{in_words(needed.seconds)}, {needed.memory_mb:,.0f} MB of memory"
+    noise = f"± {cost.noise:,.0f} people a cell"
+    if round(cost.noise) != round(cost.noise_measured):
+        noise += f" if all were measured, ± {cost.noise_measured:,.0f} in chosen ones"
+    return tables, f":orange[:material/hourglass_top:] {machine}" if large else machine, noise
