@@ -144,7 +144,7 @@ def _measured(
     """One row per mechanism; what cannot be made, or would take too long, is a row that says so."""
     whole = Plan.of(spec)
     sweep = Sweep(spec, table, tuple(mechanisms), (spec.budget.epsilon,), (len(whole.workload.cliques),), 1)
-    refused, trials = trial.refusals(sweep), Trials(sweep)
+    refused, trials = trial.expected(sweep).refusals, Trials(sweep)
     base, _, _ = scenario(number)
     rows = base.data.standin.rows if base.data.standin else DEMO_ROWS
     facts: dict[str, Any] = {"scenario": number, "rows": rows, "epsilon": spec.budget.epsilon, "delta": DELTA} | about

@@ -30,8 +30,18 @@ ZONE_CAPTION = {
 }
 
 
+_CONFIG = alt.Config(
+    axis=alt.AxisConfig(labelLimit=LABEL_LIMIT, titleFontSize=12, labelFontSize=12, titlePadding=8, labelPadding=6),
+    legend=alt.LegendConfig(
+        orient="top", direction="horizontal", title=None, labelFontSize=12, labelLimit=320, offset=6, padding=0
+    ),
+    view=alt.ViewConfig(strokeWidth=0),
+)
+
+
 def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str = "", *, height: int | alt.Step = 260) -> Drawing:
-    """Title (a question or an answer), caption, which may have several lines, with the zone, watermark when the values are curator-only.
+    """The chart itself with its title (a question or an answer), a caption, which may have several lines, with the zone, and the watermark
+    when the values are curator-only.
 
     The caption and the watermark are part of the chart, so that a picture saved from its menu carries them.
     """
@@ -42,18 +52,17 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     heading = alt.TitleParams(
         text=title, subtitle=lines, subtitleColor=colour, subtitleFontSize=12, subtitlePadding=6, offset=12, fontSize=15, fontWeight=600
     )
-    return (
-        chart.properties(
-            title=heading,
-            height=height,
-            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-            description=f"{title} {' '.join(lines)}",
-            usermeta={"embedOptions": {"renderer": "svg"}},  # also with thousands of marks: the drawing itself can be saved
-        )
-        .configure_axis(labelLimit=LABEL_LIMIT, titleFontSize=12, labelFontSize=12, titlePadding=8, labelPadding=6)
-        .configure_legend(orient="top", direction="horizontal", title=None, labelFontSize=12, labelLimit=320, offset=6, padding=0)
-        .configure_view(strokeWidth=0)
-    )
+    top = {
+        "title": heading,
+        "height": height,
+        "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
+        "description": f"{title} {' '.join(lines)}",
+        "usermeta": {"embedOptions": {"renderer": "svg"}},  # also with thousands of marks: the drawing itself can be saved
+        "config": _CONFIG,
+    }
+    for name, value in top.items():
+        chart[name] = value  # Altair's chained calls would copy all layers at each link, which takes most of a chart's time
+    return chart
 
 
 def _watermark() -> list[alt.Chart]:

@@ -51,7 +51,7 @@ def by_epsilon(
     if stated.guesses:
         axis.labelExpr = _with_guesses(stated.guesses)
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
-    curves, lines, words = _curves(frame, zoned, metric, x, stated.in_sight), [], []
+    lines, curves, words = [], _curves(frame, zoned, metric, x, stated.in_sight), []
     if stated.limit is not None:
         limit = alt.Chart(pd.DataFrame({"limit": [stated.limit]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
         lines.append(limit.encode(y=_error("limit", metric, zoned.value, stated.in_sight)))
@@ -67,10 +67,10 @@ def by_epsilon(
         zoned = combine(lambda tried, _: tried, zoned, stated.beside)
         captions.append("Bar with a name: a finished release, as measured on its own people (95 %).")
     captions += ["Below each ε: how often a guess about one person is right, at most."] if stated.guesses else []
-    return finish(alt.layer(*lines, curves), zoned, "How does the error fall with epsilon?", "\n".join(filter(None, captions)), height=270)
+    return finish(alt.layer(*lines, *curves), zoned, "How does the error fall with epsilon?", "\n".join(filter(None, captions)), height=270)
 
 
-def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> alt.LayerChart:
+def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list[alt.Chart]:
     """Each with its interval and its name; names are data."""
     tooltip = [
         alt.Tooltip("name:N", title="Release"),
@@ -82,7 +82,7 @@ def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> alt.
     base = alt.Chart(frame)
     bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
     words = base.mark_text(align="left", dx=7, color=INK, fontSize=12, limit=190, tooltip=None)
-    return alt.layer(bars, words.encode(x=x, y=alt.Y("error:Q"), text="name:N"))
+    return [bars, words.encode(x=x, y=alt.Y("error:Q"), text="name:N")]
 
 
 def _band_words(frame: pd.DataFrame) -> list[str]:
@@ -106,7 +106,7 @@ def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen
     axis = alt.Axis(format=",d", values=sorted(set(frame["tables"])), labelOverlap=True)
     x = alt.X("tables:Q", title="Tables asked for (number)", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     title = "What does it cost to ask for more tables?"
-    return finish(_curves(frame, zoned, metric, x), zoned, title, f"At ε = {epsilon:g}.", height=240)
+    return finish(alt.layer(*_curves(frame, zoned, metric, x)), zoned, title, f"At ε = {epsilon:g}.", height=240)
 
 
 def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> Drawing:
@@ -141,12 +141,12 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 
 def _curves(
     frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = ()
-) -> alt.LayerChart:
+) -> list[alt.Chart]:
     """The error of each setting as line and points, and the band from the least to the most. in_sight: further errors on the axis."""
     low, mean, colour = _error("low", metric, zoned.value, in_sight), _error("error", metric, zoned.value, in_sight), _colour(zoned)
     band = alt.Chart(frame).mark_area(opacity=0.25, tooltip=None).encode(x=x, y=low, y2="high:Q", color=colour)
     line = alt.Chart(frame).mark_line(strokeWidth=2, tooltip=None).encode(x=x, y=mean, color=colour)
-    return alt.layer(band, line, _points(frame, zoned, metric, x, in_sight))
+    return [band, line, _points(frame, zoned, metric, x, in_sight)]
 
 
 def _points(frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float]) -> alt.Chart:

@@ -79,9 +79,9 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     Raises InputError, CapExceeded and CapacityError among them; then nothing is spent.
     """
     projects.check_reach(owner, project, sweep.base)
-    forecasts = trial.forecasts(sweep)
-    expected = [forecasts[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points]
-    workers = workers_at_once(max(forecast.memory_mb for forecast in forecasts.values()))
+    found = trial.checked(sweep)
+    expected = [found.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points]
+    workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
     charge = _charge(sweep, name) if private else None
     document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0

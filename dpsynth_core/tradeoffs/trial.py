@@ -114,26 +114,46 @@ def _measured(release: Release) -> int:
     return len({measurement.clique for measurement in release.measurements if measurement.clique})
 
 
-def forecasts(sweep: Sweep) -> dict[tuple[str, float, int], Forecast]:
-    """What a trial of each mechanism, epsilon and size is expected to need. Raises InputError or CapacityError for what cannot be made."""
-    by_setting: dict[tuple[str, float, int], Forecast] = {}
-    for point in sweep.points:
-        if (point.mechanism, point.epsilon, point.size) not in by_setting:
-            plan = synthesis.plan(sweep.spec(point))
-            by_setting[point.mechanism, point.epsilon, point.size] = plan.forecast
-    return by_setting
+@dataclass(frozen=True)
+class Expected:
+    """What trials will need, and which cannot be made. forecasts: by mechanism, epsilon and size. refusals: by mechanism, why it cannot
+    be tried, for the first of its settings that cannot."""
+
+    forecasts: Mapping[tuple[str, float, int], Forecast]
+    refusals: Mapping[str, InputError]
+
+    @property
+    def seconds(self) -> Mapping[tuple[str, float, int], float]:
+        """Of one trial, by setting."""
+        return {setting: forecast.seconds for setting, forecast in self.forecasts.items()}
+
+    @property
+    def memory_mb(self) -> float:
+        """Of the largest trial."""
+        return max(forecast.memory_mb for forecast in self.forecasts.values())
 
 
-def refusals(sweep: Sweep) -> dict[str, InputError]:
-    """Which mechanisms of the sweep cannot be tried, and why; by name."""
-    by_mechanism: dict[str, InputError] = {}
+def expected(sweep: Sweep) -> Expected:
+    """Plans every setting of the sweep once: with many tables this takes seconds."""
+    forecasts: dict[tuple[str, float, int], Forecast] = {}
+    refusals: dict[str, InputError] = {}
     for point in sweep.points:
-        if point.repeat == 0 and point.strength == sweep.middle and point.mechanism not in by_mechanism:
-            try:
-                synthesis.plan(sweep.spec(point))
-            except InputError as error:
-                by_mechanism[point.mechanism] = error
-    return by_mechanism
+        setting = (point.mechanism, point.epsilon, point.size)
+        if setting in forecasts or point.mechanism in refusals:
+            continue
+        try:
+            forecasts[setting] = synthesis.plan(sweep.spec(point)).forecast
+        except InputError as error:
+            refusals[point.mechanism] = error
+    return Expected(forecasts, refusals)
+
+
+def checked(sweep: Sweep) -> Expected:
+    """The same of a sweep of which every trial can be made. Raises InputError or CapacityError for the first that cannot."""
+    found = expected(sweep)
+    for error in found.refusals.values():
+        raise error
+    return found
 
 
 def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:

@@ -62,14 +62,16 @@ def test_the_simulated_people_can_be_tried_on() -> None:
 
 def test_what_cannot_be_tried_is_said_by_mechanism() -> None:
     base = plan(mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}, domain={"a": 20_000, "b": 2, "c": 2})
-    outcomes = trial.refusals(sweep(base, mechanisms=("aim", "gaussian")))
-    assert set(outcomes) == {"aim"}
+    tried = sweep(base, mechanisms=("aim", "gaussian"))
+    found = trial.expected(tried)
+    assert set(found.refusals) == {"aim"}
+    assert {mechanism for mechanism, _, _ in found.forecasts} == {"gaussian"}
     with pytest.raises(InputError):
-        trial.forecasts(sweep(base, mechanisms=("aim", "gaussian")))
+        trial.checked(tried)
 
 
 def test_forecasts_are_per_setting() -> None:
-    assert set(trial.forecasts(sweep(epsilons=(0.5, 1.0)))) == {(m, e, 3) for m in ("independent", "mst") for e in (0.5, 1.0)}
+    assert set(trial.checked(sweep(epsilons=(0.5, 1.0))).forecasts) == {(m, e, 3) for m in ("independent", "mst") for e in (0.5, 1.0)}
 
 
 def test_time_left_follows_the_pace_and_the_number_of_workers() -> None:

@@ -43,9 +43,11 @@ class AimPublic(Aim):
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
         """As AIM's, and the public marginals; refuses to run without a public table, or with one that is too large to keep ready."""
-        alone, reason = super().forecast_for(workload, rho, people), public_check.refusal(self.public, workload)
-        if not alone.fits or reason:
-            return replace(alone, fits=False, reason=alone.reason or reason)
+        if reason := public_check.refusal(self.public, workload):
+            return Forecast(False, 0.0, 0.0, reason)
+        alone = super().forecast_for(workload, rho, people)
+        if not alone.fits:
+            return alone
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -217,13 +217,19 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
         return public(())
     domain = Domain(known)
     if is_simulated(draft):
-        return public(outside.fit(domain, demo.simulate(), TableFormat()).value)
+        return public(_fit_of_simulated(domain))
     if counted:
         unfolded = Domain(tuple(attribute.unfolded() for attribute in known))
         source = KINDS[draft["data"]["kind"]].open(draft["data"], unfolded, None, 1)
         counts = true_counts(source, [(name,) for name in unfolded.names])
         return combine(partial(outside.of_counts, domain), counts)
     return outside.fit(domain, *_file(draft))
+
+
+@lru_cache(maxsize=8)
+def _fit_of_simulated(domain: Domain) -> tuple[ColumnFit, ...]:
+    """Public, and the same at every visit: inventing the people takes longer than all the rest of the page."""
+    return outside.fit(domain, demo.simulate(), TableFormat()).value
 
 
 def with_marker(draft: Draft, text: str) -> list[str]:

@@ -15,6 +15,7 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.store import ledger, sweeps
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
+from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, fields, frame, refusals
@@ -34,7 +35,9 @@ _ABOUT = {
     PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
     PRIVATE: "Every trial is charged, and its true errors are for your eyes only. No trial can ever be released.",
 }
-_SWEEP = "sweep"
+_SWEEP, _CHECKED = "sweep", "_tradeoffs_checked"
+_AT_ONCE = 10_000
+"""Tables of all settings together up to which their trials are planned in a blink."""
 
 
 def form(here: Current) -> None:
@@ -117,17 +120,44 @@ def _grid(here: Current) -> None:
 def _start(here: Current) -> None:
     try:
         sweep = sweep_draft.sweep(here.draft, here.name)
-        refused = _refusals(_text(sweep))
-        if refused:
-            for name, error in refused.items():
-                why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
-                st.caption(f":orange[:material/block: {why}]")
+        if _takes_long(sweep) and not _asked_for(sweep):
+            return
+        with st.spinner("Working out what the trials need …"):
+            expected = _expected(_text(sweep))
+        for name, error in expected.refusals.items():
+            why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
+            st.caption(f":orange[:material/block: {why}]")
+        if expected.refusals:
             raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
-        forecast = _forecast(_text(sweep))
     except InputError as error:
         frame.refused(error)
         return
-    workers = sweeps.workers_at_once(forecast[1])
+    _offer(here, sweep, expected)
+    frame.refused_at(_SWEEP)
+
+
+def _takes_long(sweep: Sweep) -> bool:
+    """Whether it takes more than a blink to say what the trials need: then nobody waits for it who did not ask."""
+    return len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes) > _AT_ONCE
+
+
+def _asked_for(sweep: Sweep) -> bool:
+    """The button in front of Start, where there are many tables; whether it was pressed for these trials."""
+    if st.session_state.get(_CHECKED) == _text(sweep):
+        return True
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button("How long will it take?", type="primary", icon=":material/schedule:", key="sweep_check")
+        tables = f"{len(sweep.workload.cliques):,} tables"
+        st.caption(f"To work it out for {len(sweep.points):,} trials of {tables} takes some seconds. Then you can start.", width="content")
+    if pressed:
+        st.session_state[_CHECKED] = _text(sweep)
+    return pressed
+
+
+def _offer(here: Current, sweep: Sweep, expected: Expected) -> None:
+    """The button that starts, with what it will take."""
+    workers = sweeps.workers_at_once(expected.memory_mb)
+    seconds = sum(expected.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points)
     with st.container(horizontal=True, vertical_alignment="center"):
         private = sweep.table == PRIVATE
         label = f"Start {len(sweep.points):,} trials" + ("…" if private else "")
@@ -136,8 +166,7 @@ def _start(here: Current) -> None:
             _confirm(here, sweep, [one.id for one in sweeps.list(here.owner, here.project)])
         spent = f"charges ε {sweeps.cost(sweep)[0]:.3g}" if private else "spends nothing"
         each = f" · {workers} at a time" if workers > 1 else ""
-        st.caption(f"About {in_words(forecast[0] / workers)}{each} · {spent} · goes on when you close this page", width="content")
-    frame.refused_at(_SWEEP)
+        st.caption(f"About {in_words(seconds / workers)}{each} · {spent} · goes on when you close this page", width="content")
 
 
 @refusals.dialog("Charge the private table?", width="medium")
@@ -179,14 +208,5 @@ def _text(sweep: Sweep) -> str:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _refusals(text: str) -> dict[str, InputError]:
-    return trial.refusals(Sweep.from_json(json.loads(text)))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _forecast(text: str) -> tuple[float, float]:
-    """Seconds of all trials together, and megabytes of the largest."""
-    sweep = Sweep.from_json(json.loads(text))
-    forecasts = trial.forecasts(sweep)
-    seconds = sum(forecasts[p.mechanism, p.epsilon, p.size].seconds for p in sweep.points)
-    return seconds, max(forecast.memory_mb for forecast in forecasts.values())
+def _expected(text: str) -> Expected:
+    return trial.expected(Sweep.from_json(json.loads(text)))

@@ -5,6 +5,7 @@ In the zone of the sweep: what was found on the private table is drawn as pictur
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,7 +17,7 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
-from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.foundation.zones import Zone, Zoned, public, publishable
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import sweeps
 from dpsynth_core.store.sweeps import PointState, Stored
@@ -138,11 +139,32 @@ def _public_outcomes(owner: str, sweep: str, finished: int) -> Mapping[int, Outc
     return sweeps.outcomes(owner, sweep)
 
 
+def _bands(stored: Stored, outcomes: Mapping[int, Outcome], metric: Metric) -> Zoned[pd.DataFrame]:
+    """As `curves.bands`: public ones are kept, as the limit and two charts are read against them."""
+    if stored.sweep.zone is Zone.CURATOR:
+        return curves.bands(curves.outcomes(stored.sweep, outcomes), metric)
+    return public(_public_bands(stored.owner, stored.id, len(outcomes), METRICS.index(metric)))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _public_bands(owner: str, sweep: str, finished: int, metric: int) -> pd.DataFrame:
+    """finished: as in `_public_outcomes`."""
+    outcomes = _public_outcomes(owner, sweep, finished)
+    return curves.bands(curves.outcomes(sweeps.get(owner, sweep).sweep, outcomes), METRICS[metric]).value
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _guesses(document: str) -> dict[float, float]:
+    """By epsilon, how often a guess about one person is right at most, whichever of the mechanisms is tried."""
+    sweep = Sweep.from_json(json.loads(document))
+    return {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
+
+
 def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
     metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
     left, right = st.columns([7, 5], gap="medium")
     with left:
-        limit = _limit(stored.sweep, outcomes, metric, chosen)
+        limit = _limit(stored, outcomes, metric, chosen)
         _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, releases_view.beside(stored, metric, chosen))
     with right:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
@@ -153,14 +175,14 @@ def _charts(stored: Stored, outcomes: Mapping[int, Outcome]) -> None:
         _downloads(stored.sweep, outcomes, metric, chosen)
 
 
-def _limit(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> float | None:
+def _limit(stored: Stored, outcomes: Mapping[int, Outcome], metric: Metric, chosen: Setting) -> float | None:
     """The error that is good enough, and in words the epsilon from which on each mechanism stays within it. None for errors that are no
     share of the people."""
     if not metric.percent:
         return None
     percent = st.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=_LIMIT, width=180)
-    if sweep.zone is not Zone.CURATOR:  # words can be copied
-        crossings = curves.crossings(curves.bands(curves.outcomes(sweep, outcomes), metric), percent / 100, chosen.tables).value
+    if stored.sweep.zone is not Zone.CURATOR:  # words can be copied
+        crossings = curves.crossings(_bands(stored, outcomes, metric), percent / 100, chosen.tables).value
         st.markdown("  \n".join(literal(curves.crossing_words(name, crossing, percent)) for name, crossing in crossings.items()))
     return percent / 100
 
@@ -208,7 +230,7 @@ def _drawn(
 ) -> None:
     """One of the charts; a public one is made once for what it shows, and can be clicked where it has settings."""
     if stored.sweep.zone is Zone.CURATOR:
-        draw(_chart(stored.sweep, outcomes, name, metric, chosen, limit, releases), stored.sweep.zone, f"tradeoffs_{name}")
+        draw(_chart(stored, outcomes, name, metric, chosen, limit, releases), stored.sweep.zone, f"tradeoffs_{name}")
         return
     spec = _public_chart(stored.owner, stored.id, len(outcomes), name, METRICS.index(metric), chosen, limit, releases)
     key = f"tradeoffs_{name}"
@@ -224,13 +246,13 @@ def _public_chart(
 ) -> dict[str, Any]:
     """The chart as Vega-Lite. finished: how many points there are."""
     outcomes = _public_outcomes(owner, sweep, finished)
-    drawing = _chart(sweeps.get(owner, sweep).sweep, outcomes, name, METRICS[metric], chosen, limit, releases)
+    drawing = _chart(sweeps.get(owner, sweep), outcomes, name, METRICS[metric], chosen, limit, releases)
     specification: dict[str, Any] = drawing.to_dict(validate=False)
     return specification
 
 
 def _chart(
-    sweep: Sweep,
+    stored: Stored,
     outcomes: Mapping[int, Outcome],
     name: str,
     metric: Metric,
@@ -238,13 +260,14 @@ def _chart(
     limit: float | None,
     releases: tuple[Beside, ...],
 ) -> charts.Drawing:
+    sweep = stored.sweep
     if name == OF_TABLES:
         single = curves.of_each(metric)
         return charts.tables_of(curves.of_tables(sweep, outcomes, chosen, single), single)
-    bands = curves.bands(curves.outcomes(sweep, outcomes), metric)
+    bands = _bands(stored, outcomes, metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
-    guesses = {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
+    guesses = _guesses(json.dumps(sweep.to_json(), sort_keys=True))
     marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, beside.table(releases) if releases else None)
     return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
 
