@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.bundle import confined, verify
+from dpsynth_core.bundle import confined, decision, verify
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
 from tests.app.demo_project import open_page, project, words
@@ -109,3 +110,27 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
     assert [path is not None and path.exists() for path in seen] == [False, False]
     assert seen[1] is not None
     assert not seen[1].parent.exists()
+
+
+def test_a_decision_is_signed_saved_and_checked_again() -> None:
+    app = shown(packed())
+    app.button(key="decision_sign").click().run()
+    assert "none is chosen" in app.error[0].value, "nothing is decided yet"
+    app.radio(key="decision_answer").set_value(decision.PUBLISH)
+    app.text_area(key="decision_reason").set_value("The tables are good enough for teaching.")
+    app.text_input(key="decision_name").set_value("Ann [Ross](x)")
+    app.text_input(key="decision_role").set_value("Data protection officer")
+    app.button(key="decision_sign").click().run()
+    assert not app.exception
+    signed = app.session_state["decided"]
+    assert signed.bundle == hashlib.sha256(packed()).hexdigest()
+    assert signed.code in words(app)
+    assert r"Ann \[Ross\](x)" in words(app), "a name is no link"
+    app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
+    assert any("Unaltered" in element.value for element in app.success)
+    forged = decision.to_json(signed).replace(b"teaching", b"gambling")
+    app.file_uploader[2].set_value(("forged.json", forged, "application/json")).run()
+    assert any("changed after it was signed" in element.value for element in app.error)
+    app.file_uploader[0].set_value(("other.zip", repacked(lambda held: held.update({"notes.txt": b"x"})), "application/zip")).run()
+    assert signed.code not in words(app), "another bundle is not decided"
+    assert not app.button(key="decision_sign").disabled

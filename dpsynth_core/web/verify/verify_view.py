@@ -19,6 +19,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store.home import home
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.verify import decision_view
 
 _VERIFIED = "verified"
 """In the session: the ids of the uploaded files, and what was reported of them, so that looking at it again costs nothing."""
@@ -47,6 +48,7 @@ def upload() -> None:
         frame.refused(error)
         return
     _verdict(report)
+    decision_view.sign(report)
     _checks(report.checks)
     if report.summary is not None:
         _says(report.summary)

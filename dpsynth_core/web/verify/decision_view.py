@@ -1,0 +1,96 @@
+"""Part of the Verify page: whoever answers for a release decides and signs, and a decision that was signed is checked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+
+import streamlit as st
+
+from dpsynth_core.bundle import decision
+from dpsynth_core.bundle.decision import Decision
+from dpsynth_core.bundle.verify import UNSOUND, Report
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.reasons import MAX_REASON
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.web.shell import frame, refusals
+from dpsynth_core.web.shell.text import literal
+
+_SIGNED, _PLACE = "decided", "decision"
+_ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision_name", "decision_role"
+_TITLES = {
+    decision.PUBLISH: "Publish",
+    decision.PURPOSES: "Publish for the purposes that I name",
+    decision.WITHHOLD: "Do not publish",
+}
+_HELP = "The decision is a file of its own beside the bundle, bound to it by its SHA-256. Nothing of it is kept on this server."
+_KEEP = (
+    "Keep this code, or announce it with the SHA-256 of the bundle: whoever changes a letter of the decision, or of the bundle, "
+    "comes to another one."
+)
+
+
+def sign(report: Report) -> None:
+    """Decide about the bundle that was just checked; then the decision with its code, to print or to save."""
+    signed: Decision | None = st.session_state.get(_SIGNED)
+    with frame.card("Decide and sign", Zone.RELEASED, _HELP):
+        if signed is None or signed.bundle != report.sha256:
+            _form(report)
+        else:
+            _shown(signed)
+            with st.container(horizontal=True):
+                file = f"decision-{signed.signed}-{signed.code[:8]}.json"
+                save = partial(decision.to_json, signed)
+                st.download_button("Save the decision", save, file, "application/json", icon=":material/download:", on_click="ignore")
+                st.button("Decide anew", key="decision_again", type="tertiary", on_click=_forget)
+        _check(report)
+
+
+def _form(report: Report) -> None:
+    offered = [decision.WITHHOLD] if report.verdict == UNSOUND else list(decision.ANSWERS)
+    st.radio("Your decision", offered, format_func=_TITLES.get, index=None, key=_ANSWER, horizontal=True)
+    st.text_area("Why, or for which purposes", key=_REASON, max_chars=MAX_REASON, height=90)
+    name, role = st.columns(2)
+    name.text_input("Your name", key=_NAME, max_chars=decision.MOST_LETTERS)
+    role.text_input("Your role", key=_ROLE, max_chars=decision.MOST_LETTERS, placeholder="Data protection officer")
+    attempt = partial(refusals.attempt, _PLACE, partial(_sign, report))
+    st.button("Sign", type="primary", icon=":material/signature:", key="decision_sign", on_click=attempt)
+    frame.refused_at(_PLACE)
+
+
+def _sign(report: Report) -> None:
+    typed = st.session_state
+    today = datetime.now(UTC).date()
+    typed[_SIGNED] = decision.of(report, typed[_ANSWER], typed[_REASON], typed[_NAME], typed[_ROLE], today)
+
+
+def _forget() -> None:
+    del st.session_state[_SIGNED]
+
+
+def _check(report: Report) -> None:
+    """A decision that somebody else signed: is it whole, and about this bundle?"""
+    with st.expander("Check a decision that was signed", icon=":material/fact_check:"):
+        file = st.file_uploader("Decision (JSON)", "json", key="decision_file")
+        if file is None:
+            return
+        try:
+            given = decision.read(file.getvalue().decode("utf-8", "replace"))
+            decision.check_bundle(given, report.sha256)
+        except InputError as error:
+            frame.refused(error)
+            return
+        st.success("**Unaltered, and about this bundle.** Compare its code with the one that the signer kept.", icon=":material/verified:")
+        _shown(given)
+
+
+def _shown(signed: Decision) -> None:
+    """All texts are hostile: a decision can come from anyone."""
+    st.markdown(f"#### {literal(_TITLES[signed.answer])}")
+    st.markdown(literal(signed.reason, MAX_REASON))
+    who = f"**{literal(signed.name)}**, {literal(signed.role)}"
+    st.markdown(f"Signed by {who}, on {signed.signed}. The bundle was {literal(signed.checked)}.")
+    if signed.open:
+        st.caption(f"Open questions then: {literal(' '.join(signed.open), 2000)}")
+    st.markdown(f"Code of the decision: `{signed.code}`")
+    st.caption(_KEEP)
