@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.bundle import confined, decision, verify
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
+from dpsynth_core.web.shell.text import literal
 from tests.app.demo_project import open_page, project, words
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, edited, packed, repacked, run, spec, verified
@@ -125,7 +126,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     signed = app.session_state["decided"]
     assert signed.bundle == hashlib.sha256(packed()).hexdigest()
     assert signed.code in words(app)
-    assert r"Ann \[Ross\](x)" in words(app), "a name is no link"
+    assert literal("Ann [Ross](x)") in words(app), "a name is no link"
     app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
     assert any("Unaltered" in element.value for element in app.success)
     forged = decision.to_json(signed).replace(b"teaching", b"gambling")

@@ -1,0 +1,84 @@
+"""Two people who made nothing of a release: a privacy officer, from the finished run to a signed decision, and an analyst, from the bundle
+alone to an answer with its interval."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsynth_core.bundle import decision
+from dpsynth_core.store import runs
+from dpsynth_core.store.home import LOCAL_OWNER
+from tests.app.demo_project import finished_run, project
+from tests.browser.conftest import LONG_MS, Server, download, opened, settled
+from tests.browser.test_accessibility import findings
+from tests.bundle import pack
+
+pytestmark = pytest.mark.browser
+
+REASON = "Good enough for teaching; one person can hardly be recognised."
+
+
+@pytest.fixture(scope="module")
+def done(server: Server) -> str:
+    """A project with a finished run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        place = project()
+        assert finished_run(place).state == "done"
+    return place
+
+
+def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server, done: str) -> None:
+    opened(page, server, f"/results?project={done}")  # the first screen: the verdict, and what it is about
+    expect(page.get_by_text("May this be published?").first).to_be_visible()
+    bundle = download(page, "bundle")
+
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Verify").click()  # the second: is the bundle what it says?
+    expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
+    page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": bundle})
+    expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
+    page.get_by_role("radiogroup", name="Your decision").get_by_text("Publish", exact=True).click()
+    settled(page)
+    for label, text in (("Why, or for which purposes", REASON), ("Your name", "Ann Ross"), ("Your role", "Data protection officer")):
+        field = page.get_by_label(label, exact=True)
+        field.fill(text)
+        field.press("Tab")
+    settled(page)
+    assert findings(page) == []
+    page.get_by_role("button", name="Sign", exact=True).press("Enter")
+
+    expect(page.get_by_text("Signed by Ann Ross, Data protection officer")).to_be_visible()  # the third: the decision with its code
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Save the decision").click()
+    signed = decision.read(Path(taken.value.path()).read_text(encoding="utf-8"))
+    assert (signed.bundle, signed.answer, signed.reason) == (sha256(bundle).hexdigest(), decision.PUBLISH, REASON)
+    expect(page.get_by_text(signed.code)).to_be_visible()
+    assert findings(page) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_analyst_gets_an_answer_with_its_interval_from_the_bundle_alone(
+    page: Page, server: Server, done: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    content = pack.pack(runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, done)[0].id))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        place = Path(archive.extract("explore.html", tmp_path))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(place.as_uri())
+    page.get_by_label("What do you want to know?").select_option("share")
+    page.locator("select:visible").nth(1).select_option(label="sex")
+    page.locator("input[type=checkbox]:visible").first.check()
+    answer = page.locator("#answer")
+    expect(answer).to_contain_text(re.compile(r"\d+(\.\d+)? %.*with 95 % confidence", re.DOTALL))
+    assert asked == [place.as_uri()], "nothing but the file itself"
