@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpsynth_core.inference.relaxed.onehot import Columns
+from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.products import add_slopes, at_least, cells, exactly, halves
 
 Fractions = NDArray[np.float64]
 Blocks = tuple[slice, ...]
+IMPOSSIBLE_CELLS = 20_000
+"""Of all structural zeros together, to be looked at in every step."""
 
 
 class Loss(Protocol):
@@ -121,6 +123,16 @@ class MarginalLoss:
                 add_slopes(gradient, table, left, slope)
             add_slopes(gradient, table, group.right, gaps.T @ stacked)
         return loss, gradient
+
+
+def impossible(space: OneHot, weight: float) -> list[Loss]:
+    """What keeps a table away from what its domain calls impossible, if that is small enough to look at in every step; otherwise nothing.
+    Rows never get there in any case, but have to leave the table's answers for that."""
+    domain = space.domain
+    if not 0 < sum(map(domain.cells, domain.zeros)) <= IMPOSSIBLE_CELLS:
+        return []
+    nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
+    return [MarginalLoss([space.blocks(clique) for clique in domain.zeros], nothing, weight)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum
+from dpsynth_core.inference.relaxed.losses import Loss, MarginalLoss, QueryLoss, Sum, impossible
 from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.products import halves
 from dpsynth_core.inference.relaxed.projection import Descent, project
@@ -32,7 +32,6 @@ from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, COUNTING,
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finish, Finished, Fitted, Measured, Step, Unmoved, as_it_is
 from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.queries import QueryClass, merged
 from dpsynth_core.vocabulary.workload import Workload
@@ -57,7 +56,6 @@ _KEPT = (
 
 _STARTING = 0.1
 """How far a run is, in its own eyes, when it has fitted the columns and knows how many rounds follow."""
-_FORBIDDEN_CELLS = 20_000
 _USUAL_TOTAL = 100_000.0
 """People, where a forecast has to say how long a run will take and nobody knows yet how many there are."""
 _SECONDS_PER_PRODUCT = 5e-11
@@ -199,7 +197,7 @@ class _Run:
         if not self.mechanism.start_share:
             self.total = rounds.people((yield from rounds.count_people(kernel, TOTAL_SHARE)))
             self._initialise()
-            self._forbid(kernel.domain, 1.0)
+            self.losses += impossible(self.space, 1.0)
             return
         sigma = rounds.sigma_for(self.mechanism.start_share * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
         self.columns = yield from self._measure(0, rounds.columns_of(kernel.domain), sigma)
@@ -208,7 +206,7 @@ class _Run:
         shares = np.concatenate([m.values for m in self.columns]) / self.total
         every = np.arange(self.space.columns)[None]  # queries of one column: steps without matrix products do not wait for busy cores
         self.losses.append(QueryLoss(every, shares, 1, np.full(len(shares), self._weight(sigma))))
-        self._forbid(kernel.domain, self._weight(sigma))
+        self.losses += impossible(self.space, self._weight(sigma))
         yield from self._project(0, "every column")
 
     def _initialise(self) -> None:
@@ -260,14 +258,6 @@ class _Run:
             measurements.append(self.kernel.measure_marginal(clique, sigma))
             yield Measured(number, measurements[-1], self.kernel.rho_spent, self._done(number, 0.5 * i / len(cliques)))
         return measurements
-
-    def _forbid(self, domain: Domain, weight: float) -> None:
-        """Keep the table away from what the domain calls impossible, if that is small enough to look at in every step. Rows never get there
-        in any case, but have to leave the table's answers for that."""
-        if 0 < sum(map(domain.cells, domain.zeros)) <= _FORBIDDEN_CELLS:
-            blocks = [self.space.blocks(clique) for clique in domain.zeros]
-            nothing = [np.where(zero, 0.0, np.nan) for zero in domain.zeros.values()]
-            self.losses.append(MarginalLoss(blocks, nothing, weight))
 
     def _loss(self) -> Loss:
         """Everything that was measured so far. Queries of the same number of columns go together."""
