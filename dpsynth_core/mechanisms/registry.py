@@ -27,7 +27,8 @@ from dpsynth_core.mechanisms.graphical.privbayes import PrivBayes
 from dpsynth_core.mechanisms.graphical.privmrf import PrivMrf
 from dpsynth_core.mechanisms.mechanism import Adaptive, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Setting, chosen, parameters, read
-from dpsynth_core.mechanisms.projection import rap
+from dpsynth_core.mechanisms.projection import gem, rap
+from dpsynth_core.mechanisms.projection.gem import Gem
 from dpsynth_core.mechanisms.projection.privsyn import PrivSyn
 from dpsynth_core.mechanisms.projection.rap import Rap
 from dpsynth_core.mechanisms.rules import learn, oraclequery
@@ -68,7 +69,7 @@ PURPOSES: tuple[Purpose, ...] = (
         "large",
         "Very large workloads",
         "More tables, or larger ones, than graphical models can hold; the largest error of a single count matters most.",
-        (Rap(), PrivSyn(), Fem(), SepFem(), DualQuery(), Dqrs()),
+        (Rap(), Gem(), PrivSyn(), Fem(), SepFem(), DualQuery(), Dqrs()),
         research=True,
     ),
     Purpose(
@@ -106,6 +107,7 @@ PUBLISHED: dict[str, Mechanism] = {
         independent.PUBLISHED,
         gaussian.PUBLISHED,
         rap.PUBLISHED,
+        gem.PUBLISHED,
         fem.PUBLISHED,
         sepfem.PUBLISHED,
         dualquery.PUBLISHED,

@@ -39,6 +39,7 @@ QUICK: dict[str, dict[str, float]] = {
     "aim": {"rounds_per_attribute": 2, "reserve_rounds": 2},
     "aim_public": {"rounds_per_attribute": 2, "reserve_rounds": 2},
     "rap": {"relaxed_rows": 20, "rounds": 1},
+    "gem": {"rounds": 2, "latent": 2, "hidden": 2, "batch": 4, "train_steps": 1},
     "oraclequery": {"rounds": 3, "records": 4},
     "mwem": {"rounds": 5},
 }

@@ -46,6 +46,7 @@ BINARY = {
 }
 SMALL: dict[str, dict[str, Any]] = {
     "rap": {"rounds": 2, "relaxed_rows": 50},
+    "gem": {"rounds": 2, "batch": 50},
     "fem": {"rounds": 5, "records": 5},
     "sepfem": {"rounds": 5, "records": 5},
     "dualquery": {"rounds": 20},

@@ -17,6 +17,7 @@ _QUICK = {
     "dqrs": ("rounds=2", "samples=2", "solve_seconds=0.05"),
     "oraclequery": ("rounds=2", "records=2"),
     "rap": ("relaxed_rows=20", "rounds=2"),
+    "gem": ("batch=20", "rounds=2"),
     "mwem": ("rounds=2",),
     "pmwpub": ("rounds=2",),
     "aim": ("rounds_per_attribute=2", "max_size_mb=1"),

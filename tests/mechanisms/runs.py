@@ -19,6 +19,7 @@ from tests.privacy.tables import ArraySource
 
 SHORT: dict[str, dict[str, float]] = {
     "rap": {"relaxed_rows": 100},
+    "gem": {"rounds": 4, "batch": 50},
     "fem": {"rounds": 20, "records": 20},
     "sepfem": {"rounds": 20, "records": 20},
 }

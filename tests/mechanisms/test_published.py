@@ -33,6 +33,7 @@ PAIRS = all_kway(DOMAIN, 2)
 QUICK: dict[str, dict[str, Any]] = {
     "dqrs": {"rounds": 40},
     "rap": {"relaxed_rows": 50, "rounds": 2, "queries": 3},
+    "gem": {"rounds": 3, "latent": 4, "hidden": 8, "batch": 20},
     "fem": {"rounds": 3, "records": 5},
     "sepfem": {"rounds": 3, "records": 5},
 }
@@ -112,6 +113,18 @@ def test_rap_has_the_optimiser_and_split_of_the_paper() -> None:
     assert descent.reach == 0  # section 4: sparsemax after each step
     assert (rap.relaxed_rows, rap.start_share, rap.measure_share, rap.oversampling) == (1000, 0.0, 0.5, 0)
     kernel, _ = run(quick("rap"), relation="replace")
+    halves = [float(event.cost) for event in kernel.events if event.cost]
+    assert sum(halves[0::2]) == pytest.approx(sum(halves[1::2]), rel=1e-6)
+
+
+def test_gem_has_the_settings_of_the_authors_program() -> None:
+    """Liu, Vietri and Wu's dp-query-release, examples/scripts/gen_nn/run_adult.sh: alpha 0.5, T 50, K 1000, a rate of 1e-4, 100 steps."""
+    gem = published("gem")
+    assert (gem.rounds, gem.measure_share, gem.start_share) == (50, 0.5, 0.0)
+    assert (gem.latent, gem.hidden, gem.batch, gem.rate, gem.train_steps) == (256, 256, 1000, 1e-4, 100)
+    assert (gem.rules.last_steps, gem.rules.averaging, gem.rules.noise) == (100, 0.9, 0.0)
+    assert gem.card.accountant is ZCDP
+    kernel, _ = run(quick("gem"), relation="replace")
     halves = [float(event.cost) for event in kernel.events if event.cost]
     assert sum(halves[0::2]) == pytest.approx(sum(halves[1::2]), rel=1e-6)
 

@@ -81,7 +81,7 @@ def test_what_is_wrong_is_found_on_its_step_and_stops_the_run(step: str, change:
         document.spec(draft, "Trial")
 
 
-GAUSSIAN = ("aim", "aim_public", "independent", "gaussian", "residual_planner", "hdmm", "hdmm_pgm", "privsyn", "privmrf")
+GAUSSIAN = ("aim", "aim_public", "independent", "gaussian", "residual_planner", "hdmm", "hdmm_pgm", "privsyn", "privmrf", "gem")
 """Those whose noise is nearly all Gaussian."""
 LEARNERS = ("laplace", "gaussian", "prsma", "exponential")
 CHOSEN = [(name, {}) for name in registry.MECHANISMS]
