@@ -17,7 +17,7 @@ PAIR = "pair"
 """Name of the selection of the map of pairs."""
 
 _GOOD, _POOR = "good enough", "not good enough"
-_ERROR = "People in a wrong cell"
+_ERROR = "People in the wrong group"
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
 _TOLD = {
@@ -113,7 +113,7 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     frame["end"] = frame[["error", "high"]].max(axis=1)
     ends = alt.Chart(frame).mark_text(align="left", dx=5, color=INK, fontSize=12.5, fontWeight=600, tooltip=None)
     title = "Would a simpler way have done better?"
-    caption = "People in a wrong cell, on average, on the same budget.\nLine: where the true number is (95 %)."
+    caption = "People in the wrong group, on average, on the same budget.\nLine: where the true number is (95 %)."
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
@@ -136,7 +136,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     tooltip = [
         alt.Tooltip("row:N", title="Column"),
         alt.Tooltip("column:N", title="With"),
-        alt.Tooltip("told:N", title="At most in a wrong cell (95 %)"),
+        alt.Tooltip("told:N", title="At most in the wrong group (95 %)"),
         alt.Tooltip("basis:N", title="Known because it is"),
     ]
     bounded = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
@@ -145,7 +145,7 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     missing = frame[frame["limit"].isna()]
     unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
-    caption = "The stronger the colour, the more people may be in a wrong cell. Cross: nothing known. Click a pair to look at it."
+    caption = "The stronger the colour, the more people may be in the wrong group. Cross: nothing known. Click a pair to look at it."
     chart = alt.layer(bounded, unknown) if len(missing) else alt.layer(bounded)  # a layer of nothing is a picture without a name
     return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
 

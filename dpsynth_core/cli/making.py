@@ -179,7 +179,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
     if made.certificate is not None:
         certificate, sure = made.certificate, "with 95 % confidence"
-        tables = f"{len(certificate.marginals)} marginals, as the share of people in a wrong cell"
+        tables = f"{len(certificate.marginals)} marginals, as the share of people in the wrong group"
         print_message(f"certificate: mean error {certificate.mean_error:.4f} over {tables}, at most {certificate.mean_bound95:.4f} {sure}")
         print_message(
             f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}"

@@ -35,7 +35,7 @@ class SubgroupWithin(Within):
 
     kind: ClassVar[str] = "subgroup"
     is_share: ClassVar[bool] = True
-    unit_of_error: ClassVar[str] = "of these people in a wrong cell"
+    unit_of_error: ClassVar[str] = "of these people in the wrong group"
 
     importance: Importance
     name: str

@@ -35,7 +35,7 @@ class TablesWithin(Within):
     name: str
     tables: tuple[Clique, ...]
     limit: float
-    unit_of_error: ClassVar[str] = "of the people in a wrong cell"
+    unit_of_error: ClassVar[str] = "of the people in the wrong group"
     is_share: ClassVar[bool] = True
 
     @classmethod

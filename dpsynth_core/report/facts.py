@@ -31,15 +31,15 @@ def sentence(headline: Headline) -> str:
     worst = f"In the worst one, {headline.worst_table}, it is at most {percent(headline.worst)}."
     if headline.certified:
         return (
-            f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into a wrong cell; at most "
-            f"{percent(headline.mean_limit)}, with 95 % confidence. {worst}{largest(headline)}"
+            f"On average over the {tables} tables asked for, the {what} put {percent(headline.mean)} of people into the wrong group; at"
+            f" most {percent(headline.mean_limit)}, with 95 % confidence. {worst}{largest(headline)}"
         )
     unknown = headline.tables - headline.bounded
     guess = f" Nothing bounds the other {unknown:,}." if unknown else ""
     return (
         f"No certificate was made. The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
-        f" the {what} put at most {percent(headline.mean_limit)} of people into a wrong cell. {worst}{guess} True errors are often several"
-        " times smaller than such bounds."
+        f" the {what} put at most {percent(headline.mean_limit)} of people into the wrong group. {worst}{guess} True errors are often"
+        " several times smaller than such bounds."
     )
 
 
@@ -58,7 +58,7 @@ def largest(headline: Headline) -> str:
 
 def trusted(trust: Trust) -> str:
     """Which tables can be trusted, as a sentence."""
-    limit = f"at most {percent(trust.threshold)} of people are in a wrong cell"
+    limit = f"at most {percent(trust.threshold)} of people are in the wrong group"
     if not trust.trusted:
         return f"None of the {trust.tables:,} tables: nothing that was released shows that {limit} in any of them."
     which = "All" if trust.trusted == trust.tables else f"{trust.trusted:,} of the"
@@ -113,7 +113,7 @@ def certified(release: Release) -> str:
     mean, most = max(0.0, certificate.mean_error), certificate.mean_bound95
     return (
         f"{release.spec.budget.certificate:.0%} of the budget measured how far the {what} are from the private table: on average"
-        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in a wrong cell; with 95 % confidence, {most:.1%} at"
+        f" over the {len(certificate.marginals):,} tables, {mean:.1%} of people are in the wrong group; with 95 % confidence, {most:.1%} at"
         f" most.{sample}"
     )
 

@@ -18,7 +18,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary import zeros
 
 READING = (
-    "The rows are invented. No row is a person, not even one whose combination of values is rare or occurs once; one that looks like "
+    "The rows are invented. No row is a real person, not even one whose combination of values is rare or occurs once; one that looks like "
     "somebody does so by chance, and a person who is not found among the rows may well be in the table.",
     "Counts are off. A difference smaller than the error of its table means nothing; the error of every table is stated.",
     "Tables that are not “measured” got no noisy counts of their own: what is published there comes from a model of the others.",

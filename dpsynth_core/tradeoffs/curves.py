@@ -51,13 +51,13 @@ class Metric:
 
 MEAN = Metric(
     "mean",
-    "People in a wrong cell",
+    "People in the wrong group",
     "Of a table, on average over the tables: who would have to move to another cell to make it right. Half the mean L1 error.",
 )
 WORKLOAD = Metric(
     "workload_error",
     "Workload error",
-    "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in a wrong cell.",
+    "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in the wrong group.",
     percent=False,
 )
 LARGEST = Metric(

@@ -35,7 +35,7 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     assert document.shares(stored(place)).criteria == 0
     app.button(key=f"{place}:criterion_add").click().run()
     assert stored(place)["criteria"] == [{"kind": "tables", "importance": "must", "limit": 0.1}]
-    assert "Every table of the workload, within 10.0% of the people in a wrong cell" in captions(app)
+    assert "Every table of the workload, within 10.0% of the people in the wrong group" in captions(app)
     assert "With 50,000 people: the measurement is uncertain by about ±" in captions(app)
     app.button(key=f"{place}:criterion_add").click().run()
     field(app, "selectbox", "It is about").set_value("share").run()

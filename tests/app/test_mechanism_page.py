@@ -149,7 +149,7 @@ def test_what_speaks_for_the_best_few_is_behind_change_and_judged_as_asked() -> 
     assert "trials on simulated tables" not in words(app)
     app = app.button(key="change_mechanism").click().run()
     assert "trials on simulated tables" in words(app)
-    assert "of people in a wrong cell" in words(app)
+    assert "of people in the wrong group" in words(app)
     assert "how far off the worst count is" in words(app.button_group(key="recommended_by").set_value("largest").run())
     take = next(b for b in app.button if str(b.key).startswith("take_"))
     name = str(take.key).removeprefix("take_")

@@ -342,7 +342,7 @@ def test_sweeps_of_a_project_are_told_apart(started: list[str]) -> None:
     app = finished(place, started)
     box = app.selectbox(key=sweep_form.SHOWN)
     assert len(box.options) == 2
-    assert all("4 trials on a stand-in" in option for option in box.options)
+    assert all("4 trials on simulated data" in option for option in box.options)
 
 
 def test_values_of_epsilon_may_have_decimal_commas_but_are_never_guessed() -> None:

@@ -61,7 +61,7 @@ def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> 
     settled(page)
     press_continue(page, "Budget")
     press_continue(page, "Mechanism")
-    page.get_by_role("link", name="Try several on a stand-in first").click()
+    page.get_by_role("link", name="Try several on simulated data first").click()
     expect(page.get_by_role("heading", level=1, name="Trade-offs")).to_be_visible()
     settled(page)
 

@@ -53,11 +53,11 @@ def test_criteria_in_words() -> None:
         )
     )
     assert [asked(one, plan.domain) for one in plan.criteria] == [
-        "Every table of the workload, within 5.0% of the people in a wrong cell",
-        "For the ministry: the table sex × age, within 10.0% of the people in a wrong cell",
+        "Every table of the workload, within 5.0% of the people in the wrong group",
+        "For the ministry: the table sex × age, within 10.0% of the people in the wrong group",
         "The share of people with sex “female” among those with age “0 to 39”, within 2.0% of the people",
-        "Every table of the workload among people with sex “male” and age “80 to 99” or “missing”, within 10.0% of these people in a wrong "
-        "cell",
+        "Every table of the workload among people with sex “male” and age “80 to 99” or “missing”, within 10.0% of these people in the "
+        "wrong group",
         "The difference of the mean of age between those with sex “female” and those with sex “male”, within 0.5 in units of “age”",
     ]
     assert [one.importance for one in plan.criteria] == [MUST, SHOULD, MUST, MUST, MUST]

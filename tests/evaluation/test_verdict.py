@@ -38,7 +38,7 @@ def test_publish_where_every_number_of_columns_is_good_enough() -> None:
     made = verdict({("a", "b"): 0.02, ("a", "c"): LIMIT, ("b", "c"): 0.05})
     assert (made.kind, made.within, made.tables, made.largest) == (PUBLISH, 3, 3, 2)
     assert report.ruling(made) == "Publish for tables of up to two columns."
-    assert report.reasons(made).startswith("All 3 tables asked for are good enough (at most 10% of the people counted in a wrong cell")
+    assert report.reasons(made).startswith("All 3 tables asked for are good enough (at most 10% of the people counted in the wrong group")
     assert report.unfit_for(made) == []
     assert "Tables of two columns: 3 of 3 are good enough." in report.fit_for(made)
 

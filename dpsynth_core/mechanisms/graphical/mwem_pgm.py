@@ -51,7 +51,7 @@ class MwemPgm:
     card: Card = Card(
         name="mwem_pgm",
         title="MWEM+PGM",
-        summary="Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. Precedes AIM.",
+        summary="Measures tables of your workload that it still gets wrong, in a fixed number of equal rounds. AIM came after it.",
         paper="McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), Algorithm 1; MWEM: Hardt, Ligett, McSherry (NIPS 2012)",
         privacy=(
             "Measures the number of rows, where it is secret, with rounded Gaussian noise; then every round selects one marginal with the "

@@ -200,7 +200,7 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         else:
             margins = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
             worst = f"± {numbers.count(largest)} people"
-        st.caption(f"It will tell how many people are counted in a wrong cell: {margins}; and how far off the worst count is: {worst}.")
+        st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
 
 
 def learning(here: Current) -> None:

@@ -45,7 +45,7 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         return
     first, own = recommended[0], next((one for one in recommended if one.name == chosen), None)
     if own is not None:
-        st.markdown(f"Expect about **{percent(own.expected.error)}** of the people in a wrong cell ({_span(own)}). A rough guide.")
+        st.markdown(f"Expect about **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}). A rough guide.")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             error = percent(first.expected.error)

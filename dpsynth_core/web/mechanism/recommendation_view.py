@@ -70,12 +70,12 @@ def shortlist(here: Current, forecasts: Forecasts) -> None:
         with place.container(border=True, height="stretch", key=f"recommended_{one.name}"):
             _one(rank, one, by, chosen=here.draft["mechanism"]["name"] == one.name)
     trials = recommendation.basis().trials
-    st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trying it out on a stand-in says more.")
+    st.caption(f"A rough guide from {trials:,} trials on simulated tables, not yours. Trade-offs on simulated data like yours says more.")
 
 
 def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
     expected, forecast = one.expected, one.forecast
-    what = "of people in a wrong cell" if by == MEAN else "of all people is how far off the worst count is"
+    what = "of people in the wrong group" if by == MEAN else "of all people is how far off the worst count is"
     st.markdown(f"{rank}: **{one.title}**" + (" :green-badge[:material/check: chosen]" if chosen else ""))
     st.markdown(
         f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"

@@ -49,7 +49,7 @@ def planning(here: Current) -> None:
     plan_view.leaks(leaks.find(spec, account.releases, elsewhere, was_private, plan.condition))
     forecasts = recommendation_view.forecasts(here.draft)
     choice_view.card(here, forecasts)
-    frame.link("tradeoffs", "Try several on a stand-in first, at no cost")
+    frame.link("tradeoffs", "Try several on simulated data first, at no cost")
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None:
         check_view.card(here)

@@ -23,10 +23,10 @@ from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal
 
-ERROR_HELP = "People in a wrong cell: those who would have to move to another cell for the table to agree with the private one."
+ERROR_HELP = "People in the wrong group: those who would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
-    f"A table is good enough if at most {LIMIT:.0%} of the people are counted in a wrong cell: about what a survey of 1,600 people gives "
-    "for a table of a hundred cells. Report, data card and the page Verify say the same."
+    f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group: about what a survey of 1,600 people "
+    "gives for a table of a hundred cells. Report, data card and the page Verify say the same."
 )
 SAMPLE_HELP = (
     "Publishing a random sample of so many records would be as accurate on average: a yardstick only, for a sample protects nobody in it."

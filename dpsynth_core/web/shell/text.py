@@ -12,6 +12,8 @@ import unicodedata
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 _WORD_JOINER = "\u2060"
+_COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
+"""Escaped: a colon and a full stop where a short code or a web address can go on."""
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -25,11 +27,13 @@ def one_line(text: object, limit: int = 80) -> str:
 def literal(text: object, limit: int = 400) -> str:
     """The text for a place that reads Markdown, where it must show exactly as it is.
 
-    Every mark is escaped; a word joiner after each colon and between "w" and "." keeps short codes and bare web addresses, which are
-    recognised after escapes are undone, from being made into emoji, icons or links.
+    Every mark is escaped; a word joiner after a colon and between "w" and "." keeps short codes and bare web addresses, which are
+    recognised after escapes are undone, from being made into emoji, icons or links. None stands before a space: most sentences have none,
+    and whoever copies them copies nothing that is not seen.
     """
     escaped = _SPECIAL.sub(r"\\\1", one_line(text, limit))
-    return escaped.replace(r"\:", rf"\:{_WORD_JOINER}").replace(r"\.", rf"{_WORD_JOINER}\.").replace(r"\@", rf"{_WORD_JOINER}\@")
+    apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", escaped))
+    return apart.replace(r"\@", rf"{_WORD_JOINER}\@")
 
 
 def code(text: object, limit: int = 60) -> str:

@@ -81,15 +81,16 @@ def _panel(owner: str, sweep: str, was_active: bool) -> None:
 def _name(stored: Stored) -> str:
     sweep = stored.sweep
     titles = ", ".join(sweep.titles.values())
-    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {len(sweep.points):,} trials on {_ON.get(sweep.table, 'a stand-in')}"
+    tried = f"{len(sweep.points):,} trials on {_ON.get(sweep.table, 'simulated data')}"
+    return f"{stored.created[:16].replace('T', ' ')} UTC · {titles} · {tried}"
 
 
 def _about(stored: Stored) -> str:
     data, strengths = stored.sweep.base.data, stored.sweep.strengths
     if data.standin is not None:
-        how = f"from {min(strengths):g} to {max(strengths):g}" if strengths else f"{data.standin.strength:g}"
-        made = f"{data.standin.rows:,} rows with dependence {how}"
-        return f"Errors on a stand-in of {made}: exact, and nobody's secret."
+        how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
+        made = f"{data.standin.rows:,} rows, whose columns are related {how} (0 not at all, 1 entirely)"
+        return f"Errors on simulated data of {made}: exact, and nobody's secret."
     return "True errors, for this screen only." if stored.sweep.table == PRIVATE else "Exact errors on a public table: nobody's secret."
 
 
