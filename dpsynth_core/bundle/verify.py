@@ -72,9 +72,9 @@ from dpsynth_core.report.explore import EXPLORE, is_framed
 from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, typed
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import marginals_like
 from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
-from dpsynth_core.vocabulary.tally import row_marginals
 
 PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
 SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
@@ -295,13 +295,13 @@ class _Opened:
     @property
     def evidence(self) -> Evidence:
         """What was released, with the rows."""
-        return Evidence(self.release.domain, self.codes, self.release.measurements, self.release.total)
+        return Evidence(self.release.domain, self.codes, self.release.tables_of_columns, self.release.total)
 
     @cached_property
     def published(self) -> dict[Clique, NDArray[np.float64]]:
         """The workload's marginals of the rows or, where there are none, of the noisy tables, as fractions."""
         if self.codes is None:
-            tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.measurements)
+            tables = self.plan.workload.cliques if self.plan.mechanism.card.publishes_tables else _cliques(self.release.tables_of_columns)
             return self.evidence.published(tables)
         return self.evidence.published(self.plan.workload.cliques)
 
@@ -320,7 +320,7 @@ class _Opened:
     @cached_property
     def total(self) -> Total | None:
         """The number of records as far as it is known."""
-        return known_total(self.release.measurements, self.release.total if self.plan.unit.total_is_public else None)
+        return known_total(self.release.tables_of_columns, self.release.total if self.plan.unit.total_is_public else None)
 
 
 def _codes(domain: Domain, rows: CsvRows) -> NDArray[np.integer]:
@@ -501,7 +501,7 @@ def _bounds(opened: _Opened) -> str:
     if opened.total is None or release.branded(INTERRUPTED):
         _expect(not release.bounds, "the bounds have nothing to stand on")
         raise _Nothing("no bounds are stated")
-    recomputed = bounds(release.domain, opened.published, opened.total, release.measurements, rows=opened.rows is not None)
+    recomputed = bounds(release.domain, opened.published, opened.total, release.tables_of_columns, rows=opened.rows is not None)
     _expect(release.bounds.keys() == recomputed.keys(), "they are about other tables than the published ones")
     checked = 0
     for clique, stated in release.bounds.items():
@@ -665,8 +665,9 @@ def _distances(opened: _Opened) -> str:
     if opened.codes is None or not opened.release.measurements:
         raise _Nothing("there are no rows, or no noisy tables")
     people = max(1.0, opened.release.total) / len(opened.codes)
-    marginals = row_marginals(opened.release.domain, opened.codes, [m.clique for m in opened.release.measurements])
-    ratios = [float(np.sqrt(np.mean((marginals[m.clique] * people - m.values) ** 2))) / m.deviation for m in opened.release.measurements]
+    rows = marginals_like(opened.release.domain, opened.codes, opened.release.measurements)
+    pairs = zip(rows, opened.release.measurements, strict=True)
+    ratios = [float(np.sqrt(np.mean((counts * people - m.values) ** 2))) / m.deviation for counts, m in pairs]
     return f"half of the tables agree within {np.median(ratios):.2g} times their noise, all within {max(ratios):.2g} times"
 
 

@@ -7,7 +7,7 @@ before it answers, so the privacy proof of a mechanism is that it calls nothing 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, ColumnCounts, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Predictor
 from dpsynth_core.vocabulary.queries import QueryClass, SparseAnswers
@@ -60,6 +61,9 @@ class Kernel(Protocol):
 
     def seed(self) -> int:
         """A fresh seed for randomness that protects nobody, such as the perturbations of a search. Free; part of what is released."""
+
+    def grouped(self, groups: Sequence[Groups]) -> Self:
+        """A kernel over the same table with these groups of values as further columns of its domain, with the same budget. Free."""
 
     def prepare(self, cliques: Collection[Clique]) -> None:
         """Read the marginals that will be needed in one pass. Answers nothing and so costs nothing."""

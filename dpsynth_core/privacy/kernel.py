@@ -21,7 +21,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from dpsynth_core.privacy import best_mixture, events, residuals, thresholds
 from dpsynth_core.privacy.accountant import ZCDP, Accountant
 from dpsynth_core.privacy.events import Approximate, Event, Gaussian, Laplace, PermuteAndFlip, Retention, Selection, Thresholded
 from dpsynth_core.privacy.group import Group
+from dpsynth_core.privacy.grouped import Grouped
 from dpsynth_core.privacy.learning import rspm
 from dpsynth_core.privacy.learning.prsma import Prsma
 from dpsynth_core.privacy.meter import Meter
@@ -55,6 +56,8 @@ from dpsynth_core.sources.source import counted
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.incidence import Incidence
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, ColumnCounts, Measurement, Residual
@@ -88,6 +91,7 @@ class PrivacyKernel:
         self.__unit = unit
         self.__domain = source.domain
         self.__known: tuple[ColumnCounts, ...] = ()
+        self.__groups: dict[str, Groups] = {}
 
     @property
     def domain(self) -> Domain:
@@ -158,6 +162,16 @@ class PrivacyKernel:
         other.__unit = replace(self.__unit, rows_may_not_count=True)
         return other
 
+    def grouped(self, groups: Sequence[Groups]) -> Self:
+        """A kernel over the same table with these public groups of values as further columns, with the same budget: `privacy.grouped`.
+        Nothing is read or charged by making it."""
+        other = copy(self)
+        other.__domain = with_groups(self.__domain, groups)
+        other.__groups = self.__groups | by_name(groups)
+        other.__source = Grouped(other.__domain, self.__domain, self.__read, by_name(groups))
+        other.__counts, other.__tallies, other.__cells, other.__compared = {}, {}, {}, {}
+        return other
+
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
         """Count these columns in these public cells in one pass, for `measure_cells`. Releases nothing, costs nothing."""
         counts = self.__value_source().over(Domain(tuple(cells))).counts([(attribute.name,) for attribute in cells])
@@ -173,7 +187,8 @@ class PrivacyKernel:
         clique = self.__canonical(clique)
         self.__meter.charge(Gaussian(sigma, self.__unit.marginal_l2))
         noisy = self.__noise.gaussian(self.__read([clique])[clique], sigma)
-        return Measurement(clique, noisy.astype(np.float64), float(sigma), rounding=ROUNDING)
+        groups = tuple(self.__groups[name] for name in clique if name in self.__groups)
+        return Measurement(clique, noisy.astype(np.float64), float(sigma), rounding=ROUNDING, groups=groups)
 
     def residual_l2(self, clique: Clique, sigma: float) -> float:
         """L2 sensitivity of the residual of a marginal when it is measured at sigma, of the empty one: of the number of rows. Public."""

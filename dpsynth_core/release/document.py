@@ -46,6 +46,8 @@ from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import with_groups
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 FORMAT = 1
@@ -251,16 +253,19 @@ def _numbers(values: NDArray[np.float64]) -> list[Any]:
 
 
 def _measurement_json(measurement: Measurement) -> dict[str, Any]:
-    more = {} if measurement.spread is None else {"spread": measurement.spread}
+    more: dict[str, Any] = {} if measurement.spread is None else {"spread": measurement.spread}
     if measurement.rounding:
         more["rounding"] = measurement.rounding
+    if measurement.groups:
+        more["groups"] = [one.to_json() for one in measurement.groups]
     return {"attributes": list(measurement.clique), "sigma": measurement.sigma, **more, "values": _numbers(measurement.values)}
 
 
 def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
-    clique = tuple(item["attributes"])
-    values = np.array(item["values"], dtype=np.float64).reshape(domain.sizes(clique))
-    return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0))
+    clique, groups = tuple(item["attributes"]), tuple(map(Groups.from_json, item.get("groups", ())))
+    sizes = (with_groups(domain, groups) if groups else domain).sizes(clique)
+    values = np.array(item["values"], dtype=np.float64).reshape(sizes)
+    return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0), groups)
 
 
 def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:

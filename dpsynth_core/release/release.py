@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpsynth_core.privacy.events import Event
 from dpsynth_core.release.rows import Rows, whole
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.marginals import of_columns
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 
@@ -126,6 +128,11 @@ class Release:
 
     def branded(self, code: str) -> bool:
         return any(brand.code == code for brand in self.brands)
+
+    @cached_property
+    def tables_of_columns(self) -> tuple[Measurement, ...]:
+        """The measurements, those over groups of values summed down to columns."""
+        return of_columns(self.measurements)
 
     @property
     def table(self) -> pa.Table | None:

@@ -68,6 +68,7 @@ from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.sources.survey import Survey
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import of_columns
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 
@@ -212,10 +213,11 @@ def carry_out(
     plan, kernel = learnt(plan, kernel, journal)
     finished = _run_mechanism(plan, kernel, journal)
     codes, values = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
-    released = Evidence(plan.domain, codes, journal.measurements, float(finished.total))
+    tables = of_columns(journal.measurements)
+    released = Evidence(plan.domain, codes, tables, float(finished.total))
     published = _published(plan, released)
-    total = known_total(journal.measurements, finished.total if plan.unit.total_is_public else None)
-    stated_bounds = _state_bounds(plan, finished, published, total, codes is not None, journal)
+    total = known_total(tables, finished.total if plan.unit.total_is_public else None)
+    stated_bounds = _state_bounds(plan, finished, published, total, released, journal)
     certificate = _certify(plan, kernel, published, total, released, journal)
     people = total if certificate is None else certificate.total
     usefulness = _test_models(plan, kernel, codes, people, journal)
@@ -297,12 +299,12 @@ def _write_rows(
 
 
 def _state_bounds(
-    plan: Plan, finished: Finished, published: Fractions, total: Total | None, has_rows: bool, journal: Journal
+    plan: Plan, finished: Finished, published: Fractions, total: Total | None, released: Evidence, journal: Journal
 ) -> Mapping[Clique, Bound]:
     """Bounds on the errors of what is published, from what the mechanism released; none where no total was released."""
     with journal.phase("bounds"):
-        released = (journal.measurements, finished.selections, finished.considered)
-        return bounds(plan.domain, published, total, *released, rows=has_rows) if total else {}
+        known = (released.measurements, finished.selections, finished.considered)
+        return bounds(plan.domain, published, total, *known, rows=released.codes is not None) if total else {}
 
 
 def _certify(

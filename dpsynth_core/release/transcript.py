@@ -26,13 +26,15 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import with_groups
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
 _NEAR_ZERO = 1e-14
 """Difference of two numbers that count as the same beside 0: what rounding leaves of a bound of weights, which are at most 1."""
-_NOT_ANSWERS = frozenset({"part", "over", "among", "prepare", "prepare_cells"})
+_NOT_ANSWERS = frozenset({"part", "over", "among", "grouped", "prepare", "prepare_cells"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,9 @@ class _Recorder:
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
         return _Recorder(self.__kernel.among(cells), self.__keep, (questions.among(cells),))
 
+    def grouped(self, groups: Sequence[Groups]) -> _Recorder:
+        return _Recorder(self.__kernel.grouped(groups), self.__keep, self.__group)
+
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self.__kernel, name)
         return self.__recorded(name, attribute) if callable(attribute) and name not in _NOT_ANSWERS else attribute
@@ -138,6 +143,12 @@ class _Replay:
         other = copy(self)
         other.unit = replace(self.unit, rows_may_not_count=True)
         other.__group = (questions.among(cells),)
+        return other
+
+    def grouped(self, groups: Sequence[Groups]) -> _Replay:
+        """The same answers and charges, with groups."""
+        other = copy(self)
+        other.domain = with_groups(self.domain, groups)
         return other
 
     def prepare(self, cliques: Any) -> None:
@@ -263,9 +274,14 @@ def _write(value: Any, numbers: Mapping[int, int]) -> Any:
     if isinstance(value, Measurement) and id(value) in numbers:
         return {"measurement": numbers[id(value)]}
     if isinstance(value, Measurement | Residual):
-        kind, more = type(value).__name__, {"spread": value.spread, "rounding": value.rounding} if isinstance(value, Measurement) else {}
+        kind, more = type(value).__name__, _more(value) if isinstance(value, Measurement) else {}
         return {kind: list(value.clique), "values": _write(value.values, numbers), "sigma": value.sigma} | more
     return {"unrecorded": value.type if isinstance(value, Unrecorded) else type(value).__name__}
+
+
+def _more(measurement: Measurement) -> dict[str, Any]:
+    groups = {"groups": [one.to_json() for one in measurement.groups]} if measurement.groups else {}
+    return {"spread": measurement.spread, "rounding": measurement.rounding, **groups}
 
 
 def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:
@@ -282,7 +298,9 @@ def _read(obj: Any, measurements: Sequence[Measurement]) -> Any:
     if kind == "measurement":
         return measurements[obj["measurement"]]
     if kind == "Measurement":
-        return Measurement(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"], obj["spread"], obj.get("rounding", 0.0))
+        groups = tuple(map(Groups.from_json, obj.get("groups", ())))
+        noise = obj["sigma"], obj["spread"], obj.get("rounding", 0.0)
+        return Measurement(tuple(obj[kind]), _read(obj["values"], measurements), *noise, groups)
     if kind == "Residual":
         return Residual(tuple(obj[kind]), _read(obj["values"], measurements), obj["sigma"])
     return Unrecorded(str(obj.get("unrecorded", kind)))

@@ -43,7 +43,7 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 def evidence(release: Release) -> Zoned[Evidence]:
     """What comparisons are made from. All of it is released by construction."""
-    return released(Evidence(release.domain, release.codes, release.measurements, release.total))
+    return released(Evidence(release.domain, release.codes, release.tables_of_columns, release.total))
 
 
 def statements(release: Release) -> Zoned[Statements]:
@@ -67,7 +67,7 @@ def answered_workload(release: Release) -> Workload:
     """The tables that a release answers: its workload's; of a rule or an interrupted run, those that were measured."""
     if not learnt(release) and not release.branded(INTERRUPTED):
         return release.plan.workload
-    measured = [measurement.clique for measurement in release.measurements if measurement.clique]
+    measured = [measurement.clique for measurement in release.tables_of_columns if measurement.clique]
     return Workload(release.domain, dict.fromkeys(measured or [(release.domain.names[-1],)], 1.0))
 
 

@@ -54,7 +54,9 @@ def _file(number: int) -> str:
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
     """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
     index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
-    return [[domain[name].cell_labels()[code] for code in codes] for name, codes in zip(measurement.clique, index, strict=True)]
+    grouped = {groups.name: groups.labels(domain[groups.column].cell_labels()) for groups in measurement.groups}
+    labels = [grouped[name] if name in grouped else domain[name].cell_labels() for name in measurement.clique]
+    return [[names[code] for code in codes] for names, codes in zip(labels, index, strict=True)]
 
 
 def _table(release: Release, measurement: Measurement) -> pa.Table:
@@ -65,7 +67,8 @@ def _table(release: Release, measurement: Measurement) -> pa.Table:
 
 def _counts(release: Release, measurement: Measurement) -> NDArray[np.float64]:
     """The flattened values. Where they are what is published, and not what rows were made from, impossible cells hold 0."""
-    return (measurement.values if release.codes is not None else release.domain.cleared(measurement.clique, measurement.values)).ravel()
+    as_measured = release.codes is not None or bool(measurement.groups)
+    return (measurement.values if as_measured else release.domain.cleared(measurement.clique, measurement.values)).ravel()
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

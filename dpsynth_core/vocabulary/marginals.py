@@ -7,7 +7,7 @@ not know where a table comes from or whether it is private. (`project` and `expa
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -71,6 +71,18 @@ def of_codes(domain: Domain, codes: NDArray[np.int32], clique: Clique, weights: 
     if not clique:
         return np.asarray(len(codes) if weights is None else weights.sum())
     return counted([codes[:, domain.position(name)] for name in clique], domain.sizes(clique), weights)
+
+
+def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """The measurements as tables of columns alone: those over groups of values are summed down to the columns beside them."""
+    return tuple(_of_columns(m) if m.groups else m for m in measurements)
+
+
+def _of_columns(measurement: Measurement) -> Measurement:
+    grouped = {groups.name for groups in measurement.groups}
+    clique = tuple(name for name in measurement.clique if name not in grouped)
+    summed = project(measurement.values, measurement.clique, clique)
+    return Measurement(clique, summed, measurement.deviation * math.sqrt(measurement.values.size / summed.size))
 
 
 def combined(measurements: Collection[Measurement], clique: Clique) -> Measurement | None:

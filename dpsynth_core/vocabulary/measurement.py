@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.vocabulary.groups import Groups
+
 Clique = tuple[str, ...]
 """Attribute names in domain order; the index of a marginal."""
 
@@ -26,6 +28,7 @@ class Measurement:
     spread: None where the noise is independent, from cell to cell and of other measurements. Otherwise the values already combine all
     that was measured about this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
     rounding: variance that the noise of a cell has besides sigma^2: `ROUNDING` where it is normal noise rounded to whole numbers.
+    groups: of the names in `clique`, those that are not columns but groups of a column's values.
     """
 
     clique: Clique
@@ -33,6 +36,7 @@ class Measurement:
     sigma: float
     spread: float | None = None
     rounding: float = 0.0
+    groups: tuple[Groups, ...] = ()
 
     def __post_init__(self) -> None:
         if self.values.ndim != len(self.clique):
@@ -41,6 +45,9 @@ class Measurement:
             raise ValueError("sigma must be positive")
         if not self.rounding >= 0 or not (self.spread is None or self.spread >= 0):
             raise ValueError("rounding and spread must not be negative")
+        sizes = dict(zip(self.clique, self.values.shape, strict=True))
+        if any(sizes.get(groups.name) != groups.size for groups in self.groups):
+            raise ValueError("groups must be of the clique, and as many as its table has")
 
     @property
     def deviation(self) -> float:

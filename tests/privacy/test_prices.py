@@ -26,7 +26,7 @@ def operations() -> set[str]:
 
 
 def test_every_operation_of_the_kernel_has_a_price() -> None:
-    assert set(PRICES) == operations() - {"part", "over", "among", "prepare", "prepare_cells"}
+    assert set(PRICES) == operations() - {"part", "over", "among", "grouped", "prepare", "prepare_cells"}
 
 
 def test_every_operation_that_costs_something_is_compared_below() -> None:

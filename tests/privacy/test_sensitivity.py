@@ -19,6 +19,7 @@ from dpsynth_core.privacy.events import Event, Gaussian, Selection
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
@@ -94,6 +95,28 @@ def test_no_neighbour_is_further_than_a_measurement_is_charged_for(unit: Unit, c
 def test_some_neighbour_is_as_far_as_a_measurement_is_charged_for(unit: Unit, clique: Clique) -> None:
     people = (((0, 0),) * unit.max_rows_per_person,)
     assert max(distance - event.l2 for distance, event in distances(unit, clique, people)) == pytest.approx(0, abs=1e-15)
+
+
+@UNITS
+@pytest.mark.parametrize("clique", [("b2",), ("a", "b2")], ids=str)
+def test_no_neighbour_is_further_in_a_table_over_groups_than_its_measurement_is_charged_for(unit: Unit, clique: Clique) -> None:
+    @given(tables(unit))
+    @settings(max_examples=15, deadline=None)
+    def check(people: People) -> None:
+        here, event = measured_in_groups(people, unit, clique)
+        assert isinstance(event, Gaussian)
+        assert here.sum() == sum(map(len, people))
+        for other in neighbours(people, unit):
+            distance = float(np.sum((here - measured_in_groups(other, unit, clique)[0]) ** 2)) ** 0.5
+            assert distance <= event.l2 * (1 + 1e-15)
+
+    check()
+
+
+def measured_in_groups(people: People, unit: Unit, clique: Clique) -> tuple[np.ndarray, Event]:
+    kernel, glass = kernel_and_glass(people, unit)
+    kernel.grouped([Groups("b2", "b", (0, 1, 0))]).measure_marginal(clique, 1.0)
+    return glass.seen[0][0].ravel(), kernel.events[0]
 
 
 @UNITS

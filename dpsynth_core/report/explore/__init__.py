@@ -48,8 +48,8 @@ _BEGIN = '<script type="application/json" id="data">'
 
 def knowledge(release: Release) -> Known:
     """What can be answered from a release."""
-    total = known_total(release.measurements, release.total if release.plan.unit.total_is_public else None)
-    return known(release.domain, release.codes, release.measurements, total, release.bounds, release.certificate)
+    total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
+    return known(release.domain, release.codes, release.tables_of_columns, total, release.bounds, release.certificate)
 
 
 def can_answer(release: Release) -> bool:

@@ -126,11 +126,11 @@ def _has_numbers(attribute: Attribute) -> bool:
 
 def _smallest(release: Release) -> Clique:
     """The noisy table with the fewest cells; () without one."""
-    tables = [m.clique for m in release.measurements if m.clique]
+    tables = [m.clique for m in release.measurements if m.clique and not m.groups]
     return min(tables, key=lambda clique: (release.domain.cells(clique), clique), default=())
 
 
 def _numeric_table(release: Release) -> str | None:
     """A column of numbers that a noisy table holds."""
-    measured = {name for m in release.measurements for name in m.clique}
+    measured = {name for m in release.measurements if not m.groups for name in m.clique}
     return next((name for name in release.domain.names if name in measured and _has_numbers(release.domain[name])), None)

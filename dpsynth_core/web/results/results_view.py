@@ -54,7 +54,7 @@ def pairs(opened: OpenRun) -> None:
         st.info("There is only one column.", icon=":material/info:")
         return
     _map(opened)
-    start = next((m.clique for m in opened.release.measurements if len(m.clique) == 2), names[:2])
+    start = next((m.clique for m in opened.release.tables_of_columns if len(m.clique) == 2), names[:2])
     with beside_toggle():
         first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
         others = [name for name in names if name != first]

@@ -1,0 +1,36 @@
+"""The counts of groups of values beside those of values.
+
+Why every sensitivity holds for them: which group a record is in follows from its value by a public rule (`vocabulary.groups`), so that a
+record is in one cell of each table over groups, as it is in one cell of each table over values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import parent, regrouped
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.measurement import Clique
+
+Counts = dict[Clique, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A counting source over what another one counts. domain: with the groups. plain: the other one's. counted: the other one's counts."""
+
+    domain: Domain
+    plain: Domain
+    counted: Callable[[Collection[Clique]], Counts]
+    groups: Mapping[str, Groups]
+
+    def counts(self, cliques: Collection[Clique]) -> Counts:
+        """Exact counts of each canonical clique; the empty one gives the number of records."""
+        over = {clique: parent(self.plain, clique, self.groups) for clique in cliques}
+        whole = self.counted(list(dict.fromkeys(over.values())))
+        return {clique: regrouped(whole[columns], columns, clique, self.groups) for clique, columns in over.items()}

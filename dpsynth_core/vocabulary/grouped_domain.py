@@ -1,0 +1,61 @@
+"""A domain with groups: further columns behind its own, and rules that tie each to the column it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups, Number
+from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.tally import row_marginals
+from dpsynth_core.vocabulary.zeros import StructuralZeros
+
+
+def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
+    """The domain with groups as further columns behind its own. Raises InputError for a name that is taken, or groups that do not fit."""
+    every = tuple(groups)
+    for one in every:
+        if one.column not in domain or domain[one.column].size != len(one.places):
+            raise InputError(f"groups {one.name!r}", "they are not of a column of the domain", "the release is damaged")
+    attributes = tuple(Attribute.coded(one.name, one.size) for one in every)
+    return Domain((*domain.attributes, *attributes), (*domain.impossible, *map(_tie, every)))
+
+
+def _tie(groups: Groups) -> StructuralZeros:
+    """That a record is in the group of its value and in no other."""
+    return StructuralZeros(
+        (groups.column, groups.name),
+        tuple((cells, tuple(other for other in range(groups.size) if other != group)) for group, cells in enumerate(groups.members)),
+    )
+
+
+def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Clique:
+    """The columns of the domain that a clique is made from, in its order. groups: by name. InputError where one of them is named twice."""
+    return domain.clique(groups[name].column if name in groups else name for name in clique)
+
+
+def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
+    """A table over `clique`, from one over its `parent`: cells are added up to groups."""
+    named = {groups[name].column: name for name in clique if name in groups}
+    for axis, column in enumerate(over):
+        if column in named:
+            table = groups[named[column]].summed(table, axis)
+    return project(table, tuple(named.get(column, column) for column in over), clique)
+
+
+def marginals_like(domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement]) -> list[NDArray[np.int64]]:
+    """The counts of rows of codes in the cells of each measurement. codes: shape (rows, attributes of the domain)."""
+    groups = [by_name(m.groups) for m in measurements]
+    over = [parent(domain, m.clique, named) for m, named in zip(measurements, groups, strict=True)]
+    counts = row_marginals(domain, codes, list(dict.fromkeys(over)))
+    return [regrouped(counts[columns], columns, m.clique, named) for columns, m, named in zip(over, measurements, groups, strict=True)]
+
+
+def by_name(groups: Iterable[Groups]) -> dict[str, Groups]:
+    return {one.name: one for one in groups}

@@ -1,0 +1,71 @@
+"""Groups of a column's values: a column of its own, with fewer cells, which each record has through the one it is made from.
+
+A table of counts over groups tells less than one over values, and has far fewer cells that noise goes into. Which values are together is
+public: it is decided from released answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.foundation.errors import InputError
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """column: whose values they are of. places: for each of its cells the group that it is in, 0 upwards, none of them empty."""
+
+    name: str
+    column: str
+    places: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        used = sorted(set(self.places))
+        if used != list(range(len(used))):
+            raise InputError(f"groups {self.name!r}", "a group is empty", "the release is damaged")
+
+    @property
+    def size(self) -> int:
+        return max(self.places, default=-1) + 1
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """The cells of each group."""
+        return tuple(tuple(cell for cell, place in enumerate(self.places) if place == group) for group in range(self.size))
+
+    def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
+        """A table with the cells of the column, along this axis, added up to groups."""
+        order = np.array([cell for group in self.members for cell in group])
+        starts = np.cumsum([0, *map(len, self.members[:-1])])
+        summed: NDArray[Number] = np.add.reduceat(np.take(table, order, axis), starts, axis)
+        return summed
+
+    def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The group of each record. codes: of the column."""
+        return np.array(self.places, dtype=np.int32)[codes]
+
+    def labels(self, cells: Sequence[str]) -> list[str]:
+        """What each group is called: its only value, the first and the last of neighbours, or all of them. cells: the labels of the
+        column's."""
+        return [_label([cells[cell] for cell in group], group[-1] - group[0] + 1 == len(group)) for group in self.members]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "column": self.column, "places": list(self.places)}
+
+    @classmethod
+    def from_json(cls, obj: Mapping[str, Any]) -> Groups:
+        return cls(str(obj["name"]), str(obj["column"]), tuple(int(place) for place in obj["places"]))
+
+
+def _label(cells: list[str], neighbours: bool) -> str:
+    if len(cells) == 1:
+        return cells[0]
+    return f"{cells[0]} … {cells[-1]}" if neighbours else " | ".join(cells)
