@@ -101,8 +101,13 @@ class GraphicalModel:
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes of n synthetic rows, shape (n, attributes): randomised rounding along the tree, then single values are changed to bring
         the rows closer to the model's own answers to `marginals` (weights c_r). Folded cells are unfolded last."""
-        generated = rows.generate(self.structure, self.calibration.potentials, n, rng)
-        swept, domain = self._swept(marginals), self.folding.model
+        return self.rows_of(self.domain, n, marginals, rng)
+
+    def rows_of(self, columns: Domain, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
+        are changed, so that they tie none."""
+        generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
+        swept, domain = self._swept(marginals), self.folding.model.keep(columns.names)
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
 
         def probabilities(clique: Clique) -> NDArray[np.float64]:

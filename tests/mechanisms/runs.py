@@ -63,6 +63,19 @@ def run(
     name: str, workload: Workload, rho: float, relation: str = "add-remove", rows: int = 1, seed: int = 41, **given: float | str
 ) -> Run:
     """A whole run; `given` replaces parameters, also by values too small for real tables."""
-    source = people()
+    return run_on(people(), name, workload, rho, relation, rows, seed, **given)
+
+
+def run_on(
+    source: ArraySource,
+    name: str,
+    workload: Workload,
+    rho: float,
+    relation: str = "add-remove",
+    rows: int = 1,
+    seed: int = 41,
+    **given: float | str,
+) -> Run:
+    """The same of another table."""
     kernel = PrivacyKernel(source, Unit(relation, rows), rho, SeededNoise(seed))
-    return Run(kernel, source, tuple(replace(ready(name), **given).steps(kernel, workload)))
+    return Run(kernel, source, tuple(replace(ready(name, source.domain), **given).steps(kernel, workload)))

@@ -99,14 +99,16 @@ def walked(workload: Workload, rho: float, people: float, spending: Spending) ->
     return [Round(share, *sizes_then[look]) for share, look in zip(spent, nearest, strict=True)]
 
 
-def seconds(workload: Workload, rounds: Sequence[Round], people: float) -> float:
-    """Processor seconds of a run with these rounds, its certificate, rows and documents included."""
+def seconds(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
+    """Processor seconds of a run with these rounds, its certificate, rows and documents included. candidates: for each table that is
+    scored without groups of values; with groups rounds are more, cheaper each, and models grow."""
     tables, cells, columns = workload.closure_tables, workload.closure_cells, len(workload.domain)
     large = sum(1 for clique in workload.aim_weights() if len(clique) > 2)
     around = _START + _TABLE * tables + _CELL * cells + _VALUE * people * columns
     around += _ROW_OF_A_TABLE * min(people, _REFINED_ROWS) * tables
     answer = _ROUND + _PAIR_COLUMN * columns * tables + _TRIPLE * large + _ANSWER_CELL * cells
-    return around + sum(answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * _step_seconds(columns, one) for one in rounds)
+    each = (answer + _ANSWER_ROOT * tables * math.sqrt(one.cells) + _STEPS * _step_seconds(columns, one) for one in rounds)
+    return around + math.sqrt(candidates) * sum(each)
 
 
 def _step_seconds(columns: int, one: Round) -> float:
@@ -114,10 +116,10 @@ def _step_seconds(columns: int, one: Round) -> float:
     return _STEP + _STEP_CLIQUE * (columns + one.tables) + _STEP_ROOT * math.sqrt(one.cells)
 
 
-def memory_mb(workload: Workload, rounds: Sequence[Round], people: float) -> float:
-    """The largest resident set of such a run."""
+def memory_mb(workload: Workload, rounds: Sequence[Round], people: float, candidates: float = 1.0) -> float:
+    """The largest resident set of such a run. candidates: as in `seconds`."""
     model = max((one.cells for one in rounds), default=0.0)
-    needed = _TABLE_BYTES * workload.closure_tables + _CELL_BYTES * workload.closure_cells
+    needed = _TABLE_BYTES * workload.closure_tables * candidates + _CELL_BYTES * workload.closure_cells
     fitted = _MODEL_CELL_BYTES * model + _MODEL_ROOT_BYTES * math.sqrt(model)
     return _START_MB + (needed + fitted + _VALUE_BYTES * people * len(workload.domain)) / MEGABYTE
 

@@ -16,6 +16,7 @@ from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.weights import public_check
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
@@ -52,7 +53,13 @@ class AimPublic(Aim):
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
     def prior(
-        self, kernel: Kernel, capacity: Capacity, folding: Folding, weights: Mapping[Clique, float], columns: Sequence[Measurement]
+        self,
+        kernel: Kernel,
+        capacity: Capacity,
+        folding: Folding,
+        weights: Mapping[Clique, float],
+        columns: Sequence[Measurement],
+        groups: Sequence[Groups],
     ) -> Prior:
         assert self.public is not None, "forecast refuses to run without"
-        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns)
+        return PublicPrior.of(self.public, kernel, capacity, folding, weights, columns, groups)

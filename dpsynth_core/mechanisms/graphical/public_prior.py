@@ -28,8 +28,9 @@ from scipy.optimize import minimize
 from dpsynth_core.inference.folding import Folding
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.rounds import columns_of, total_from
+from dpsynth_core.mechanisms.rounds import total_from
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.marginals import of_codes
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
@@ -105,12 +106,14 @@ class PublicPrior:
         folding: Folding,
         weights: Mapping[Clique, float],
         columns: Sequence[Measurement],
+        groups: Sequence[Groups] = (),
     ) -> PublicPrior:
         """Weigh the table and choose its marginals: none, if its columns are hopelessly far from the noisy ones in spite of the weights.
 
-        weights: w_r of the candidates.
+        weights: w_r of the candidates over columns.  groups: of values, which the kernel's domain has behind its columns.
         """
         rows, counts = public.support()
+        rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
         total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
         prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
@@ -185,7 +188,7 @@ class PublicPrior:
         self, kernel: Kernel, capacity: Capacity, folding: Folding, weights: Mapping[Clique, float], columns: Sequence[Measurement]
     ) -> None:
         """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
-        single = columns_of(self.domain)
+        single = [measurement.clique for measurement in columns]
         model = fit(kernel, columns, stopping=FINAL, folding=folding)
         while len(self.cliques) < MAX_MARGINALS:
             scores = {

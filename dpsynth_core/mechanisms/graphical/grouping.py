@@ -1,0 +1,143 @@
+"""Groups of values for columns of many: tables over groups have fewer cells for noise to go into than tables over values.
+
+Which values are together follows from the noisy columns. Of ordered columns they are neighbours, and groups hold about the same number of
+people; of others the most frequent values stay alone, and the rest is one group. Cells for missing and for other values have a group of
+their own. A model that measured a table over groups takes the values within a group to be independent of the other columns: what is not
+measured of them has as little structure as anything else that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import by_name, regrouped
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.kinds.registry import KINDS
+from dpsynth_core.vocabulary.marginals import combined
+from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+Float = NDArray[np.float64]
+
+WORTH = 1.5
+"""A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
+
+
+def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:
+    """At most so many groups for each column that has many cells; none where that is 0. columns: what was measured of them."""
+    made = []
+    for name in domain.names:
+        measured = combined(columns, (name,))
+        if measured is not None and _has_groups(domain, name, most):
+            places = _places(domain, name, np.maximum(measured.values, 0.0), most)
+            made.append(Groups(_unused(domain, f"{name} ({max(places) + 1} groups)"), name, places))
+    return tuple(made)
+
+
+def _has_groups(domain: Domain, name: str, most: int) -> bool:
+    return 0 < WORTH * most <= domain[name].size
+
+
+def tables_with_groups(workload: Workload, most: int) -> int:
+    """How many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
+    grouped = {name for name in workload.domain.names if _has_groups(workload.domain, name, most)}
+    return sum(2 ** sum(name in grouped for name in clique) if len(clique) > 1 else 1 for clique in workload.aim_weights())
+
+
+def _unused(domain: Domain, name: str) -> str:
+    """A name that no column has."""
+    while name in domain:
+        name += "*"
+    return name
+
+
+def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, ...]:
+    """For each cell of a column its group. people: in each cell, not negative."""
+    attribute = domain[name]
+    listed, spare = people[: attribute.values], len(people) - attribute.values
+    inner = (_neighbours if KINDS[attribute.kind].ordered else _frequent)(listed, most - (1 if spare else 0))
+    return (*inner, *[max(inner, default=-1) + 1] * spare)
+
+
+def _neighbours(people: Float, most: int) -> list[int]:
+    """At most so many runs of cells, of which the squares of the numbers of people add up to the least: about the same number in each."""
+    before = np.concatenate([[0.0], np.cumsum(people)])
+    cost, cuts = (before[1:]) ** 2, []
+    for _ in range(min(most, len(people)) - 1):
+        through = np.concatenate([[np.inf], cost[:-1]])[:, None] + np.tril(before[1:, None] - before[None, :-1]).T ** 2
+        through[np.tril_indices(len(people), -1)] = np.inf  # a run begins where it ends or before
+        cuts.append(through.argmin(axis=0))
+        cost = through.min(axis=0)
+    places, end = np.zeros(len(people), dtype=int), len(people)
+    for group in range(len(cuts), 0, -1):
+        begin = int(cuts[group - 1][end - 1])
+        places[begin:end] = group
+        end = begin
+    return np.unique(places, return_inverse=True)[1].tolist()
+
+
+def _frequent(people: Float, most: int) -> list[int]:
+    """The most frequent cells alone, and all others together."""
+    places = np.full(len(people), most - 1)
+    order = np.argsort(-people, kind="stable")[: most - 1]
+    places[order] = np.arange(len(order))
+    return np.unique(places, return_inverse=True)[1].tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Tables that may be measured. weights: of each. parents: the table over columns that each is made from. groups: by name."""
+
+    weights: Mapping[Clique, float]
+    parents: Mapping[Clique, Clique]
+    groups: Mapping[str, Groups]
+
+    @classmethod
+    def of(cls, domain: Domain, weights: Mapping[Clique, float], groups: Sequence[Groups]) -> Candidates:
+        """The tables of `weights`, and those of several columns with groups in place of columns too, which weigh as much. domain: with the
+        groups."""
+        parents = {table: clique for clique in weights for table in _variants(domain, clique, {one.column: one for one in groups})}
+        return cls({table: weights[clique] for table, clique in parents.items()}, parents, by_name(groups))
+
+    def answers(self, model: GraphicalModel, tables: Collection[Clique]) -> dict[Clique, Float]:
+        """What a model says of each, in counts."""
+        over = model.marginals(list(dict.fromkeys(self.parents[table] for table in tables)))
+        return {table: self._of(over[self.parents[table]], table) for table in tables}
+
+    def _of(self, answer: Float, table: Clique) -> Float:
+        parent = self.parents[table]
+        if table == parent:
+            return answer
+        grouped = regrouped(answer, parent, table, self.groups)
+        grouped.flags.writeable = answer.flags.writeable
+        return grouped
+
+
+def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Iterator[Clique]:
+    """The clique with each set of its columns replaced by their groups, itself first."""
+    if len(clique) == 1:
+        yield clique
+        return
+    for names in product(*([name, groups[name].name] if name in groups else [name] for name in clique)):
+        yield domain.clique(names)
+
+
+@dataclass(frozen=True, eq=False)
+class OfColumns:
+    """A model without its groups. domain: without them; its columns come first in the model's."""
+
+    model: GraphicalModel
+    domain: Domain
+
+    def marginal(self, clique: Clique) -> Float:
+        return self.model.marginal(self.domain.clique(clique))
+
+    def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
+        return self.model.rows_of(self.domain, n, marginals, rng)
