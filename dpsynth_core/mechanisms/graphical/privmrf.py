@@ -10,7 +10,7 @@ it is theta-useful. Knows no workload. Shares, theta and the other constants are
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -27,7 +27,7 @@ from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Fo
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 COLUMNS, SCORES, ERRORS = 0.1, 0.1, 0.1
@@ -101,40 +101,23 @@ class PrivMrf:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """A Measured per column and marginal, a Fitted for the graph and after the initial marginals and each round, then Finished."""
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
-        columns = rounds.columns_of(kernel.domain)
-        sigma = rounds.sigma_for(COLUMNS * kernel.rho_total / len(columns), kernel.unit.marginal_l2)
-        measurements = yield from rounds.measure(kernel, 0, columns, sigma)
-        folding = Folding.of(kernel.domain, measurements, self.merge_below)
-        model = models.fit(kernel, measurements, folding=folding)
-        scores = r_scores(kernel, model, SCORES * kernel.rho_total)
-        capacity = Capacity(folding.model, self.max_size_mb)
-        cliques = attribute_graph.cliques_of(folding.model, scores, capacity.cells)
+        run = _Run(self, kernel, (yield from rounds.measure(kernel, 0, rounds.columns_of(kernel.domain), self._column_sigma(kernel))))
+        scores = run.scores()
+        cliques = attribute_graph.cliques_of(run.folding.model, scores, run.capacity.cells)
         yield rounds.fitted(kernel, 0, f"joined columns in {len(cliques)} groups, of at most {max(map(len, cliques))} columns")
-
-        plan = self._plan(kernel, model, cliques, scores)
-        measured = _fitting(capacity, columns, plan.initial, len(plan.initial)) or columns
-        sigma = plan.sigma if plan.rounds else rounds.sigma_for(kernel.rho_left / len(measured), kernel.unit.marginal_l2)
-        measurements += yield from rounds.measure(kernel, 1, measured, sigma)
-        model = models.fit(kernel, measurements, model, models.BETWEEN if plan.rounds else models.FINAL, folding=folding)
-        yield rounds.fitted(kernel, 1, f"measured {len(measured)} initial marginals")
-
+        plan = self._plan(kernel, run.model, cliques, scores)
+        yield from run.measure_initial(plan)
         offers, rng = plan.offers, np.random.default_rng(kernel.seed())
         for number, count in enumerate(plan.rounds, 2):
-            last = number == len(plan.rounds) + 1
             asked = _drawn(offers, self.candidates, rng)
-            ranked = _by_error(kernel, model, asked, ERRORS * kernel.rho_total / len(plan.rounds))
-            chosen = _fitting(capacity, [*columns, *measured], ranked, count)
-            if last:  # it spends what is left
-                chosen = chosen or columns
-                sigma = rounds.sigma_for(kernel.rho_left / len(chosen), kernel.unit.marginal_l2)
-            measurements += yield from rounds.measure(kernel, number, chosen, sigma)
-            measured = measured + chosen
+            ranked = _by_error(kernel, run.model, asked, ERRORS * kernel.rho_total / len(plan.rounds))
+            chosen = yield from run.measure_worst(number, ranked, count, plan)
             offers = _left(offers, ranked, chosen)
-            model = models.fit(kernel, measurements, model, models.FINAL if last else models.BETWEEN, folding=folding)
-            yield rounds.fitted(kernel, number, f"measured {len(chosen)} marginals of the largest errors")
-        size = capacity.used_mb([*columns, *measured])
-        details = {"groups": len(cliques), "marginals": len(measured), "rounds": len(plan.rounds), "model_size_mb": size}
-        yield Finished(model, model.total, details)
+        measured = {"marginals": len(run.marginals), "rounds": len(plan.rounds), "model_size_mb": run.size_mb}
+        yield Finished(run.model, run.model.total, {"groups": len(cliques), **measured})
+
+    def _column_sigma(self, kernel: Kernel) -> float:
+        return rounds.sigma_for(COLUMNS * kernel.rho_total / len(kernel.domain), kernel.unit.marginal_l2)
 
     def _plan(self, kernel: Kernel, model: GraphicalModel, cliques: Sequence[Clique], scores: attribute_graph.Scores) -> _Plan:
         """From the graph's cliques, with sigma as it is if as many marginals are added as wanted. Where there are no more candidates than
@@ -165,6 +148,68 @@ class _Plan:
     offers: Mapping[Clique, float]
     rounds: list[int]
     sigma: float
+
+
+class _Run:
+    """The state of a run: what is measured, and the model that is fitted to it. It begins with the columns; `marginals` are those after."""
+
+    def __init__(self, mechanism: PrivMrf, kernel: Kernel, columns: list[Measurement]) -> None:
+        self._kernel = kernel
+        self._measurements = columns
+        self.marginals: list[Clique] = []
+        self.folding = Folding.of(kernel.domain, columns, mechanism.merge_below)
+        self.capacity = Capacity(self.folding.model, mechanism.max_size_mb)
+        self.model = models.fit(kernel, columns, folding=self.folding)
+
+    def scores(self) -> dict[Clique, float]:
+        """R-scores by the model of the columns alone."""
+        return r_scores(self._kernel, self.model, SCORES * self._kernel.rho_total)
+
+    def measure_initial(self, plan: _Plan) -> Iterator[Step]:
+        """The initial marginals that the model has room for; columns once more, where there is none. Without rounds they get all that is
+        left."""
+        chosen = self._fitting(plan.initial, len(plan.initial)) or self._columns
+        yield from self._measure(1, chosen, plan.sigma if plan.rounds else self._all_left(chosen), last=not plan.rounds)
+        yield rounds.fitted(self._kernel, 1, f"measured {len(chosen)} initial marginals")
+
+    def measure_worst(self, number: int, ranked: Sequence[Clique], count: int, plan: _Plan) -> Generator[Step, None, list[Clique]]:
+        """The first `count` of them that the model has room for, as one round. The last round spends what is left, on columns if there is
+        no room for anything else."""
+        last, chosen = number == len(plan.rounds) + 1, self._fitting(ranked, count)
+        if last:
+            chosen = chosen or self._columns
+        yield from self._measure(number, chosen, self._all_left(chosen) if last else plan.sigma, last=last)
+        yield rounds.fitted(self._kernel, number, f"measured {len(chosen)} marginals of the largest errors")
+        return chosen
+
+    @property
+    def size_mb(self) -> float:
+        """JT-SIZE of the model, in megabytes."""
+        return self.capacity.used_mb([*self._columns, *self.marginals])
+
+    @property
+    def _columns(self) -> list[Clique]:
+        return rounds.columns_of(self._kernel.domain)
+
+    def _all_left(self, marginals: Sequence[Clique]) -> float:
+        """The noise of so many marginals that spend all that is left."""
+        return rounds.sigma_for(self._kernel.rho_left / len(marginals), self._kernel.unit.marginal_l2)
+
+    def _measure(self, number: int, chosen: Sequence[Clique], sigma: float, *, last: bool) -> Iterator[Step]:
+        """Measure, and fit the model anew."""
+        self._measurements += yield from rounds.measure(self._kernel, number, chosen, sigma)
+        self.marginals += chosen
+        stopping = models.FINAL if last else models.BETWEEN
+        self.model = models.fit(self._kernel, self._measurements, self.model, stopping, folding=self.folding)
+
+    def _fitting(self, wanted: Sequence[Clique], count: int) -> list[Clique]:
+        """The first `count` of the wanted that the model has room for. All lie inside cliques that fit together, but the order in which a
+        model eliminates its columns need not be the graph's."""
+        chosen: list[Clique] = []
+        for clique in wanted:
+            if len(chosen) < count and self.capacity.allows([*self._columns, *self.marginals, *chosen], clique):
+                chosen.append(clique)
+        return chosen
 
 
 def added(columns: int) -> int:
@@ -201,13 +246,3 @@ def _left(offers: Mapping[Clique, float], ranked: Sequence[Clique], chosen: Sequ
     """What the next round is offered: those of the smaller errors with half their weight."""
     smaller = set(ranked[len(ranked) // 2 :])
     return {r: weight / 2 if r in smaller else weight for r, weight in offers.items() if r not in chosen}
-
-
-def _fitting(capacity: Capacity, measured: Sequence[Clique], wanted: Sequence[Clique], count: int) -> list[Clique]:
-    """The first `count` of the wanted that the model has room for. All lie inside cliques that fit together, but the order in which a model
-    eliminates its columns need not be the graph's."""
-    chosen: list[Clique] = []
-    for clique in wanted:
-        if len(chosen) < count and capacity.allows([*measured, *chosen], clique):
-            chosen.append(clique)
-    return chosen
