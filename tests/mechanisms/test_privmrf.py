@@ -178,14 +178,16 @@ def plain_run(rho: float, relation: str, seed: int) -> list[tuple[Clique, float]
         measure((name,), l2 * math.sqrt(d / (2 * 0.1 * rho)))
     model = models.fit(kernel, taken)
     pairs = list(combinations(DOMAIN.names, 2))
-    noisy = kernel.measure_errors({pair: model.marginal(pair) for pair in pairs}, l1 * math.sqrt(len(pairs) / (2 * 0.1 * rho)))
+    doubt = l1 * math.sqrt(len(pairs) / (2 * 0.1 * rho))
+    noisy = kernel.measure_errors({pair: model.marginal(pair) for pair in pairs}, doubt)
     scores = {pair: max(0.0, error / 2 / model.total) for pair, error in noisy.items()}
     cliques = printed_graph(DOMAIN, scores, 80e6 / 8)
     wanted = 3  # 0.8 for each of four columns
 
     def theta_useful(names: Clique, marginals: int) -> bool:
         noise = HALF_NORMAL * l2 * math.sqrt(marginals / (2 * 0.7 * rho))
-        return model.total / DOMAIN.cells(names) >= 6 * noise
+        told = max(0.0, noisy[DOMAIN.clique(names)]) - 2 * doubt if len(names) == 2 else 0.0
+        return model.total / DOMAIN.cells(names) >= 6 * noise or told >= noise * DOMAIN.cells(names)
 
     initial = printed_initial(DOMAIN, cliques, scores, lambda names: theta_useful(names, d + wanted))
     together = len(initial) + wanted
@@ -193,7 +195,8 @@ def plain_run(rho: float, relation: str, seed: int) -> list[tuple[Clique, float]
     offers = {c for c in inside if len(c) == 1 or theta_useful(c, together)} - initial
     assert len(offers) > wanted, "the loop needs rounds"
     useful_cells = model.total / (6 * HALF_NORMAL * l2 * math.sqrt((d + wanted) / (2 * 0.7 * rho)))
-    order = initial_marginals(Useful(DOMAIN, useful_cells, 6), cliques, scores)
+    told_cells = {pair: (max(0.0, error) - 2 * doubt) / model.total * 6 * useful_cells for pair, error in noisy.items()}
+    order = initial_marginals(Useful(DOMAIN, useful_cells, 6, told_cells), cliques, scores)
     assert set(order) == initial
     for clique in order:
         measure(clique, l2 * math.sqrt(together / (2 * 0.7 * rho)))
@@ -238,11 +241,23 @@ def test_a_tenth_each_for_columns_and_scores_and_the_rest_as_far_as_it_is_asked(
 
 
 def test_what_is_measured_stays_useful_at_its_noise() -> None:
-    done = run("privmrf", PAIRS, 0.02, theta=10.0)
+    done = run("privmrf", PAIRS, 0.02, theta=10.0, dependence=0.0)
     for event in done.events:
         if isinstance(event, Measured) and len(event.measurement.clique) > 1:
             noise = HALF_NORMAL * event.measurement.sigma
             assert done.finished.total / DOMAIN.cells(event.measurement.clique) >= 10 * noise * 0.95  # the total is estimated anew
+
+
+def test_a_pair_that_says_more_than_its_noise_is_useful_in_spite_of_theta() -> None:
+    useful = Useful(SIX, 10.0, 3, {("c", "e"): 48.0, ("a", "c"): 23.9, ("a", "e"): -5.0})
+    assert useful.allows(("e", "c"))  # 48 cells
+    assert not useful.allows(("a", "c"))  # 24 cells
+    assert not useful.allows(("a", "e"))
+    assert not useful.allows(("c", "d", "e"))  # what a pair says is no reason to measure more than it
+    few, many = (run("privmrf", PAIRS, 0.001, theta=30.0, dependence=times) for times in (0.0, 1.0))
+    without, with_it = ({e.measurement.clique for e in done.events if isinstance(e, Measured)} for done in (few, many))
+    assert max(map(len, without)) == 1
+    assert ("a", "b") in with_it  # b follows a
 
 
 def test_with_hardly_any_budget_columns_get_all_of_it() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, combinations
 
 from dpsynth_core.inference.junction_tree import adjacency, bits, cells_of, junction_tree, mask_of, maximal
@@ -92,14 +92,18 @@ def _more_cells(graph: Sequence[int], a: int, b: int, sizes: Sequence[int]) -> i
 @dataclass(frozen=True)
 class Useful:
     """Which marginals are large enough to be of use: those whose average count is theta times their expected noise, so of `cells` cells
-    at most, and of `columns` columns at most."""
+    at most, and of `columns` columns at most. pairs: up to how many cells a pair is of use all the same, for what it says."""
 
     domain: Domain
     cells: float
     columns: int
+    pairs: Mapping[Clique, float] = field(default_factory=dict)
 
     def allows(self, names: Sequence[str]) -> bool:
-        return len(names) <= self.columns and self.domain.cells(tuple(names)) <= self.cells
+        if len(names) > self.columns:
+            return False
+        clique = self.domain.clique(names)
+        return self.domain.cells(clique) <= max(self.cells, self.pairs.get(clique, 0.0))
 
 
 def initial_marginals(useful: Useful, cliques: Sequence[Clique], scores: Scores) -> list[Clique]:
