@@ -1,7 +1,7 @@
 """Is the forecast of time and memory right? Tables that its constants may be fitted to, and others that they may not.
 
-    python -m benchmarks.forecasts --tables fitted      # twenty tables
-    python -m benchmarks.forecasts --tables held-out    # ten others: what is claimed of the forecast is claimed of these
+    python -m benchmarks.forecasts --tables fitted      # twenty-six tables
+    python -m benchmarks.forecasts --tables held-out    # fourteen others: what is claimed of the forecast is claimed of these
     python -m benchmarks.forecasts --tables wide        # three of 50 columns and more
     python -m benchmarks.forecasts --again              # runs nothing: what is recorded, beside the forecast as it is now
 
@@ -77,6 +77,12 @@ FITTED = (
     Case(45, BINARY, 5_000, "all-2way", 0.5, 114),
     Case(16, MIXED, 400, "all-2way", 0.5, 115),
     Case(20, SMALL, 100_000, "all-2way", 1.0, 116),
+    Case(8, LARGE, 50_000, "all-2way", 0.5, 117, "privmrf"),
+    Case(20, MIXED, 50_000, "all-2way", 2.0, 118, "privmrf"),
+    Case(30, SMALL, 20_000, "all-3way", 1.0, 119, "privmrf"),
+    Case(12, MIXED, 10_000, "all-3way", 1.0, 120, "gem"),
+    Case(20, MIXED, 50_000, "all-2way", 0.5, 121, "gem"),
+    Case(8, LARGE, 30_000, "all-2way", 3.0, 122, "gem"),
 )
 HELD_OUT = (
     Case(4, LARGE, 300_000, "all-3way", 0.5, 201),
@@ -89,6 +95,10 @@ HELD_OUT = (
     Case(42, SMALL, 6_000, "all-2way", 0.15, 208),
     Case(19, MIXED, 80_000, "all-2way", 0.8, 209, "mst"),
     Case(8, SMALL, 12_000, "all-2way", 2.5, 210, "hdmm_pgm"),
+    Case(14, MIXED, 30_000, "all-2way", 1.5, 211, "privmrf"),
+    Case(25, SMALL, 100_000, "all-2way", 0.3, 212, "privmrf"),
+    Case(10, DOZENS, 40_000, "all-2way", 0.7, 213, "gem"),
+    Case(15, SMALL, 8_000, "all-3way", 2.0, 214, "gem"),
 )
 WIDE = (
     Case(50, SMALL, 20_000, "all-2way", 1.0, 8),
