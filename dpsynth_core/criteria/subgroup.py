@@ -18,10 +18,9 @@ from scipy.special import ndtri
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, largest
 from dpsynth_core.criteria.conditions import Condition, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
-from dpsynth_core.criteria.tables import distance_sigma
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.mechanisms.kernel import SealedKernel
-from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project

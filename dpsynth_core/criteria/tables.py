@@ -5,7 +5,6 @@ The kernel measures ||M_r(D) - T p_r||_1 for all k tables at once, as the certif
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Publis
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
+from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -70,11 +70,6 @@ class TablesWithin(Within):
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return float(ndtri(sure)) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
-
-
-def distance_sigma(unit: Unit, rho: float, tables: int) -> float:
-    """Noise of each of so many L1 distances that cost rho together."""
-    return unit.marginal_l1 * math.sqrt(tables / (2 * rho))
 
 
 def _tables(listed: object, workload: Workload, field: str) -> tuple[Clique, ...]:

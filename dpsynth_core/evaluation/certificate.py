@@ -33,6 +33,7 @@ from dpsynth_core.evaluation.quantiles import margin
 from dpsynth_core.evaluation.subsampling import Cells, gather, sample_size
 from dpsynth_core.evaluation.totals import Total
 from dpsynth_core.mechanisms.kernel import Kernel
+from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 from dpsynth_core.vocabulary.queries import at_least
@@ -119,7 +120,7 @@ def certify(
     """
     total = released_total or measured_total(kernel)
     rho, yardstick = kernel.rho_left, CERTIFIED_COLUMNS if columns is not None else 0.0
-    sigma = _sigma(kernel, len(published), (1 - CERTIFIED_LARGEST - yardstick) * rho)
+    sigma = distance_sigma(kernel.unit, (1 - CERTIFIED_LARGEST - yardstick) * rho, len(published))
     noisy = kernel.measure_errors({r: fractions * total.value for r, fractions in published.items()}, sigma)
     alone = None if columns is None else _columns_alone(kernel, columns, published, total, yardstick * rho)
     max_sigma = kernel.unit.query_l1 / math.sqrt(2 * kernel.rho_left)
@@ -128,16 +129,11 @@ def certify(
     return state(noisy, published, total, sigma, kernel.rho_spent, of, largest, alone)
 
 
-def _sigma(kernel: Kernel, tables: int, rho: float) -> float:
-    """Noise of each of so many L1 distances that cost rho together."""
-    return kernel.unit.marginal_l1 * math.sqrt(tables / (2 * rho))
-
-
 def _columns_alone(
     kernel: Kernel, columns: Columns, published: Mapping[Clique, NDArray[np.float64]], total: Total, rho: float
 ) -> ColumnsAlone:
     """Measure how far the products of the columns are off in the tables that are published."""
-    sigma = _sigma(kernel, len(published), rho)
+    sigma = distance_sigma(kernel.unit, rho, len(published))
     noisy = kernel.measure_errors({r: columns.product(r) * total.value for r in published}, sigma)
     return columns.stated(math.fsum(noisy.values()) / len(noisy), sigma, published, total)
 

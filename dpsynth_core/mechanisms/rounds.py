@@ -14,6 +14,7 @@ import numpy as np
 from dpsynth_core.inference.estimation import estimate_total
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.steps import Fitted, Measured, Step
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement
 
@@ -49,6 +50,11 @@ class RoundBudget:
 def sigma_for(rho: float, l2: float) -> float:
     """Noise of a measurement of sensitivity l2 that costs rho."""
     return l2 / math.sqrt(2.0 * rho)
+
+
+def distance_sigma(unit: Unit, rho: float, tables: int) -> float:
+    """Noise of each of so many L1 distances between tables and answers that cost rho together."""
+    return unit.marginal_l1 * math.sqrt(tables / (2 * rho))
 
 
 def eps_for(rho: float, price: float) -> float:

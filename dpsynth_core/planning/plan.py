@@ -93,22 +93,24 @@ def budgeted(
     testing = models_share(budget) if models or any(by_models) else 0.0
     _check_together({"certificate": certificate, "discovery": discovery, "criteria": deciding, "models": testing})
     accountant = in_force(mechanism.card.accountant, budget.epsilon, budget.delta - delta)
-    return divided(accountant, budget, certificate, delta, discovery, deciding, testing)
+    return divided(accountant, budget, Aside(certificate, discovery, deciding, testing), delta)
 
 
-def divided(
-    accountant: Accountant,
-    budget: BudgetSpec,
-    certificate: float,
-    delta: float = 0.0,
-    discovery: float = 0.0,
-    criteria: float = 0.0,
-    models: float = 0.0,
-) -> Shares:
-    """The budget in the rho of `accountant`, in its parts. certificate, discovery, criteria, models: their shares. delta: for steps that
-    need their own."""
+@dataclass(frozen=True)
+class Aside:
+    """Which shares of a budget are set aside before a mechanism has the rest: for the certificate, for learning values, for deciding
+    criteria, and for measuring how often models are right. From 0 to 1."""
+
+    certificate: float = 0.0
+    discovery: float = 0.0
+    criteria: float = 0.0
+    models: float = 0.0
+
+
+def divided(accountant: Accountant, budget: BudgetSpec, aside: Aside, delta: float = 0.0) -> Shares:
+    """The budget in the rho of `accountant`, in its parts. delta: for steps that need their own."""
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
-    certified, learnt, decided, tested = certificate * rho, discovery * rho, criteria * rho, models * rho
+    certified, learnt, decided, tested = aside.certificate * rho, aside.discovery * rho, aside.criteria * rho, aside.models * rho
     return Shares(rho, rho - certified - learnt - decided - tested, certified, delta, accountant, learnt, decided, tested)
 
 

@@ -23,6 +23,7 @@ from dpsynth_core.criteria.models import PER_COLUMN
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.mechanisms.rounds import distance_sigma
 from dpsynth_core.planning import training_time
 from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import CERTIFIED_COLUMNS, CERTIFIED_LARGEST
@@ -76,8 +77,7 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     """How far the certificate of `tables` errors, paid with rho, may be from the error of one of them: `CONFIDENCE`, in people who are
     in a wrong cell. The mean over all tables is known sqrt(tables) times better."""
-    sigma = unit.marginal_l1 * math.sqrt(tables / (2 * (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho))  # of the L1 distance
-    return _quantile() * sigma / 2
+    return _quantile() * distance_sigma(unit, (1 - CERTIFIED_LARGEST - CERTIFIED_COLUMNS) * rho, tables) / 2
 
 
 def largest_margin(rho: float, unit: Unit) -> float:

@@ -6,7 +6,6 @@ Names of columns and cells are hostile text: whoever shows a sentence escapes it
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
@@ -25,11 +24,11 @@ from dpsynth_core.evaluation.questions.question import (
     half_width,
 )
 from dpsynth_core.evaluation.questions.worst import LEAST_SHARE, Subgroup
+from dpsynth_core.foundation.visible import visible
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 CELLS_NAMED = 6
-_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 PHRASES: Mapping[str, str] = {
     "everybody": "everybody",
@@ -82,11 +81,6 @@ def group_phrase(domain: Domain, cells: Cells) -> str:
 def cells_phrase(domain: Domain, cells: Cells) -> str:
     """Columns with the cells that count."""
     return " and ".join(f"{visible(name)} {_listed(domain[name], cells[name])}" for name in domain.clique(cells))
-
-
-def visible(text: str) -> str:
-    """The text with a space for every character that is not seen, among them those that turn the direction of what follows."""
-    return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
 
 
 def _listed(attribute: Attribute, codes: tuple[int, ...]) -> str:

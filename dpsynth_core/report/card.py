@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
+from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import models
-from dpsynth_core.report.answers import visible
 from dpsynth_core.report.criteria import EXPLAINED
 from dpsynth_core.report.criteria import lines as lines_of
 from dpsynth_core.report.facts import facts, first, sample_reading, sentence

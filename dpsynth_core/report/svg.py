@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.criteria.words import percent
-from dpsynth_core.report.answers import visible
+from dpsynth_core.foundation.visible import visible
 
 _BARS = 10
 _LABEL, _BAR_WIDTH, _ROW = 300, 360, 22

@@ -17,9 +17,10 @@ from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
 from dpsynth_core.evaluation.questions.worst import worst
+from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Brand, Release
 from dpsynth_core.report import explore
-from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, visible, worst_sentences
+from dpsynth_core.report.answers import breakdown_sentences, line_texts, sentences, subgroup_texts, worst_sentences
 from tests.browser.test_accessibility import AXE
 from tests.golden import goldens
 from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions

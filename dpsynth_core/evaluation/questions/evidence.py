@@ -43,6 +43,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.criteria.bounds import fieller
 from dpsynth_core.evaluation.combination import Combined
 from dpsynth_core.evaluation.questions.question import Vector
 from dpsynth_core.vocabulary.domain import Domain
@@ -119,13 +120,7 @@ class Estimated:
 
     def interval(self, z: float) -> Interval:
         """Fieller's; infinite where the group may be empty for all that is known."""
-        a = self.below**2 - z**2 * self.below_below
-        if self.below <= 0 or a <= 0:
-            return -math.inf, math.inf
-        b = self.above * self.below - z**2 * self.above_below
-        c = self.above**2 - z**2 * self.above_above
-        root = math.sqrt(max(0.0, b * b - a * c))
-        return (b - root) / a, (b + root) / a
+        return fieller(self.above, self.below, (self.above_above, self.above_below, self.below_below), z)
 
 
 def within(interval: Interval, least: float, most: float) -> Interval:

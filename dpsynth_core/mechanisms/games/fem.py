@@ -7,7 +7,7 @@ record) costs its own exponentially distributed amount with mean eta; fresh cost
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,13 +47,5 @@ class Fem(PrimalGame):
         return tuple(rng.exponential(eta, size) for size in sizes)
 
 
-PUBLISHED = Fem(
-    card=printed(Fem.card, *primal_game.CHOSEN),
-    eps_0=primal_game.PRINTED_EPS_0,
-    eta=primal_game.PRINTED_ETA,
-    rounds=5000,
-    records=primal_game.AUTHORS_RECORDS,
-    skip=0.0,
-    form=primal_game.PRINTED,
-)
+PUBLISHED = replace(Fem(), card=printed(Fem.card, *primal_game.CHOSEN), **primal_game.AS_PRINTED)
 """Algorithms 1 and 2 as printed (Vietri et al. 2020)."""

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,11 +55,8 @@ def _none(_rounds: float) -> float:
 
 PRINTED = Form(charge=1 / 2, growth=_none, last_word=0, finish=Unmoved)
 """Algorithm 1: eps_0^2/2 a round, eta as it is, and a last choice that no records answer."""
-PRINTED_EPS_0, PRINTED_ETA = 0.003, 1.0
-"""The only values that are in Table 2 and in Table 3."""
 LEAST_EPS_0 = 1e-6
 """Far below what anybody sets. rho is divided by its square, which must not vanish."""
-AUTHORS_RECORDS = 50
 COUNTED = "The number of people is measured for 2 % of the budget where it is secret; the paper takes it as known."
 DIFFERENCES = (
     "A choice costs eps^2/8 of rho; the paper charges four times as much.",
@@ -69,6 +67,8 @@ DIFFERENCES = (
     "Finished rows are moved towards the records' own answers; the paper's are not.",
     COUNTED,
 )
+AS_PRINTED: Mapping[str, Any] = {"eps_0": 0.003, "eta": 1.0, "rounds": 5000, "records": 50, "skip": 0.0, "form": PRINTED}
+"""eps_0 and eta: the only values that are in Table 2 and in Table 3. records: those of the authors' program."""
 CHOSEN = (
     "Records a round, 50, are those of the authors' program: the paper does not print s.",
     "eps_0 and eta are the values that are in both of its tables; it tunes them on the private table.",

@@ -8,7 +8,7 @@ scale eta; fresh weights for every record.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,13 +39,5 @@ class SepFem(PrimalGame):
         return tuple(rng.laplace(0.0, eta, size) for size in sizes)
 
 
-PUBLISHED = SepFem(
-    card=printed(SepFem.card, *primal_game.CHOSEN),
-    eps_0=primal_game.PRINTED_EPS_0,
-    eta=primal_game.PRINTED_ETA,
-    rounds=5000,
-    records=primal_game.AUTHORS_RECORDS,
-    skip=0.0,
-    form=primal_game.PRINTED,
-)
+PUBLISHED = replace(SepFem(), card=printed(SepFem.card, *primal_game.CHOSEN), **primal_game.AS_PRINTED)
 """Algorithms 1 and 3 as printed (Vietri et al. 2020)."""

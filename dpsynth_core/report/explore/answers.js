@@ -460,7 +460,7 @@ const cellVariance = (noisy) => sum(noisy.parts.map(([part, variance]) =>
   noisy.clique.reduce((product, column) => product * (part.includes(column) ? 1 - 1 / size(column) : 1 / size(column)), variance)));
 
 // Sentences
-const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, " ");
+const visible = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, " ");
 const phrase = (key, values) => data.phrases[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 function rounded(value, digits) {
   const scaled = BigInt(Math.floor(Math.abs(value) * 10 ** digits + 0.5 + 1e-7)), unit = 10n ** BigInt(digits);

@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism, UsesPublic
 from dpsynth_core.planning import recommendation
-from dpsynth_core.planning.plan import budgeted, certified_share, criteria_share, divided, forecast
+from dpsynth_core.planning.plan import Aside, budgeted, certified_share, criteria_share, divided, forecast
 from dpsynth_core.planning.recommendation import LARGEST, MEAN, Recommendation, Situation
 from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
@@ -47,7 +47,8 @@ def listed(here: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recomme
         return ()
     workload, unit = document.workload(here.draft), document.unit(here.draft)
     deciding = 0.0 if all(need_models(here.draft.get("criteria", ()))) else criteria_share(budget)
-    rho = divided(ZCDP, budget, certified_share(budget), criteria=deciding).mechanism  # trials were counted in zCDP, whichever it is
+    aside = Aside(certified_share(budget), criteria=deciding)
+    rho = divided(ZCDP, budget, aside).mechanism  # trials were counted in zCDP, whichever it is
     fitting = {name: f for name, f in forecasts.items() if isinstance(f, Forecast)}
     return recommendation.recommend(Situation.of(workload, rho, unit, people), fitting, measure=by).value
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from dpsynth_core.foundation.visible import visible
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 _WORD_JOINER = "\u2060"
 _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
 """Escaped: a colon and a full stop where a short code or a web address can go on."""
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def one_line(text: object, limit: int = 80) -> str:
     """The text without line breaks, control characters and direction marks, shortened to `limit` characters."""
-    visible = "".join(" " if unicodedata.category(c) in _INVISIBLE else c for c in str(text))
-    line = " ".join(visible.split())
+    line = " ".join(visible(str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

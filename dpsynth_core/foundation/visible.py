@@ -1,0 +1,12 @@
+"""Hostile text without what nobody sees: line breaks, control characters, and marks that turn the direction of what follows."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def visible(text: str) -> str:
+    """The text with a space for every character that is not seen, or that no standard knows."""
+    return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
