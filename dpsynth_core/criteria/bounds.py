@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from dpsynth_core.privacy.selection.scores import SUM_STEPS
+
 CONFIDENCE = 0.95
 
 
@@ -40,6 +42,11 @@ class Ratio:
     difference: Noisy
     people: Noisy
     scale: float = 1.0
+
+    @property
+    def rounding(self) -> float:
+        """By how much the weights of records, rounded to steps of `SUM_STEPS`, can move `value`: each by a step at most."""
+        return self.scale / SUM_STEPS
 
     @property
     def value(self) -> float:
@@ -93,7 +100,9 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
         return Interval(math.nan, 0.0, math.inf)
     error = abs(math.fsum(part.value for part in parts))
     deviation = math.hypot(*(part.deviation(limit) for part, limit in zip(parts, limits, strict=True)))
-    return Interval(error, deviation * _least_size(error / deviation) if deviation else error, error + float(ndtri(CONFIDENCE)) * deviation)
+    rounding = math.fsum(part.rounding for part in parts)
+    at_least = deviation * _least_size(error / deviation) if deviation else error
+    return Interval(error, max(0.0, at_least - rounding), error + float(ndtri(CONFIDENCE)) * deviation + rounding)
 
 
 def _least_size(measured: float) -> float:

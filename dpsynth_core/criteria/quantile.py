@@ -5,7 +5,7 @@ outermost edges of bins that are within the tolerance of it. What is certified i
 below b: then the real p-quantile lies from a to b, and is no further from q than the tolerance. Both are signs of sums over the group,
 S_a <= 0 and S_b >= 0,
 
-    S_e = sum over its people of (1 if below e, else 0) - p,
+    S_e = sum over its people of (1 if below e, else 0) - p,     p a whole multiple of 2^-20,
 
 so that nobody needs to know how many people the group has. Where numbers beyond a column's bounds count in the nearest bin, its outermost
 edges bound nobody's number, and are not used. A person's part is from -p to 1 - p. The error is max(S_a, -S_b): so many people
@@ -29,9 +29,10 @@ from dpsynth_core.criteria.conditions import EVERYBODY, Condition, read_conditio
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.criteria.statistics import number_column
 from dpsynth_core.criteria.words import Within
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
+from dpsynth_core.privacy.selection.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
@@ -67,7 +68,10 @@ class Quantile(Within):
         """
         importance, name = common(entries, field, ("column", "p", "tolerance", "among"))
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
-        p = positive({"p": _MEDIAN, **entries}, "p", field, 1.0)
+        if (recoded := workload.domain[column].other_as) is not None:
+            problem = f"numbers beyond the bounds of {column_field(column)} count as {shown(recoded.label)}, so that no edge bounds them"
+            raise InputError(f"{field}.column", problem, "give them a cell of their own or the nearest group, or name another column")
+        p = _on_grid(positive({"p": _MEDIAN, **entries}, "p", field, 1.0))
         tolerance = positive(entries, "tolerance", field)
         narrowest = float(np.diff(np.array(workload.domain[column].edges, dtype=np.float64)).min())
         if tolerance < narrowest:
@@ -77,7 +81,7 @@ class Quantile(Within):
         return cls(importance, name, column, p, tolerance, among)
 
     def sentence(self, domain: Domain) -> str:
-        what = "median" if self.p == _MEDIAN else f"{100 * self.p:g} % quantile"
+        what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g} % quantile"
         group = f" among those with {self.among.sentence(domain)}" if self.among.cells else ""
         return f"the {what} of {self.column}{group}"
 
@@ -127,7 +131,7 @@ class Quantile(Within):
         return f"{margin:,.0f} people" if math.isfinite(margin) else "as many people as can be on one side"
 
     def rule(self, margin: float) -> str:  # noqa: ARG002
-        share = f"{100 * self.p:g} %"
+        share = f"{100 * self.p:.4g} %"
         return (
             f"Met where fewer than {share} are below the lower edge and more than {share} below the upper one, each by that many people; "
             "not met where one of them is by as many on the wrong side; in between it stays undecided."
@@ -161,6 +165,11 @@ def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, toleran
     last = int(np.searchsorted(edges, quantile + tolerance + slack, side="right")) - 1
     near = edges[first] <= quantile + slack and edges[last] >= quantile - slack
     return (first, last) if near else None
+
+
+def _on_grid(p: float) -> float:
+    """The nearest share that weights of sums can be exactly, so that rounding moves nobody: less than a millionth away."""
+    return min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS
 
 
 def _along(values: NDArray[np.bool_], column: str, clique: Clique) -> NDArray[np.bool_]:

@@ -146,7 +146,8 @@ def _is_quantity(attribute: Attribute) -> bool:
 
 
 def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float | None:
-    """As stated; a tenth of the range where nothing is, or as much as the narrowest bin needs. Raises InputError."""
+    """As stated; where nothing is, a tenth of the range or, where that is more, the median width of the column's bins, so that a guess in
+    the right bin can be right. Raises InputError."""
     if not _is_quantity(attribute):
         if stated is not None:
             raise InputError(field, f"{column_field(attribute.name)} is no number, so that no guess is near", "leave it out")
@@ -154,7 +155,7 @@ def _tolerance(field: str, attribute: Attribute, stated: float | None) -> float 
     first, last = ends(attribute)
     needed = float((last - first).min()) / 2
     if stated is None:
-        return max(_TENTH * float(last[-1] - first[0]), needed)
+        return max(_TENTH * float(last[-1] - first[0]), float(np.median(last - first)))
     if stated < needed:
         problem = f"within {stated:g}, no guess is right about any bin of {column_field(attribute.name)}"
         raise InputError(field, problem, f"use {needed:g} or more, or narrower bins")

@@ -135,7 +135,7 @@ def test_a_median_is_asked_for_on_the_page() -> None:
 
 
 def test_a_coefficient_is_asked_for_on_the_page() -> None:
-    domain = demo.demo_domain().keep(("age", "sex", "income", "health"))
+    domain = demo.demo_domain().keep(("age", "sex", "income", "health", "household_size"))
     place = project(domain=domain.to_json(), criteria=[{"kind": "mean", "column": "age", "tolerance": 1.0}])
     kept = stored(place)
     kept["wizard"]["columns"] = list(domain.names)
@@ -149,3 +149,9 @@ def test_a_coefficient_is_asked_for_on_the_page() -> None:
     assert not app.exception
     assert stored(place)["criteria"] == [{"kind": "regression-sign", "outcome": "income", "on": "age"}]
     assert "regression of income on it, of the sign that it has in the rows" in captions(app)
+    field(app, "multiselect", "Adjusted for").set_value(["household_size"]).run()
+    assert not app.exception
+    assert stored(place)["criteria"][0]["adjusted_for"] == ["household_size"]
+    assert "regression of income on it and household_size" in captions(app)
+    field(app, "multiselect", "Adjusted for").set_value([]).run()
+    assert "adjusted_for" not in stored(place)["criteria"][0]

@@ -13,13 +13,14 @@ from scipy.stats import binomtest
 
 from dpsynth_core.criteria.criterion import MET, NOT_MET, UNDECIDED, Decided
 from dpsynth_core.criteria.quantile import Quantile, bracket
-from dpsynth_core.criteria.registry import decide
+from dpsynth_core.criteria.registry import decide, read_criteria
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.workload import all_kway
 from tests.criteria.test_deciding import DOMAIN, FALSE_ALARM, REAL, ROWS, WORKLOAD, criterion, kernel, published
 from tests.criteria.test_reading import spec
 from tests.privacy.tables import ArraySource
@@ -171,3 +172,14 @@ def test_every_mistake_names_its_field(more: dict[str, Any], field: str) -> None
     with pytest.raises(InputError) as caught:
         Plan.of(spec(MEDIAN | more))
     assert caught.value.field.startswith(field)
+
+
+def test_a_column_whose_outside_values_count_as_a_named_one_is_refused() -> None:
+    """Whoever is above the bounds and counts as 20 to 39 would be taken for somebody below 40."""
+    described = DOMAIN.to_json()
+    recoded = next(column for column in described["attributes"] if column["name"] == "age")
+    recoded["other"] = {"as": AGE.cell_labels()[1], "why": "They are known to be rare."}
+    domain = Domain.from_json(described)
+    with pytest.raises(InputError, match="no edge bounds them") as caught:
+        read_criteria([MEDIAN], all_kway(domain, 1), answered=False)
+    assert caught.value.field == "criteria.0.column"

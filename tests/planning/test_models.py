@@ -56,9 +56,9 @@ def test_what_is_offered_is_what_is_accepted() -> None:
     assert len(targets(DOMAIN, [ModelSpec(column=name) for name in predictable(DOMAIN)])) == 4
 
 
-def test_a_tolerance_is_a_tenth_of_the_range_or_what_the_bins_need() -> None:
+def test_a_tolerance_is_a_tenth_of_the_range_or_the_median_width_of_the_bins() -> None:
     tolerances = [one.tolerance for one in targets(DOMAIN, [ModelSpec(column=name) for name in ("age", "pay", "sex", "born")])]
-    assert tolerances == [pytest.approx(9.9), 12.5, None, None]
+    assert tolerances == [pytest.approx(9.9), 25.0, None, None]
 
 
 def test_a_guess_is_right_about_a_bin_of_which_no_value_is_further_off() -> None:

@@ -12,7 +12,7 @@ from dpsynth_core.criteria.criterion import MUST, SHOULD
 from dpsynth_core.criteria.models import KINDS as OF_MODELS
 from dpsynth_core.criteria.models import ModelGain, models_of
 from dpsynth_core.criteria.quantile import Quantile
-from dpsynth_core.criteria.regression import CoefficientSign, CoefficientWithin
+from dpsynth_core.criteria.regression import MOST_BESIDE, CoefficientSign, CoefficientWithin
 from dpsynth_core.criteria.statistics import Mean
 from dpsynth_core.criteria.tables import TablesWithin
 from dpsynth_core.evaluation.comparison import label
@@ -43,6 +43,7 @@ _NUMBERS = {
     CoefficientSign.kind: {"outcome": "Column that depends", "on": "On the column"},
 }
 """The columns of numbers that a kind is about, and what to call them."""
+_ADJUSTED = (CoefficientWithin.kind, CoefficientSign.kind)
 _SHARES = (0.02, 0.05, 0.1, 0.2)
 _HELP = (
     "Conditions that are sealed with the plan. When the rows are final, each is measured with an equal part of this share of the budget, "
@@ -109,6 +110,11 @@ def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None
     for name, title in _NUMBERS.get(kind, {}).items():
         if numbers:
             _field(here, number, name, st.selectbox, title, entry.get(name), options=numbers, format_func=one_line)
+    if kind in _ADJUSTED:
+        free = [name for name in numbers if name not in (entry.get("outcome"), entry.get("on"))]
+        beside = [name for name in entry.get("adjusted_for", []) if name in free]
+        look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
+        _field(here, number, "adjusted_for", st.multiselect, "Adjusted for", beside, **look)
     if kind == Quantile.kind:
         _share_below(here, entry, number)
     if kind in _OF_MODELS:
