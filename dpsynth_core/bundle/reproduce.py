@@ -21,7 +21,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import synthesis
+from dpsynth_core.release import synthesis, tables
 from dpsynth_core.release.recovery import answers_only, carried_out
 from dpsynth_core.release.release import INTERRUPTED, Progress, Release
 from dpsynth_core.release.spool import Kept
@@ -105,7 +105,8 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 def _different(bundle: Bundle, made: Release) -> list[str]:
     ours = json.loads(releases.document(made))
     parts = [name for name in ours.keys() | bundle.document.keys() if ours.get(name) != bundle.document.get(name)]
-    write, published = releases.row_writers(made).get(releases.ROWS_CSV), bundle.files.get(releases.ROWS_CSV)
-    if (None if write is None else digest_written(write)) != (None if published is None else published.digest):
+    ours_in = {name: digest_written(write) for name, write in releases.row_writers(made).items() if name != releases.ROWS_PARQUET}
+    theirs_in = {name: content.digest for name, content in bundle.files.items() if name == releases.ROWS_CSV or tables.is_name(name)}
+    if ours_in != theirs_in:
         parts.append(ROWS)
     return sorted(set(parts))

@@ -110,7 +110,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
 def _check_size(name: str, size: int) -> None:
     if name.endswith(".json") and size > MAX_JSON_BYTES:
         raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_JSON_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
-    if name not in releases.ROW_FILES and size > MAX_HELD_BYTES:
+    if not releases.holds_rows(name) and size > MAX_HELD_BYTES:
         raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_HELD_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
 
 

@@ -53,7 +53,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.events import Gaussian, delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import synthesis
+from dpsynth_core.release import synthesis, tables
 from dpsynth_core.release.document import usefulness_json
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, UNDECIDED_CRITERIA, UNTESTED, Release
@@ -210,23 +210,24 @@ def _judged(question: str, check: Callable[[], str]) -> Check:
 
 
 @contextmanager
-def _tabular() -> Iterator[None]:
+def _tabular(name: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, ValueError):
-        raise _Wrong("synthetic.csv is no table of these columns") from None
+        raise _Wrong(f"{name} is no table of these columns") from None
 
 
 @dataclass(frozen=True, eq=False)
 class CsvRows:
-    """synthetic.csv, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
+    """A CSV of rows, read with the domain's types a batch at a time. What is no table of these columns is wrong."""
 
     domain: Domain
     content: Content
+    name: str = releases.ROWS_CSV
 
     @cached_property
     def num_rows(self) -> int:
-        with _tabular():
+        with _tabular(self.name):
             return sum(batch.num_rows for batch in self._read())
 
     @cached_property
@@ -234,7 +235,7 @@ class CsvRows:
         return next(self.batches()).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        with _tabular():
+        with _tabular(self.name):
             for batch in self._read():
                 table = typed(self.domain, batch)
                 yield table if columns is None else table.select(columns)
@@ -280,6 +281,14 @@ class _Opened:
         return None if content is None else CsvRows(self.release.domain, content)
 
     @cached_property
+    def further(self) -> tuple[CsvRows, ...]:
+        """The tables of rows beside the first. What the plan asks for and is missing is wrong."""
+        names = [tables.name(number) for number in range(2, (self.plan.spec.output.tables if self.rows else 1) + 1)]
+        missing = [name for name in names if name not in self.bundle.files]
+        _expect(not missing, f"{_some(missing)} is missing, but {len(names) + 1:,} tables of rows are stated")
+        return tuple(CsvRows(self.release.domain, self.bundle.files[name], name) for name in names)
+
+    @cached_property
     def codes(self) -> NDArray[np.integer] | None:
         """The rows as cells of the domain, in as few bytes as number these: all that is held of all rows."""
         return None if self.rows is None else _codes(self.release.domain, self.rows)
@@ -288,7 +297,7 @@ class _Opened:
     def whole(self) -> Release:
         """The release with its rows, if they can be read."""
         try:
-            return replace(self.release, codes=self.codes, values=self.rows)
+            return replace(self.release, codes=self.codes, values=self.rows, further=self.further)
         except _Wrong:
             return self.release
 
@@ -429,14 +438,23 @@ def _rows(opened: _Opened) -> str:
         due = opened.plan.mechanism.card.makes_rows and not opened.release.branded(INTERRUPTED)
         _expect(not due, "there are no rows, though the mechanism makes some")
         raise _Nothing(_NO_ROWS)
+    told = opened.bundle.document["rows"].get("tables", 1)
+    _expect(told == 1 + len(opened.further), f"{told:,} tables of rows are stated, and the plan asks for {1 + len(opened.further):,}")
+    for rows in (opened.rows, *opened.further):
+        _check_rows(rows, stated)
+    each = f", in each of {told:,} tables" if told > 1 else ""
+    return f"{stated:,} rows{each}, every value one of its column's"
+
+
+def _check_rows(rows: CsvRows, stated: int) -> None:
+    """That a table has the domain's columns and values, and as many rows as are stated."""
     number, stray_columns = 0, dict[str, None]()
-    for batch in opened.rows.batches():
-        _expect(batch.column_names == list(opened.release.domain.column_names), _OTHER_COLUMNS)
-        stray_columns |= dict.fromkeys(strays(opened.release.domain, batch, number))
+    for batch in rows.batches():
+        _expect(batch.column_names == list(rows.domain.column_names), f"the columns of {rows.name} are not those of the domain")
+        stray_columns |= dict.fromkeys(strays(rows.domain, batch, number))
         number += batch.num_rows
-    _expect(number == stated, f"synthetic.csv has {number:,} rows, but {stated:,} are stated")
-    _expect(not stray_columns, f"values outside the domain in {_some([*stray_columns])}")
-    return f"{stated:,} rows, every value one of its column's"
+    _expect(number == stated, f"{rows.name} has {number:,} rows, but {stated:,} are stated")
+    _expect(not stray_columns, f"values outside the domain in {_some([*stray_columns])} of {rows.name}")
 
 
 def _parquet(opened: _Opened) -> str:
@@ -486,13 +504,15 @@ def _zeros(opened: _Opened) -> str:
         raise _Nothing("no combination was declared impossible")
     if opened.codes is None:
         raise _Nothing(_NO_ROWS)
-    for clique, impossible in zeros.items():
-        cells = tuple(opened.codes[:, opened.release.domain.position(name)] for name in clique)
-        broken = int(impossible[cells].sum())
-        _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
+    for codes in (opened.codes, *(_codes(opened.release.domain, rows) for rows in opened.further)):
+        for clique, impossible in zeros.items():
+            cells = tuple(codes[:, opened.release.domain.position(name)] for name in clique)
+            broken = int(impossible[cells].sum())
+            _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
     if orders and opened.rows is not None:
-        broken = sum(disordered(opened.release.domain, batch) for batch in opened.rows.batches())
-        _expect(not broken, f"{broken:,} rows break an order of columns")
+        for rows in (opened.rows, *opened.further):
+            broken = sum(disordered(opened.release.domain, batch) for batch in rows.batches())
+            _expect(not broken, f"{broken:,} rows of {rows.name} break an order of columns")
     return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
 
 
@@ -755,13 +775,19 @@ def _passive(opened: _Opened) -> str:
     if (notebook := opened.bundle.files.get(report.NOTEBOOK)) is not None:
         shown = any(cell.get("outputs") or cell.get("attachments") for cell in parsed(report.NOTEBOOK, notebook)["cells"])
         _expect(not shown, f"{report.NOTEBOOK} shows outputs or attachments, of which this program writes none: do not open it")
+        texts = ["".join(cell["source"]) for cell in parsed(report.NOTEBOOK, notebook)["cells"] if cell["cell_type"] != "code"]
+        _expect(not any(map(_LOADING.search, texts)), f"{report.NOTEBOOK} has a text that may load something: do not open it")
     asking = f"; {EXPLORE} runs the script of this program alone" if EXPLORE in pages else ""
     return f"{len(pages):,} pages load nothing from elsewhere{asking}"
 
 
+_LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
+"""Of Markdown: an image, or HTML. This program escapes both marks in what people wrote, and writes neither itself."""
+
+
 def _copies(opened: _Opened) -> str:
     """All files once more from release.json and the rows."""
-    release = replace(opened.release, codes=opened.codes, values=opened.rows)
+    release = replace(opened.release, codes=opened.codes, values=opened.rows, further=opened.further)
     rows = {name: digest_written(write) for name, write in releases.row_writers(release).items()}
     parts = contents(release, rows)
     rewritten = rows | {name: held(content).digest for name, content in parts.items() if name != MANIFEST}

@@ -162,7 +162,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     from dpsynth_core.bundle.pack import pack
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
-    from dpsynth_core.release import times
+    from dpsynth_core.release import tables, times
     from dpsynth_core.report import criteria, models
 
     try:
@@ -177,13 +177,17 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     for brand in made.brands:
         print_message(f"note: {brand.sentence}")
     rows = "answers only" if made.codes is None else f"{made.rows} rows"
+    if made.further:
+        rows = f"{1 + len(made.further)} tables of {rows}"
     if made.certificate is not None:
         certificate, sure = made.certificate, "with 95 % confidence"
-        tables = f"{len(certificate.marginals)} marginals, as the share of people in the wrong group"
-        print_message(f"certificate: mean error {certificate.mean_error:.4f} over {tables}, at most {certificate.mean_bound95:.4f} {sure}")
+        over = f"{len(certificate.marginals)} marginals, as the share of people in the wrong group"
+        print_message(f"certificate: mean error {certificate.mean_error:.4f} over {over}, at most {certificate.mean_bound95:.4f} {sure}")
         print_message(
             f"certificate: largest error of a single share {certificate.max_error:.4f}, at most {certificate.max_bound95:.4f} {sure}"
         )
+    if made.further:
+        print_message(f"tables: {tables.explained(1 + len(made.further))}")
     for line in criteria.lines(made):
         print_message(f"criterion: {line}")
     if made.needs_reason:
@@ -200,6 +204,7 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
     """The files that a bundle holds too, by name. A format that cannot hold the rows is no reason to lose a release that is paid for."""
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release import document as releases
+    from dpsynth_core.release import tables
     from dpsynth_core.release.row_files import FORMATS
 
     packed: dict[str, Path] = {}
@@ -214,6 +219,11 @@ def _write_rows(made: Release, out: Path, formats: Sequence[str]) -> dict[str, P
             print_message(f"warning: {file} was not written: {error.problem}; {error.remedy}")
             continue
         if file in releases.ROW_FILES:
+            packed[file] = out / file
+    for file, write in releases.row_writers(made).items():
+        if tables.is_name(file):
+            with private_file(out / file) as stream:
+                write(stream)
             packed[file] = out / file
     return packed
 

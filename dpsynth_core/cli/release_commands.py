@@ -69,6 +69,7 @@ def add(commands: Commands) -> None:
     add_database_options(make)
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
+    make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
 
     run = add_command(commands, "run", _run, "make a release from a spec")
@@ -131,7 +132,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "criteria": [] if options.criteria is None else read_json(options.criteria, "--criteria"),
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
-        "output": {"rows": number(options.rows), "seed": number(options.seed)},
+        "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
     }
     release(Spec.from_json(spec), options.out, options.population, formats, table.assumed, unstated_columns(declared))
 

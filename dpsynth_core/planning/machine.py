@@ -53,7 +53,7 @@ def free_mb() -> float | None:
 
 def _values(plan: Plan) -> int:
     """Of the rows that the spec asks for. Otherwise their number is noisy, and capped (`spec.MAX_UNSTATED_ROWS`)."""
-    return (plan.spec.output.rows or 0) * len(plan.domain)
+    return (plan.spec.output.rows or 0) * plan.spec.output.tables * len(plan.domain)
 
 
 def _remedy(plan: Plan, rows: bool) -> str:

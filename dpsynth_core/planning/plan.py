@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Me
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import models, origins, weakness
 from dpsynth_core.planning.models import Target
-from dpsynth_core.planning.spec import STANDIN, BudgetSpec, Spec
+from dpsynth_core.planning.spec import MAX_ROWS, STANDIN, BudgetSpec, Spec
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.conversions import check_budget
 from dpsynth_core.privacy.unit import Unit
@@ -194,6 +194,7 @@ class Plan:
         if spec.output.rows is not None and not mechanism.card.makes_rows:
             problem = f"{mechanism.card.title} gives answers and no rows"
             raise InputError("output.rows", problem, "leave it out, or choose another mechanism")
+        _check_tables(spec, mechanism)
         workload = workloads.from_json(domain, spec.workload)
         criteria = _criteria(spec, mechanism, workload)
         about_models = of_models(criteria)
@@ -325,3 +326,14 @@ def _check_names(spec: Spec) -> None:
         raise InputError("data.standin", "it goes with the kind standin, and only with it", "give both, or neither")
     if not spec.data.simulated and not spec.data.path:
         raise InputError("data.path", "no data file is named", "give the path of a CSV or Parquet file or folder")
+
+
+def _check_tables(spec: Spec, mechanism: Mechanism) -> None:
+    """That several tables of rows can be drawn, where they are asked for. Raises InputError."""
+    tables, rows = spec.output.tables, spec.output.rows or 1
+    if tables > 1 and not mechanism.card.makes_rows:
+        problem = f"{mechanism.card.title} has no model that tables of rows could be drawn from"
+        raise InputError("output.tables", problem, "leave it out, or choose a mechanism that makes rows")
+    if tables * rows > MAX_ROWS:
+        problem = f"{tables:,} tables of {rows:,} rows are more than {MAX_ROWS:,} rows together"
+        raise InputError("output.tables", problem, "ask for fewer tables, or for fewer rows")

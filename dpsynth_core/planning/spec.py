@@ -23,6 +23,8 @@ from dpsynth_core.sources import standin
 from dpsynth_core.sources.registry import KINDS
 
 MAX_ROWS = 20_000_000
+MAX_TABLES = 20
+"""Of rows, drawn from one measurement. So many show well how much the drawing adds; each is held in memory."""
 MAX_MODELS = 20
 """Columns that models may be asked to predict."""
 MAX_UNSTATED_ROWS = 1_000_000
@@ -192,16 +194,19 @@ class MechanismSpec(_Part):
 
 
 class ModelSpec(_Part):
-    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range."""
+    """A column that models are to predict. tolerance: of numbers, in the column's unit; None for a tenth of its range, or for the median
+    width of its bins where that is more."""
 
     column: str = Field(max_length=1000)
     tolerance: float | None = Field(default=None, gt=0)
 
 
 class OutputSpec(_Part):
-    """rows: how many to write, None for the noisy (or public) total. seed: repeatable noise, which is not private."""
+    """rows: how many to write, None for the noisy (or public) total. tables: how many tables of so many rows to draw from the one
+    measurement. seed: repeatable noise, which is not private."""
 
     rows: int | None = Field(default=None, ge=1, le=MAX_ROWS)
+    tables: int = Field(default=1, ge=1, le=MAX_TABLES)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
 
 
@@ -270,6 +275,8 @@ class Spec(_Part):
             del obj["other_copies"]
         if self.looks is None:
             del obj["looks"]
+        if self.output.tables == 1:
+            del obj["output"]["tables"]
         if not self.learns:
             del obj["budget"]["discovery"]
         by_models = need_models(self.criteria)

@@ -42,6 +42,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.events import Event
+from dpsynth_core.release import tables
 from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
@@ -51,7 +52,7 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
 FORMAT = 1
-ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = "synthetic.csv", "synthetic.parquet", "codes.npy", "release.json"
+ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
 ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 
 _EVENTS = {kind.__name__: kind for kind in get_args(Event)}
@@ -80,7 +81,8 @@ def to_json(release: Release) -> dict[str, Any]:
         },
         "charges": [charge_json(event, accountant) for event in release.charges],
         "ledger": dict(release.ledger),
-        "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed},
+        "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed}
+        | ({"tables": 1 + len(release.further)} if release.further else {}),
         "certificate": None if release.certificate is None else _certificate_json(release.certificate),
         **({"despite": release.despite} if release.needs_reason and release.despite else {}),
         **({"criteria": [_decided_json(one, release.domain) for one in release.criteria]} if release.plan.criteria else {}),
@@ -94,7 +96,9 @@ def to_json(release: Release) -> dict[str, Any]:
     }
 
 
-def from_json(obj: Mapping[str, Any], codes: NDArray[np.integer] | None = None, values: Rows | None = None) -> Release:
+def from_json(
+    obj: Mapping[str, Any], codes: NDArray[np.integer] | None = None, values: Rows | None = None, further: tuple[Rows, ...] = ()
+) -> Release:
     """The inverse of `to_json`, with the rows beside it. Raises InputError for a spec that means nothing and for unknown charges."""
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
@@ -102,6 +106,7 @@ def from_json(obj: Mapping[str, Any], codes: NDArray[np.integer] | None = None, 
         plan=plan,
         codes=codes,
         values=values,
+        further=further,
         total=obj["rows"]["estimated_total"],
         measurements=measurements,
         history=tuple(Progress.from_json(item) for item in obj["history"]),
@@ -195,7 +200,14 @@ def row_writers(release: Release) -> dict[str, Writer]:
     """What writes the files of the rows, by name; nothing for answers only."""
     if (values := release.values) is None:
         return {}
-    return {ROWS_CSV: lambda stream: write_csv(values, stream), ROWS_PARQUET: lambda stream: write_parquet(values, stream)}
+    further: dict[str, Writer] = {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
+    writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(write_parquet, values)}
+    return writers | further
+
+
+def holds_rows(file: str) -> bool:
+    """Whether a file of a bundle holds rows, of which there may be many."""
+    return file in ROW_FILES or tables.is_name(file)
 
 
 def write_document(release: Release, directory: Path) -> None:
@@ -210,6 +222,9 @@ def save(release: Release, directory: Path) -> None:
             np.save(stream, release.codes, allow_pickle=False)
         with private_file(directory / ROWS_PARQUET) as stream:
             write_parquet(release.values, stream)
+        for number, rows in enumerate(release.further, start=2):
+            with private_file(directory / _kept(number)) as stream:
+                write_parquet(rows, stream)
     _write_whole(directory / DOCUMENT, document(release))
 
 
@@ -219,7 +234,13 @@ def load(directory: Path) -> Release:
     if not (directory / CODES).exists():
         return from_json(obj)
     codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at
-    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET))
+    further = tuple(StoredRows(directory / _kept(number)) for number in range(2, obj["rows"].get("tables", 1) + 1))
+    return from_json(obj, codes, StoredRows(directory / ROWS_PARQUET), further)
+
+
+def _kept(number: int) -> str:
+    """Where a further table is kept."""
+    return f"{tables.name(number)}.parquet"
 
 
 def plain(value: Any) -> Any:
@@ -374,6 +395,8 @@ def usefulness_json(one: Usefulness) -> dict[str, Any]:
         "majority_low95": one.majority.low95,
         "majority_high95": one.majority.high95,
         "majority_guess": one.guess,
+        "right": one.right,
+        "majority_right": one.guess_right,
         "sigma": one.sigma,
         "total": asdict(one.total),
         "model_sha256": one.sha256,
@@ -384,7 +407,7 @@ def _usefulness(obj: Mapping[str, Any]) -> Usefulness:
     accuracy = Share(obj["accuracy"], obj["low95"], obj["high95"])
     majority = Share(obj["majority"], obj["majority_low95"], obj["majority_high95"])
     facts = obj["column"], obj["model"], obj.get("tolerance"), obj["model_sha256"], accuracy, obj["majority_guess"], majority
-    return Usefulness(*facts, obj["sigma"], Total(**obj["total"]))
+    return Usefulness(*facts, obj["sigma"], Total(**obj["total"]), obj["right"], obj["majority_right"])
 
 
 _COLUMNS = ("error", "low95", "high95")

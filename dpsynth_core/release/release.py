@@ -90,7 +90,8 @@ class Release:
     not measured, in the curator's words.
     bounds: a-priori error bounds of the workload's marginals. certificate: the measured errors, None without one.
     row_seed: what the rows were drawn with, once the noisy answers were there; no noise depends on it. transcript: the kernel's answers in
-    order, from which everything else follows. usefulness: how often models of the columns that the plan names are right about the people.
+    order, from which everything else follows. further: tables of rows beside the first, which all else is about (`release.tables`).
+    usefulness: how often models of the columns that the plan names are right about the people.
     """
 
     plan: Plan
@@ -117,6 +118,7 @@ class Release:
     ledger: Mapping[str, Any] = field(default_factory=dict)
     criteria: tuple[Decided, ...] = ()
     despite: str = ""
+    further: tuple[Rows, ...] = ()
 
     @property
     def spec(self) -> Spec:

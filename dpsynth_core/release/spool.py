@@ -121,7 +121,7 @@ def row_seed(spec: Spec) -> int:
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:
     """Whether answers and rows will fit, as far as that is known before a record is read. Raises InputError."""
-    values = (plan.spec.output.rows or 0) * len(plan.domain.names)
+    values = (plan.spec.output.rows or 0) * plan.spec.output.tables * len(plan.domain.names)
     needed = _LEAST_ROOM + min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS) + _BYTES_PER_VALUE * values
     free = shutil.disk_usage(folder).free
     if free < needed:

@@ -42,9 +42,9 @@ from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.noise import Noise, OpenDPNoise, SeededNoise
+from dpsynth_core.release import tables
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import (
     brands,
@@ -212,11 +212,12 @@ def carry_out(
     created, journal = today(), Journal(on_event, stopwatch or Stopwatch())
     plan, kernel = learnt(plan, kernel, journal)
     finished = _run_mechanism(plan, kernel, journal)
-    codes, values = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal)
-    tables = of_columns(journal.measurements)
-    released = Evidence(plan.domain, codes, tables, float(finished.total))
+    first, *further = _write_rows(plan, finished, row_seed, kernel.rho_spent, journal) or (None,)
+    codes = None if first is None else first.codes
+    noisy = of_columns(journal.measurements)
+    released = Evidence(plan.domain, codes, noisy, float(finished.total))
     published = _published(plan, released)
-    total = known_total(tables, finished.total if plan.unit.total_is_public else None)
+    total = known_total(noisy, finished.total if plan.unit.total_is_public else None)
     stated_bounds = _state_bounds(plan, finished, published, total, released, journal)
     certificate = _certify(plan, kernel, published, total, released, journal)
     people = total if certificate is None else certificate.total
@@ -226,7 +227,8 @@ def carry_out(
     return Release(
         plan=plan,
         codes=codes,
-        values=values,
+        values=first,
+        further=tuple(filter(None, further)),
         total=float(finished.total),
         measurements=tuple(journal.measurements),
         history=tuple(journal.history),
@@ -283,19 +285,23 @@ def _run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finish
     raise RuntimeError("the mechanism ended without a result")
 
 
-def _write_rows(
-    plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal
-) -> tuple[NDArray[np.int32], Rows] | tuple[None, None]:
-    """Synthetic rows as codes, int32 of shape (rows, columns), and as values, which are drawn when they are gone through; nothing where the
-    mechanism only answers."""
+def _write_rows(plan: Plan, finished: Finished, row_seed: int, rho_spent: float, journal: Journal) -> tuple[DrawnRows, ...]:
+    """The tables of synthetic rows that the spec asks for, as codes and as values, which are drawn when they are gone through; none where
+    the mechanism only answers."""
     if not plan.mechanism.card.makes_rows:
-        return None, None
+        return ()
     count = plan.spec.output.rows or min(max(1, round(finished.total)), MAX_UNSTATED_ROWS)
     journal.announce("writing synthetic rows", rho_spent, done=1.0)
-    rng = np.random.default_rng(row_seed)
     with journal.phase("rows"):
-        codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
-    return codes, DrawnRows(plan.domain, codes, rng.bit_generator.state, row_seed)
+        seeds = [tables.seed(row_seed, number) for number in range(1, plan.spec.output.tables + 1)]
+        return tuple(_drawn(plan, finished, count, seed) for seed in seeds)
+
+
+def _drawn(plan: Plan, finished: Finished, count: int, seed: int) -> DrawnRows:
+    """One table of so many rows."""
+    rng = np.random.default_rng(seed)
+    codes = in_random_order(as_written(plan.domain, cast(RowModel, finished.model).rows(count, plan.workload.weights, rng)), rng)
+    return DrawnRows(plan.domain, codes, rng.bit_generator.state, seed)
 
 
 def _state_bounds(

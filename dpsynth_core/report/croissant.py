@@ -13,6 +13,7 @@ from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.foundation.content import Digest
 from dpsynth_core.release.document import ROWS_CSV, ROWS_PARQUET, plain
 from dpsynth_core.release.release import Release
+from dpsynth_core.release.tables import is_name
 from dpsynth_core.report.facts import sample_reading, sentence
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, noise, odds, protected
 from dpsynth_core.vocabulary.domain import Column
@@ -51,7 +52,7 @@ _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) -> bytes:
     """The card. rows: the files of the rows, which are described."""
     name, count = release.spec.name, release.rows
-    held = [file for file in (ROWS_CSV, ROWS_PARQUET) if file in rows]
+    held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]
     card = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -80,7 +81,7 @@ def _file(name: str, content: Digest) -> dict[str, Any]:
         "name": name,
         "contentUrl": name,
         "contentSize": f"{content.size} B",
-        "encodingFormat": _MEDIA[name],
+        "encodingFormat": _MEDIA.get(name, _MEDIA[ROWS_CSV]),
         "sha256": content.sha256,
     }
 

@@ -10,6 +10,7 @@ from dpsynth_core.evaluation.certificate import ANSWERS
 from dpsynth_core.evaluation.quality import Headline, Trust
 from dpsynth_core.planning import discovery, origins
 from dpsynth_core.planning.spec import UNNAMED
+from dpsynth_core.release import tables
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.rule import learnt, rule_facts
 
@@ -80,6 +81,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
+        *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
         ("Columns", f"{len(release.domain)}"),
         (
             "Privacy budget",

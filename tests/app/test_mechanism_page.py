@@ -183,6 +183,20 @@ def test_the_number_of_rows_reaches_the_sealed_plan_and_can_be_taken_back() -> N
         assert sealed(place).output.rows == wanted
 
 
+def test_the_number_of_tables_reaches_the_sealed_plan_and_stays_to_be_taken_back() -> None:
+    place = project()
+    field = next(t for t in open_page("mechanism", place).text_input if t.key.endswith("output.tables"))
+    app = field.input("3").run()
+    assert not app.exception
+    assert sealed(place).output.tables == 3
+    answers = project(mechanism={"name": "gaussian", "settings": {}}, output={"rows": None, "tables": 3, "seed": None})
+    app = open_page("mechanism", answers)
+    assert not [one for one in app.button if "Lock" in one.label and not one.disabled]
+    next(t for t in app.text_input if t.key.endswith("output.tables")).input("").run()
+    assert sealed(answers).output.tables == 1
+    assert not [t for t in open_page("mechanism", answers).text_input if t.key.endswith("output.tables")]
+
+
 @pytest.mark.parametrize("typed", ["many", "-3", "0", "1.5"])
 def test_rows_that_are_no_number_block_the_run_instead_of_being_dropped(typed: str) -> None:
     place = project()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import pytest
 
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verify import verify
+from dpsynth_core.bundle.verify import FAILED, verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from tests.bundle import pack
-from tests.bundle.bundles import edited, files, made, packed, repacked
+from tests.bundle.bundles import edited, files, made, packed, repacked, run, spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,3 +98,67 @@ def test_a_public_table_is_opened_only_where_it_was_given(tmp_path: Path, monkey
 def test_a_document_without_a_part_is_refused(part: str) -> None:
     with pytest.raises(InputError, match="bundle"):
         reproduce(unpack.read_bytes(edited(lambda document: document.pop(part))))
+
+
+KEPT = "Do the rows keep to the domain?"
+
+
+@cache
+def several() -> bytes:
+    return pack.pack(run(spec(output={"rows": 400, "tables": 3})))
+
+
+def test_all_tables_come_out_the_same_and_each_keeps_to_the_domain() -> None:
+    bundle = unpack.read_bytes(several())
+    again = reproduce(bundle)
+    assert again.identical
+    assert sorted(name for name in bundle.files if name.endswith(".csv") and name.startswith("synthetic")) == [
+        "synthetic-2.csv",
+        "synthetic-3.csv",
+        "synthetic.csv",
+    ]
+    assert len({bundle.files[name].digest.sha256 for name in ("synthetic.csv", "synthetic-2.csv", "synthetic-3.csv")}) == 3
+    report = verify(bundle)
+    assert not [check.question for check in report.checks if check.verdict == FAILED]
+    assert "in each of 3 tables" in next(check.detail for check in report.checks if check.question == KEPT)
+
+
+def _other_value(content: bytes) -> bytes:
+    """The same rows, one of them with another sex."""
+    header, first, rest = content.split(b"\n", 2)
+    flipped = first.replace(b'"female"', b'"male"') if b'"female"' in first else first.replace(b'"male"', b'"female"')
+    assert flipped != first
+    return b"\n".join([header, flipped, rest])
+
+
+def test_a_changed_byte_of_another_table_is_found() -> None:
+    held = files(several())
+    held["synthetic-2.csv"] = _other_value(held["synthetic-2.csv"])
+    report = verify(unpack.read_bytes(pack.zipped(held)))
+    assert "Are the files unchanged?" in [check.question for check in report.checks if check.verdict == FAILED]
+    held.pop(pack.MANIFEST)
+    forged = unpack.read_bytes(pack.zipped(held | {pack.MANIFEST: pack.manifest(held)}))
+    assert "rows" in reproduce(forged).different
+
+
+@pytest.mark.parametrize(
+    ("change", "question"),
+    [
+        (lambda held: held.pop("synthetic-3.csv"), KEPT),
+        (lambda held: held.update({"synthetic-2.csv": held["synthetic-3.csv"].replace(b"male", b"mole")}), KEPT),
+        (lambda held: held.update({"synthetic-2.csv": _widowed_child(held["synthetic-2.csv"])}), "Are impossible combinations absent?"),
+    ],
+)
+def test_another_table_is_judged_as_the_first_is(change: Any, question: str) -> None:
+    held = files(several())
+    change(held)
+    held.pop(pack.MANIFEST)
+    forged = verify(unpack.read_bytes(pack.zipped(held | {pack.MANIFEST: pack.manifest(held)})))
+    assert question in [check.question for check in forged.checks if check.verdict == FAILED]
+
+
+def _widowed_child(content: bytes) -> bytes:
+    header, first, rest = content.split(b"\n", 2)
+    values = first.split(b",")
+    values[1], values[3] = b"7", b'"widowed"'
+    return b"\n".join([header, b",".join(values), rest])

@@ -364,6 +364,19 @@ def test_a_report_that_does_something_is_found_whatever_versions_it_names(part: 
     assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
 
 
+@pytest.mark.parametrize(
+    "text", ["![a](https://example.org/a.png)", "see\n<img src='https://example.org/a.png'>", r"\\<img src=x>", r"\\![a][b]", "<!-- -->"]
+)
+def test_a_text_of_a_notebook_that_may_load_something_is_found_whatever_versions_it_names(text: str) -> None:
+    def change(held: dict[str, bytes], _: object) -> None:
+        notebook = json.loads(held["analysis.ipynb"])
+        next(cell for cell in notebook["cells"] if cell["cell_type"] == "markdown")["source"].append(f"\n{text}")
+        held["analysis.ipynb"] = json.dumps(notebook).encode()
+
+    report = in_other_versions(change)
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Are its pages safe to open?"]
+
+
 SHOWN = {"output_type": "display_data", "metadata": {}, "data": {"text/html": "<b>All criteria are met.</b>"}}
 
 

@@ -137,6 +137,11 @@ def test_a_run_that_ends_within_its_mechanism_has_measured_no_criterion() -> Non
     assert ended.needs_reason
     assert verdict_of(ended).kind == WITHHOLD
     assert not failed(pack.pack(ended))
+    document = releases.to_json(ended)
+    assert [one["outcome"] for one in document["criteria"]] == [UNMEASURED] * 3
+    for hidden in ({}, {"criteria": []}, {"criteria": document["criteria"][1:]}):
+        with pytest.raises(ValueError, match="zip"):
+            releases.from_json({name: part for name, part in document.items() if name != "criteria"} | hidden)
 
 
 def test_a_reason_cannot_be_read_as_a_sentence_of_the_report() -> None:

@@ -69,7 +69,14 @@ def withheld() -> Release:
     return replace(made, despite="The limit was a typing error.")
 
 
+@cache
+def several() -> Release:
+    """A release of three tables of rows."""
+    return bundles.run(bundles.spec(mechanism={"name": "independent"}, output={"rows": 400, "tables": 3, "seed": 3}))
+
+
 RELEASES: dict[str, Callable[[], Release]] = {
+    "several": several,
     **{name: partial(goldens.kept, name) for name in goldens.specs()},
     "hostile": of_hostile_names,
     "every kind": of_every_kind,
@@ -107,6 +114,7 @@ TWICE = [
 ASKED = {
     "aim": list(OF_THE_CORE),
     "gaussian": SUMMED,
+    "several": ["len(tables)", "[len(one) for one in tables]", "float(np.ptp(shares, axis=0).max())", "rows.equals(tables[0])"],
     "every kind": [f"cells({column['name']!r}).tolist()" for column in KINDS["attributes"] if column["kind"] != "date"],
     "gaussian twice": TWICE,
 }
@@ -133,7 +141,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
 
 def unpacked(release: Release, folder: Path) -> Path:
     """What the notebook reads of a bundle, without the pages for people."""
-    rows = {name: pack.written(write) for name, write in releases.row_writers(release).items() if name == releases.ROWS_CSV}
+    rows = {name: pack.written(write) for name, write in releases.row_writers(release).items() if name != releases.ROWS_PARQUET}
     parts = {"codebook.csv": codebook.codebook_csv(release), "domain.json": codebook.domain_json(release)}
     parts |= rows | {"release.json": releases.document(release), report.NOTEBOOK: notebook(release).value}
     for name, content in parts.items():
@@ -162,6 +170,14 @@ def source(release: Release, kind: str) -> str:
 def test_the_cells_run_in_order_on_the_bundle_alone(ran: dict[str, Ran]) -> None:
     for name, make in RELEASES.items():
         assert make().statement in ran[name].printed, name
+
+
+def test_several_tables_are_compared_and_not_combined(ran: dict[str, Ran]) -> None:
+    count, lengths, spread, first = ran["several"].values.values()
+    assert (count, lengths, first) == (3, [400] * 3, True)
+    assert 0 < spread < 0.2
+    assert "do not combine them" in source(several(), "markdown")
+    assert "between 3 tables" in ran["several"].printed
 
 
 def test_it_says_what_became_of_the_criteria(ran: dict[str, Ran]) -> None:

@@ -46,7 +46,8 @@ class Share:
 class Usefulness:
     """How often a model of a column is right. tolerance: how near a guessed number has to be, None where a value is guessed. sha256: of the
     model. accuracy: the model's. guess: the best guess that looks at nothing, as text; majority: how often it is right. sigma: noise of
-    each count, in records; total: the number of records that they are shares of."""
+    each count, in records; total: the number of records that they are shares of. right, guess_right: how many records the model and the
+    guess were right about, as measured: below 0 or above all of them where noise took them there."""
 
     column: str
     model: str
@@ -57,6 +58,8 @@ class Usefulness:
     majority: Share
     sigma: float
     total: Total
+    right: float
+    guess_right: float
 
     @property
     def better(self) -> bool:
@@ -90,22 +93,22 @@ def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, 
     """What follows from the noisy counts: for each column, those of its models and that of the guess."""
     stated = []
     for one, counts in zip(trained, noisy.reshape(-1, PER_COLUMN).tolist(), strict=True):
-        *models, majority = (share(count, sigma, total) for count in counts)
-        for (name, digest), accuracy in zip(one.digests.items(), models, strict=True):
-            facts = one.target.column, name, one.target.tolerance, digest, accuracy, one.guess, majority, sigma, total
-            stated.append(Usefulness(*facts))
+        *models, by_guess = counts
+        majority = share(by_guess, sigma, total)
+        for (name, digest), right in zip(one.digests.items(), models, strict=True):
+            facts = one.target.column, name, one.target.tolerance, digest, share(right, sigma, total), one.guess, majority
+            stated.append(Usefulness(*facts, sigma, total, right, by_guess))
     return tuple(stated)
 
 
 def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
-    """What criteria can be decided by: by column and name of the model, the counts as they were measured, none above the number of people.
-    """
+    """What criteria can be decided by: by column and name of the model, the counts as they were measured."""
 
-    def counted(share: Share, one: Usefulness) -> Noisy:
-        return Noisy(share.value * one.total.value, math.sqrt(one.sigma**2 + ROUNDING))
+    def counted(number: float, one: Usefulness) -> Noisy:
+        return Noisy(number, math.sqrt(one.sigma**2 + ROUNDING))
 
     return {
-        (one.column, one.model): Guesses(counted(one.accuracy, one), counted(one.majority, one), Noisy(one.total.value, one.total.sigma))
+        (one.column, one.model): Guesses(counted(one.right, one), counted(one.guess_right, one), Noisy(one.total.value, one.total.sigma))
         for one in usefulness
     }
 

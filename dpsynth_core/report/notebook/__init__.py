@@ -80,6 +80,7 @@ def _truths(release: Release) -> dict[str, bool]:
         "criteria": bool(release.criteria),
         "rule": bool(learnt(release)),
         "rows": rows,
+        "tables": bool(release.further),
         "columns": rows and column is not None,
         "limits": rows and column is not None and _limited(release),
         "numbers": rows and number is not None,

@@ -17,7 +17,7 @@ from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.mechanisms.registry import Purpose
 from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level, Outlook
 from dpsynth_core.planning.leaks import Leak, Severity
-from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS
+from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.text import literal, one_line
@@ -170,16 +170,37 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
         for index, parameter in enumerate(offered):
             with places[index % 3]:
                 _parameter(mechanism, parameter, columns)
-        if mechanism.card.makes_rows:
-            with places[len(offered) % 3]:
-                fields.number(
-                    "Rows to write",
-                    "output.rows",
-                    _optional_whole("output.rows", MAX_ROWS),
-                    lambda n: f"{n}",
-                    placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
-                    help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
-                )
+        if mechanism.card.makes_rows or _asks_for_rows():
+            for index, ask in enumerate((_rows, _tables), start=len(offered)):
+                with places[index % 3]:
+                    ask()
+
+
+def _asks_for_rows() -> bool:
+    """Whether the draft does, so that what a mechanism without rows refuses can be taken back."""
+    return fields.value("output.rows") is not None or fields.value("output.tables", 1) > 1
+
+
+def _rows() -> None:
+    fields.number(
+        "Rows to write",
+        "output.rows",
+        _optional_whole("output.rows", MAX_ROWS),
+        lambda n: f"{n}",
+        placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
+        help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
+    )
+
+
+def _tables() -> None:
+    fields.number(
+        "Tables of rows",
+        "output.tables",
+        lambda text: numbers.whole(text or "1", "output.tables", 1, MAX_TABLES),
+        placeholder="1",
+        help="Several tables of rows from the one measurement, at no further cost to anybody's privacy: they show how much the drawing of "
+        "rows adds. They share the noise, so that rules for combining variances do not hold for them.",
+    )
 
 
 def _preset(mechanism: Mechanism) -> Mechanism:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 
 from dpsynth_core import report
@@ -37,7 +38,7 @@ class Offer:
 
 def of(release: Release) -> tuple[Offer, ...]:
     """What to publish first, then its parts."""
-    return (_bundle(release), *_rows(release.values, release.domain), *_papers(release))
+    return (_bundle(release), *_rows(release.values, release.domain), *_further(release), *_papers(release))
 
 
 def file_name(release: Release, offer: Offer) -> str:
@@ -70,6 +71,15 @@ def _rows(values: Rows | None, domain: Domain) -> list[Offer]:
             "text/csv",
             lambda stream: releases.write_csv(values, stream, for_spreadsheets=True),
         ),
+    ]
+
+
+def _further(release: Release) -> list[Offer]:
+    """The tables of rows beside the first."""
+    what = "Drawn from the same measurement as the first: shows how much the drawing of rows adds."
+    return [
+        Offer(f"table-{number}", f"Table {number} as CSV", what, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
+        for number, rows in enumerate(release.further, start=2)
     ]
 
 

@@ -15,6 +15,7 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
+from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.noun import counted
 from dpsynth_core.web.results import criteria_view, models_view, real_models_view, results_view
@@ -46,6 +47,8 @@ _PURPOSES_SHOWN = 6
 def tables(opened: OpenRun) -> None:
     """The verdict, the headline, then every table of the workload, worst first, as charts and as list."""
     _rule(opened)
+    if opened.release.further:
+        st.caption(literal(several.explained(1 + len(opened.release.further)), 800))
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         _verdict(verdict, counted(opened.release.spec.unit))

@@ -21,6 +21,7 @@ _NAMES = {
     "mechanism.name": "mechanism",
     "mechanism.settings": "parameters",
     "output.rows": "rows",
+    "output.tables": "tables of rows",
     "unit.max_rows_per_person": "rows per person",
     "unit.relation": "what is hidden",
 }
