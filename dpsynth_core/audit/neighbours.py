@@ -21,7 +21,8 @@ Row = tuple[int, ...]
 
 
 class InventedTable:
-    """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once however many kernels read it.
+    """A `ValueSource` over codes, shape (rows, columns of the domain), that counts each marginal once, and takes on each domain once,
+    however many kernels read it.
 
     Where values are asked for, the codes are the values.
     """
@@ -30,10 +31,12 @@ class InventedTable:
         self.domain = domain
         self.codes: NDArray[np.int32] = np.array(rows, dtype=np.int32).reshape(len(rows), len(domain))
         self._counts: dict[Clique, NDArray[np.int64]] = {}
+        self._over: dict[Domain, InventedTable] = {}
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Shared: do not write to them."""
-        self._counts |= row_marginals(self.domain, self.codes, [clique for clique in cliques if clique not in self._counts])
+        if new := [clique for clique in cliques if clique not in self._counts]:
+            self._counts |= row_marginals(self.domain, self.codes, new)
         return {clique: self._counts[clique] for clique in cliques}
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
@@ -42,9 +45,11 @@ class InventedTable:
 
     def over(self, domain: Domain) -> InventedTable:
         """See `ValueSource.over`; for columns of whole numbers."""
-        columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
-        cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]
-        return InventedTable(domain, list(zip(*cells, strict=True)))
+        if domain not in self._over:
+            columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
+            cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]
+            self._over[domain] = InventedTable(domain, list(zip(*cells, strict=True)))
+        return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """See `ValueSource.values`."""
