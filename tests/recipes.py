@@ -24,6 +24,6 @@ def copied(to: Path) -> Path:
 
 
 def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """A module of the copy as a program."""
-    environment = os.environ | {"PYTHONPATH": str(project), "DPSYNTH_HOME": str(project / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    """A module of the copy as a program. What one program compiles, the next need not compile again."""
+    environment = os.environ | {"PYTHONPATH": str(project), "DPSYNTH_HOME": str(project / "home")}
     return subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600)

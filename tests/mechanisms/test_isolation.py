@@ -11,6 +11,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,13 +62,19 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
             yield from (str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names))
 
 
+@cache
+def named_by(module: str) -> tuple[str, ...]:
+    """What a module of ours imports; nothing for others, which are not read."""
+    path = path_of(module)
+    return tuple(imported_names(ast.parse(path.read_text(encoding="utf-8")))) if path else ()
+
+
 def reachable(start: str) -> dict[str, str]:
     """Modules named by `start` or by any module of ours it names, each with the module that names it."""
     reached, todo = {start: start}, [start]
     while todo:
-        path = path_of(todo[-1])
         name = todo.pop()
-        for target in imported_names(ast.parse(path.read_text(encoding="utf-8"))) if path else ():
+        for target in named_by(name):
             if target not in reached:
                 reached[target] = name
                 todo.append(target)
