@@ -25,8 +25,9 @@ PART = 14
 """Cases of one test: few enough that tests which run side by side share them evenly."""
 EACH = -(-CASES // len(GROUPS))
 
-WHOLE_PROCESSES = {"content": 3, "domains": 3, "options": 2, "paths": 6, "specs": 3, "parquet": 3}
-"""Cases by group that are run as a user would run them. Few: each takes the seconds in which the program starts."""
+WHOLE_PROCESSES = {"content": 2, "domains": 1, "options": 1, "paths": 4, "specs": 1, "parquet": 2}
+"""Cases by group that are run as a user would run them. Few: each takes the seconds in which the program starts, and is judged without a
+process of its own besides."""
 ADDRESS_SPACE, PATIENCE = 2 << 30, 60
 
 
