@@ -42,6 +42,7 @@ QUICK: dict[str, dict[str, float]] = {
     "gem": {"rounds": 2, "latent": 2, "hidden": 2, "batch": 4, "train_steps": 1},
     "oraclequery": {"rounds": 3, "records": 4},
     "mwem": {"rounds": 5},
+    "privsyn": {"passes": 1},
 }
 """Settings with which a run takes milliseconds."""
 MANY = {"gaussian": 1000, "independent": 400, "residual_planner": 400}
