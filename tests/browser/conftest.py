@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from dpsynth_core.sources import demo
+from dpsynth_core.store import projects
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell import document
+from tests.app.demo_project import draft
 from tests.patience import SECONDS
 from tests.servers import Server, serving
 
@@ -75,8 +80,11 @@ def _shown(page: Page) -> str:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A new browser window of 1280 x 720 with nothing stored. Fails the test if anything on it tried to open a dialog."""
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True)
+    """A new browser window of 1280 x 720 with nothing stored. Fails the test if anything on it tried to open a dialog.
+
+    It asks for less motion, as people can: a quarter of what Chromium computes, without a graphics card, was animation.
+    """
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     window = context.new_page()
     opened: list[str] = []
@@ -100,8 +108,26 @@ def opened(page: Page, server: Server, path: str = "/") -> Page:
     return settled(page)
 
 
+def in_project(page: Page, server: Server, name: str, step: str = "data", fields: Mapping[str, Any] | None = None) -> Page:
+    """A step of a project of the test's own, so that tests on one server do not see each other's. fields: its draft, new unless given.
+
+    It is made in the store: how a person makes one, and what the steps before this one do, is for other tests.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        made = projects.create(LOCAL_OWNER, name, fields or document.new())
+    return opened(page, server, f"/{step}?project={made.id}")
+
+
+def simulated(**fields: Any) -> dict[str, Any]:
+    """The draft of a project that takes the simulated people with all of their columns, ready to run with every default."""
+    ready = draft(domain=demo.demo_domain().to_json(), mechanism=document.new()["mechanism"])
+    ready["wizard"] |= {"columns": list(demo.demo_domain().names)}
+    return ready | fields
+
+
 def new_project(page: Page, name: str) -> None:
-    """Make a project and open it, so that tests on one server do not see each other's."""
+    """Make a project and open it, as a person does."""
     page.get_by_test_id("stSidebar").get_by_role("button", name="New").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill(name)

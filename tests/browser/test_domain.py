@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_table
+from tests.browser.conftest import Server, fill, in_project, press_continue, settled, use_table
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,7 @@ def check_missing(domain: dict[str, Any]) -> None:
 
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
 def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: Server) -> None:
-    new_project(opened(page, server), "Pasted")
+    in_project(page, server, "Pasted")
     use_table(page, ADULT, 15, "Adults of 1994")
     hand = Hand(page)
     hand.button("Paste two columns")
@@ -96,7 +96,7 @@ def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: S
 
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
 def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: Server) -> None:
-    new_project(opened(page, server), "Learnt")
+    in_project(page, server, "Learnt")
     use_table(page, ADULT, 15, "Adults of 1994")
     hand = Hand(page)
     hand.column("fnlwgt")
@@ -119,7 +119,7 @@ def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: 
 
 def test_thirty_columns_are_all_in_sight_and_the_keyboard_goes_through_them(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    new_project(opened(page, server), "Thirty")
+    in_project(page, server, "Thirty")
     page.get_by_text("Plan first", exact=True).click()
     settled(page)
     names = ["age", "sex", *(f"measure_{number}" for number in range(28))]

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import hospital
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled
+from tests.browser.conftest import Server, fill, in_project, press_continue, settled
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 def test_all_of_the_export_is_used(page: Page, server: Server, tmp_path: Path, name: str) -> None:
     codebook = tmp_path / "codebook.json"
     codebook.write_text(json.dumps(hospital.domain_of(name)), encoding="utf-8")
-    new_project(opened(page, server), name)
+    in_project(page, server, name)
     page.locator("input[type=file]").first.set_input_files(hospital.EXPORTS[name](tmp_path / name))
     expect(page.get_by_text("30 columns")).to_be_visible()
     fill(page, "Name of the population", "Patients of 2023")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,13 @@ from tests.browser.conftest import (
     Server,
     decline_comparison,
     fill,
+    in_project,
     new_project,
     opened,
     press_continue,
     read_column,
     settled,
-    use_demo,
+    simulated,
 )
 
 pytestmark = pytest.mark.browser
@@ -64,8 +66,7 @@ def main(page: Page) -> Locator:
 
 
 def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server)
-    new_project(page, "Reload")
+    in_project(page, server, "Reload")
     upload(page, tmp_path, "people.csv", PEOPLE)
     fill(page, "Name of the population", "People of Springfield")
     page.get_by_text("Whether a person's record was replaced").click()
@@ -105,9 +106,7 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
 
 
 def test_a_second_tab_sees_the_same_draft(page: Page, server: Server) -> None:
-    opened(page, server)
-    new_project(page, "Two tabs")
-    use_demo(page)
+    in_project(page, server, "Two tabs", "data", simulated())
     second = page.context.new_page()
     second.goto(page.url)
     expect(second.get_by_text("simulated, 12 columns")).to_be_visible()
@@ -153,8 +152,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
 
 
 def test_an_error_about_a_hostile_column_shows_its_name_as_it_is(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server)
-    new_project(page, "Errors")
+    in_project(page, server, "Errors")
     name = HOSTILE[4]
     upload(page, tmp_path, "twice.csv", f'"{name}","{name}"\n1,2\n3,4\n')
     alert = page.get_by_role("alert").first
@@ -173,24 +171,21 @@ def test_an_error_about_a_hostile_column_shows_its_name_as_it_is(page: Page, ser
     ],
 )
 def test_a_bad_file_is_explained(page: Page, server: Server, tmp_path: Path, name: str, content: bytes, words: str) -> None:
-    opened(page, server)
-    new_project(page, f"Bad {name}")
+    in_project(page, server, f"Bad {name}")
     upload(page, tmp_path, name, content)
     expect(page.get_by_role("alert").first).to_contain_text(words)
     expect(page.get_by_test_id("stBottom").get_by_role("button", name="Continue")).to_be_disabled()
 
 
 def test_latin_1_text_is_read(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server)
-    new_project(page, "Latin")
+    in_project(page, server, "Latin")
     upload(page, tmp_path, "straße.csv", "Straße;Größe\nMünchner Straße;3\nÖlweg;4\n".encode("latin-1"))
     expect(page.get_by_text("2 columns")).to_be_visible()
     expect(page.get_by_text("Read as semicolon-separated, Western")).to_be_visible()
 
 
 def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(page, server)
-    new_project(page, "Rows")
+    in_project(page, server, "Rows")
     upload(page, tmp_path, "people.csv", PEOPLE)
     assert page.get_by_test_id("stDataFrame").count() == 0
     page.get_by_text("Show the first rows").click()
@@ -204,10 +199,7 @@ def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Se
 
 
 def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Server) -> None:
-    opened(page, server)
-    new_project(page, "Edit")
-    use_demo(page)
-    press_continue(page, "Domain")
+    in_project(page, server, "Edit", "domain", simulated())
     expect(page.get_by_text("96 cells").first).to_be_visible()
     page.get_by_text("As a table").click()
     settled(page)
@@ -224,11 +216,7 @@ def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Se
 
 
 def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Server) -> None:
-    opened(page, server)
-    new_project(page, "Budget")
-    use_demo(page)
-    for following in ("Domain", "Workload", "Budget"):
-        press_continue(page, following)
+    in_project(page, server, "Budget", "budget", simulated())
     forward = page.get_by_test_id("stBottom").get_by_role("button", name="Continue")
     for text, words in (("one", "is not a number"), ("nan", "is not a finite number"), ("0", "is not above 0")):
         fill(page, "ε (epsilon)", text)
@@ -243,17 +231,16 @@ def test_text_that_is_no_budget_is_explained_and_stops(page: Page, server: Serve
     expect(forward).to_be_enabled()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_no_page_scrolls_sideways(page: Page, server: Server, width: int) -> None:
-    opened(page, server)
-    new_project(page, f"Width {width}")
-    use_demo(page)
-    page.set_viewport_size({"width": width, "height": 720})
-    for following in ("Domain", "Workload", "Budget", "Mechanism"):
-        settled(page)
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMainBlockContainer').scrollWidth]")
-        assert max(wide) <= width, following
-        press_continue(page, following)
+def test_no_page_scrolls_sideways(page: Page, server: Server) -> None:
+    in_project(page, server, "Width", "data", simulated())
+    for shown, following in pairwise(("Data", "Domain", "Workload", "Budget", "Mechanism", None)):
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 720})
+            settled(page)
+            wide = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMainBlockContainer').scrollWidth]")
+            assert max(wide) <= width, shown
+        if following:
+            press_continue(page, following)
 
 
 def test_light_and_dark_follow_the_browser(page: Page, server: Server) -> None:

@@ -22,11 +22,13 @@ from tests.browser.conftest import (
     decline_comparison,
     download,
     fill,
+    in_project,
     new_project,
     opened,
     press_continue,
     seal_and_run,
     settled,
+    simulated,
     use_demo,
     use_table,
     wait_until_done,
@@ -69,10 +71,10 @@ def check_rows(csv: bytes, domain: Domain) -> pd.DataFrame:
 def check_quality(page: Page) -> None:
     """The headline, the tables to trust, and the map of pairs, whose click shows the pair."""
     expect(page.get_by_text("May this be published?").first).to_be_visible()
-    expect(page.get_by_text("On average over the 220 tables asked for").first).to_be_visible()
-    expect(page.get_by_text(re.compile(r"(All|of the) 220 tables can be trusted")).first).to_be_visible()
+    expect(page.get_by_text("On average over the 66 tables asked for").first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"(All|of the) 66 tables can be trusted")).first).to_be_visible()
     fill(page, "Good enough up to (%)", "100")
-    expect(page.get_by_text("All 220 tables can be trusted").first).to_be_visible()
+    expect(page.get_by_text("All 66 tables can be trusted").first).to_be_visible()
     for title in ("Would a simpler way have done better?", "How far off is each table?"):
         expect(page.locator("svg", has_text=title).first).to_be_visible()
 
@@ -88,7 +90,7 @@ def check_quality(page: Page) -> None:
 def check_errors(document: dict[str, Any], errors: pd.DataFrame) -> None:
     """A certificate of every table, and a bound of each that was known before it."""
     certificate = document["certificate"]
-    assert len(certificate["marginals"]) == len(document["bounds"]) == len(errors) == 220
+    assert len(certificate["marginals"]) == len(document["bounds"]) == len(errors) == 66
     assert 0 < certificate["mean_error"] < certificate["mean_bound95"] < 0.2
     assert certificate["rho"] == pytest.approx(0.05 * document["budget"]["rho"], rel=1e-3)
     assert {bound["support"] for bound in document["bounds"]} == {"supported", "unsupported"}
@@ -123,7 +125,7 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     new_project(opened(page, server), "Demo")
     use_demo(page)
     press_continue(page, "Domain")
-    go_to_mechanism(page, "Tables of three columns")
+    go_to_mechanism(page, "Tables of two columns")
     seal_and_run(page)
     second = page.context.new_page()  # another tab shows the same run
     second.goto(page.url)
@@ -148,7 +150,7 @@ def test_demo_from_one_click_to_rows_with_reload_and_second_tab(page: Page, serv
     expect(page.get_by_role("heading", level=1)).to_have_text("Verify")
     page.locator("input[type=file]").first.set_input_files({"name": "release.zip", "mimeType": "application/zip", "buffer": packed})
     expect(page.get_by_text("This bundle is sound")).to_be_visible(timeout=LONG_MS)
-    expect(page.get_by_text("220 measured errors, their bounds and their mean follow from each other")).to_be_visible()
+    expect(page.get_by_text("66 measured errors, their bounds and their mean follow from each other")).to_be_visible()
     forged = packed[:5000] + bytes([packed[5000] ^ 1]) + packed[5001:]
     page.locator("input[type=file]").first.set_input_files({"name": "forged.zip", "mimeType": "application/zip", "buffer": forged})
     expect(page.get_by_text("not a whole ZIP file")).to_be_visible(timeout=LONG_MS)
@@ -180,10 +182,7 @@ def test_chart_images_are_made_in_the_browser_without_any_network(page: Page, se
 
 
 def test_a_cancelled_run_stays_charged_and_says_so(page: Page, server: Server) -> None:
-    new_project(opened(page, server), "Cancelled")
-    use_demo(page)
-    press_continue(page, "Domain")
-    go_to_mechanism(page, "Tables of three columns")
+    in_project(page, server, "Cancelled", "mechanism", simulated(workload={"kind": "all", "k": 3}))
     seal_and_run(page)
     expect(page.get_by_text("charge is final")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()

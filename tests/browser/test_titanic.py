@@ -18,8 +18,7 @@ from tests.browser.conftest import (
     Server,
     decline_comparison,
     download,
-    new_project,
-    opened,
+    in_project,
     paste_codebook,
     press_continue,
     read_column,
@@ -93,7 +92,7 @@ def check_release(document: dict[str, Any]) -> None:
 
 @pytest.mark.skipif(not TITANIC.exists(), reason="the table is not part of this project")
 def test_titanic_from_the_raw_file_to_rows_with_every_default(page: Page, server: Server) -> None:
-    new_project(opened(page, server), "Titanic")
+    in_project(page, server, "Titanic")
     use_table(page, TITANIC, 10, "Passengers of the Titanic")
     state_domain(page)
     press_continue(page, "Workload")

@@ -17,7 +17,7 @@ from dpsynth_core.store import processes, sweeps
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import draft, project
-from tests.browser.conftest import Server, fill, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import Server, fill, in_project, opened, settled, simulated
 from tests.patience import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]  # whole runs in front of a real browser
@@ -53,14 +53,7 @@ def download(page: Page, button: str) -> pd.DataFrame:
 
 
 def test_from_the_demo_over_a_sweep_to_a_release(page: Page, server: Server) -> None:
-    new_project(opened(page, server), "Explore")
-    use_demo(page)
-    press_continue(page, "Domain")
-    press_continue(page, "Workload")
-    page.get_by_text("Tables of two columns", exact=True).click()
-    settled(page)
-    press_continue(page, "Budget")
-    press_continue(page, "Mechanism")
+    in_project(page, server, "Explore", "mechanism", simulated())
     page.get_by_role("link", name="Try several on simulated data first").click()
     expect(page.get_by_role("heading", level=1, name="Trade-offs")).to_be_visible()
     settled(page)

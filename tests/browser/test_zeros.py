@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, choose, new_project, opened, press_continue, settled, use_demo
+from tests.browser.conftest import Server, choose, in_project, settled, simulated
 
 pytestmark = pytest.mark.browser
 
 
 def test_what_is_ticked_in_the_grid_survives_a_reload_and_is_downloaded(page: Page, server: Server) -> None:
-    opened(page, server)
-    new_project(page, "Impossible")
-    use_demo(page)
-    press_continue(page, "Domain")
+    in_project(page, server, "Impossible", "domain", simulated())
     page.get_by_text("Combinations that cannot occur").click()
     page.get_by_text("Tick it in a grid").click()
     settled(page)
