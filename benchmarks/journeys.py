@@ -201,6 +201,8 @@ def _titanic(hand: Hand) -> None:
     hand.button("Paste two columns")
     hand.type("Lines from a spreadsheet", TITANIC_CODEBOOK)
     hand.button("Take these values")
+    hand.click(hand.page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text="Ticket"))
+    hand.text("Use it")
     hand.button("Compare them now")
     hand.go_on("Workload", "Budget", "Mechanism")
     _lock_and_run(hand)

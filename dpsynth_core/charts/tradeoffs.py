@@ -65,7 +65,7 @@ def by_epsilon(
     if stated.beside is not None:
         curves += _releases(stated.beside.value, metric, x, _error("low", metric, zoned.value, stated.in_sight))
         zoned = combine(lambda tried, _: tried, zoned, stated.beside)
-        captions.append("Bar with a name: a finished release, as measured on its own people (95 %).")
+        captions.append("Diamond with a name: a finished release, as measured on its own people; bar: 95 %.")
     captions += ["Below each ε: how often a guess about one person is right, at most."] if stated.guesses else []
     return finish(alt.layer(*lines, *curves), zoned, "How does the error fall with epsilon?", "\n".join(filter(None, captions)), height=270)
 
@@ -81,8 +81,9 @@ def _releases(frame: pd.DataFrame, metric: Metric, x: alt.X, low: alt.Y) -> list
     ]
     base = alt.Chart(frame)
     bars = base.mark_rule(strokeWidth=3, color=INK).encode(x=x, y=low, y2="high:Q", tooltip=tooltip)
-    words = base.mark_text(align="left", dx=7, color=INK, fontSize=12, limit=190, tooltip=None)
-    return [bars, words.encode(x=x, y=alt.Y("error:Q"), text="name:N")]
+    words = base.mark_text(align="left", dx=10, color=INK, fontSize=12, limit=190, tooltip=None)
+    points = base.mark_point(shape="diamond", filled=True, opacity=1, size=130, color=INK).encode(x=x, y=alt.Y("error:Q"), tooltip=tooltip)
+    return [bars, points, words.encode(x=x, y=alt.Y("error:Q"), text="name:N")]
 
 
 def _band_words(frame: pd.DataFrame) -> list[str]:

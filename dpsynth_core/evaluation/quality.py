@@ -32,14 +32,13 @@ from dpsynth_core.vocabulary.workload import Workload
 MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 """A released noisy table contains it; none does, but the mechanism preferred others to it; no released value bounds it."""
 
-OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, SAMPLE, BEFORE, TRUE = (
+OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, SAMPLE, TRUE = (
     "This release",
     "This release, at most",
     "Columns alone (Independent)",
     "Noisy answers (Gaussian)",
     "Noisy answers (ResidualPlanner)",
     "Random sample",
-    "Bound without certificate",
     "True error",
 )
 

@@ -44,12 +44,13 @@ def project(**fields: Any) -> str:
     return projects.create(LOCAL_OWNER, "Trial", draft(**fields)).id
 
 
-def hostile_project(names: Sequence[str]) -> str:
-    """A project, ready to run, over an uploaded table whose columns and values have these names, which try to be something else."""
+def hostile_project(names: Sequence[str], **stated: Any) -> str:
+    """A project, ready to run, over an uploaded table whose columns and values have these names, which try to be something else. stated:
+    further fields of its draft."""
     table = pd.DataFrame({name: [*names] * 200 for name in names})
     listed = {"kind": "categorical", "categories": list(names), "other": False, "missing": False}
     domain = {"version": 1, "attributes": [{"name": name, **listed} for name in names]}
-    fields = draft(domain=domain)
+    fields = draft(domain=domain, **stated)
     fields["wizard"] |= {"columns": list(names), "source": "upload", "label": names[0]}
     place = project(**fields)
     path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table.to_csv(index=False).encode()))

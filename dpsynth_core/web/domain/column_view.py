@@ -174,9 +174,9 @@ def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> N
     lower, upper, groups = st.columns(3, gap="small")
     examples = KINDS[row["kind"]].examples
     with lower:
-        _text(here, row, "lower", "From", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
+        _text(here, row, "lower", "Lowest", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
     with upper:
-        _text(here, row, "upper", "To", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
+        _text(here, row, "upper", "Highest", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
     with groups:
         _text(here, row, "bins", "Groups of", placeholder=examples[2], help=GROUPS_HELP)
     _wrong(row, error, place in ("bounds", "bins", "values"))

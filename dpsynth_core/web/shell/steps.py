@@ -35,7 +35,7 @@ STEPS = (
     Step("data", "Data", "Prepare", ":material/table_view:", "Which table is sensitive, and what counts as one person."),
     Step("domain", "Domain", "Prepare", ":material/data_object:", "What every column may contain, from public knowledge."),
     Step("workload", "Workload", "Prepare", ":material/grid_on:", "Which tables of counts must come out right."),
-    Step("budget", "Budget", "Spend", ":material/balance:", "How much one person's presence may show."),
+    Step("budget", "Budget", "Spend", ":material/balance:", "How strongly each person is protected."),
     Step("mechanism", "Mechanism", "Spend", ":material/play_circle:", "Choose how the rows are made, and make them."),
     Step("results", "Results", "Publish", ":material/monitoring:", "How good the synthetic rows are, and the downloads."),
 )
