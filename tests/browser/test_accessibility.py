@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from dpsynth_core.sources import demo
 from dpsynth_core.store import jobs, runs, sweeps
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.budget.criteria_draft import KINDS
 from dpsynth_core.web.shell import steps
 from dpsynth_core.web.tradeoffs import sweep_draft
-from tests.app.demo_project import draft, finished_run, project
-from tests.browser.conftest import Server, opened, settled
+from tests.app.demo_project import draft, finished_run, hostile_project, project
+from tests.browser.conftest import LONG_MS, Server, opened, settled
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -72,12 +73,81 @@ def _lasting(page: Page, scheme: Literal["light", "dark"], only: dict[str, Any])
     return [f"{scheme}: {one['id']} in {len(one['nodes'])} places, first {one['nodes'][0]['html'][:200]}" for one in serious]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str, name: str) -> None:
+def as_it_opens(_: Page) -> None:
+    """Nothing is done."""
+
+
+def copy_dialog(page: Page) -> None:
+    page.get_by_role("button", name="Copy", exact=True).press("Enter")
+    expect(page.get_by_role("dialog").get_by_text("Whom is the new table about?")).to_be_visible()
+
+
+def release_beside(page: Page) -> None:
+    """A finished release is chosen beside the curves."""
+    page.get_by_role("combobox", name="Finished releases beside it").press("ArrowDown")
+    page.get_by_role("option").first.click()
+    settled(page)
+    expect(page.locator("svg", has_text="Diamond with a name").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "act"),
+    [*((name, as_it_opens) for name in PAGES), ("workload", copy_dialog), ("tradeoffs", release_beside)],
+)
+def test_no_page_has_a_serious_finding(page: Page, server: Server, done: str, name: str, act: Callable[[Page], None]) -> None:
     opened(page, server, f"/{name}?project={done}")
     assert page.get_by_text("This step opens when").count() == 0
+    act(page)
     page.wait_for_function(DRAWN)
     assert findings(page) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "a phone has to scroll sideways"
+
+
+def test_models_beside_those_of_real_rows_have_no_serious_finding(page: Page, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    place = hostile_project(("a", "b", "c"), models=[{"column": "a"}])  # few records: trained in a moment
+    assert finished_run(place).state == "done"
+    opened(page, server, f"/results?project={place}")
+    page.get_by_role("button", name="Train on the real rows").press("Enter")
+    expect(page.locator("[class*=st-key-curator_chart] svg.marks").first).to_be_visible(timeout=LONG_MS)
+    page.wait_for_function(DRAWN)
+    assert findings(page) == []
+
+
+CONDITIONS = (
+    {"kind": "tables", "limit": 0.1},
+    {"kind": "subgroup", "where": {"sex": "male"}, "limit": 0.2},
+    {"kind": "share", "of": {"sex": "female"}, "among": {"region": "north"}, "tolerance": 0.02},
+    {"kind": "mean", "column": "age", "among": {"sex": "female"}, "against": {"sex": "male"}, "tolerance": 1.0},
+    {"kind": "quantile", "column": "age", "p": 0.5, "tolerance": 5.0},
+    {"kind": "regression", "outcome": "age", "on": "income", "tolerance": 5.0},
+    {"kind": "regression-sign", "outcome": "age", "on": "income"},
+    {"kind": "model", "column": "sex", "at_least": 0.5},
+    {"kind": "model-gain", "column": "health", "above_guess": 0.02},
+)
+
+
+def test_no_condition_of_the_budget_has_a_serious_finding(page: Page, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kind, reached by the arrow keys; light and dark in turn, as the fields of the kinds are much the same."""
+    assert [one["kind"] for one in CONDITIONS] == list(KINDS)
+    monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
+    fields = draft(domain=demo.demo_domain().to_json(), criteria=[dict(one) for one in CONDITIONS])
+    fields["wizard"] |= {"columns": list(demo.demo_domain().names)}
+    place = project(**fields)
+    opened(page, server, f"/budget?project={place}")
+    conditions = page.get_by_role("radiogroup", name="Conditions").get_by_role("radio")
+    conditions.first.focus()
+    for number in range(len(CONDITIONS)):
+        expect(conditions.nth(number)).to_be_checked()
+        page.wait_for_function(DRAWN)
+        assert _lasting(page, "dark" if number % 2 else "light") == [], CONDITIONS[number]["kind"]
+        conditions.nth(number).press("ArrowDown")
+        settled(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "a phone has to scroll sideways"
 
 
 def test_no_view_of_the_results_has_a_serious_finding(page: Page, server: Server, done: str) -> None:
