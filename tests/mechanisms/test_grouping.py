@@ -56,6 +56,16 @@ def test_columns_of_many_values_get_groups_and_spare_cells_one_of_their_own() ->
     assert [len(group) for group in towns_made.members] == [1] * (GROUPS - 1) + [20 - GROUPS + 1]
 
 
+def test_groups_pay_where_noise_hides_tables_of_two_columns() -> None:
+    """Of 20 x 30 cells, half of sqrt(2 / pi) of a deviation each: a twentieth of the people from a noise of 0.0002 of them on."""
+    domain = Domain.from_json({"x": 20, "y": 30, "z": 2})
+    least = 2 * grouping.NOISY / (np.sqrt(2 / np.pi) * 600)
+    assert grouping.pay(domain, GROUPS, 1.01 * least)
+    assert not grouping.pay(domain, GROUPS, 0.99 * least)
+    assert not grouping.pay(domain, 0, 1.0)
+    assert not grouping.pay(Domain.from_json({"z": 2}), GROUPS, 1.0)
+
+
 def test_a_name_that_is_taken_gets_a_star() -> None:
     domain = Domain.from_json({"x": 20, f"x ({GROUPS} groups)": 2})
     assert [one.name for one in groups_of(domain, [measured("x", [1.0] * 20)], GROUPS)] == [f"x ({GROUPS} groups)*"]

@@ -19,7 +19,7 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.refinement import MOST_ROWS, PASS_LINES
 from dpsynth_core.mechanisms.graphical import aim_forecast
 from dpsynth_core.mechanisms.graphical.aim_forecast import Spending
-from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of, tables_with_groups
+from dpsynth_core.mechanisms.graphical.grouping import Candidates, OfColumns, groups_of, pay, tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import (
     BYTES_PER_CELL,
     FITS_CHOSEN,
@@ -97,11 +97,11 @@ class Aim:
     measured once more where that helps most.
 
     The last: columns of many values have groups of values as further columns (`grouping`), so that a table of 32 by 32 cells may be
-    measured as one of 6 by 6, with far less noise. A round takes the form that promises most. The model ties groups to their
-    columns, and within a group values are independent of what was measured of the group alone. On Adult, all three-way marginals, that
-    lowers the error by 6 to 7 % at epsilon 0.1 and 1 and costs about twice the time (benchmarks/shapes.py). Tried with it, of no use: only
-    all columns of a table in groups or none; two sizes of groups, one within the other; the square root of the weights w_r in the scores,
-    which gains another 1 % and takes ten times as long; offsets of 0.7 and 1.4 times the expected noise.
+    measured as one of 6 by 6, with far less noise. A round takes the form that promises most. Where noise is small they are left out. The
+    model ties groups to their columns, and within a group values are independent of what was measured of the group alone. On Adult, all
+    three-way marginals, that lowers the error by 6 to 7 % at epsilon 0.1 and 1 and costs about twice the time (benchmarks/shapes.py). Tried
+    with it, of no use: only all columns of a table in groups or none; two sizes of groups, one within the other; the square root of the
+    weights w_r in the scores, which gains another 1 % and takes ten times as long; offsets of 0.7 and 1.4 times the expected noise.
 
     Under GDP, where a selection costs pi/2 times as much as under zCDP, a tenth of each round still selects: with 0.934 measuring, which
     divides the noise as zCDP's 0.9 does, or 0.95, some of Adult, Titanic and the demo had a lower error and some a higher one, by 1 or 2 %.
@@ -170,7 +170,8 @@ class Aim:
             merge_below=self.merge_below,
         )
         rounds = aim_forecast.walked(workload, rho, people, spending)
-        candidates = tables_with_groups(workload, self.groups) / max(1, len(workload.aim_weights()))
+        most = self._most_groups(workload.domain, len(columns), sigma_for(self.measure_share * spending.first_round * rho, 1.0) / people)
+        candidates = tables_with_groups(workload, most) / max(1, len(workload.aim_weights()))
         seconds = aim_forecast.seconds(workload, rounds, people, candidates)
         return Forecast(True, seconds, aim_forecast.memory_mb(workload, rounds, people, candidates))
 
@@ -207,7 +208,7 @@ class Aim:
             measurements += yield from _measure_columns(kernel, divide(kernel.domain, columns), more)
         round_rho = max(least, worth) * kernel.rho_total / len(columns)
         budget = RoundBudget.spending(round_rho, share, kernel.unit.marginal_l2, kernel.selection_price)
-        grouping = self._groups(kernel.domain, measurements, len(columns))
+        grouping = self._groups(kernel, measurements, len(columns), budget.sigma)
         domain, kernel = kernel.domain, kernel.grouped(grouping) if grouping else kernel
         candidates = Candidates.of(kernel.domain, weights, grouping)
         folding = Folding.of(kernel.domain, measurements, self.merge_below)
@@ -239,12 +240,14 @@ class Aim:
         finished = OfColumns(model, domain) if grouping else model
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
 
-    def _groups(self, domain: Domain, measured: Sequence[Measurement], columns: int) -> tuple[Groups, ...]:
-        """Of values, whose tables are candidates too; none in wide tables, which have many candidates as it is."""
-        return groups_of(domain, measured, self._most_groups(columns))
+    def _groups(self, kernel: Kernel, columns: Sequence[Measurement], number: int, sigma: float) -> tuple[Groups, ...]:
+        """Of values, whose tables are candidates too. number: of columns. sigma: of a round."""
+        return groups_of(kernel.domain, columns, self._most_groups(kernel.domain, number, sigma / max(1.0, total_from(kernel, columns))))
 
-    def _most_groups(self, columns: int) -> int:
-        return 0 if columns >= self.rules.wide else self.groups
+    def _most_groups(self, domain: Domain, columns: int, noise: float) -> int:
+        """None in wide tables, which have many candidates as it is, and where they are not worth their time. noise: as a share of the
+        people."""
+        return self.groups if columns < self.rules.wide and pay(domain, self.groups, noise) else 0
 
     def _least(self, columns: int, domain: Domain) -> float:
         """The share of the budget that so many columns of a workload get at least, with what selecting would cost."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from dpsynth_core.vocabulary.grouped_domain import by_name, regrouped
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.marginals import combined
-from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 
 Float = NDArray[np.float64]
@@ -30,24 +31,37 @@ WORTH = 1.5
 """A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
 
 
+NOISY = 0.05
+"""The share of people that noise would put in a wrong cell of a table of two such columns, on average, from which on groups are worth their
+time: on Adult at epsilon 10 it is 0.03, groups lower no error there, and a run takes three times as long (benchmarks/shapes.py)."""
+
+
 def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:
     """At most so many groups for each column that has many cells; none where that is 0. columns: what was measured of them."""
     made = []
-    for name in domain.names:
+    for name in many_celled(domain, most):
         measured = combined(columns, (name,))
-        if measured is not None and _has_groups(domain, name, most):
+        if measured is not None:
             places = _places(domain, name, np.maximum(measured.values, 0.0), most)
             made.append(Groups(_unused(domain, f"{name} ({max(places) + 1} groups)"), name, places))
     return tuple(made)
 
 
-def _has_groups(domain: Domain, name: str, most: int) -> bool:
-    return 0 < WORTH * most <= domain[name].size
+def many_celled(domain: Domain, most: int) -> list[str]:
+    """The columns that may have groups."""
+    return [name for name in domain.names if 0 < WORTH * most <= domain[name].size]
+
+
+def pay(domain: Domain, most: int, noise: float) -> bool:
+    """Whether groups are worth their time. noise: standard deviation of a cell's noise, as a share of the people."""
+    sizes = [domain[name].size for name in many_celled(domain, most)]
+    pairs = [a * b for a, b in combinations(sizes, 2)] or [size * max(domain.sizes(domain.names)) for size in sizes]
+    return bool(pairs) and HALF_NORMAL * noise * fmean(pairs) / 2 >= NOISY
 
 
 def tables_with_groups(workload: Workload, most: int) -> int:
     """How many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
-    grouped = {name for name in workload.domain.names if _has_groups(workload.domain, name, most)}
+    grouped = set(many_celled(workload.domain, most))
     return sum(2 ** sum(name in grouped for name in clique) if len(clique) > 1 else 1 for clique in workload.aim_weights())
 
 
