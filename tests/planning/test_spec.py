@@ -57,6 +57,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("mechanism.name", "independent"),
     ("mechanism.settings", {}),
     ("output.rows", 10),
+    ("output.tables", 3),
     ("output.seed", 1),
 ]
 
@@ -155,6 +156,7 @@ def test_a_good_spec_resolves_to_what_it_says() -> None:
         ("output.rows", 0, "output.rows"),
         ("output.rows", 1.5, "output.rows"),
         ("output.rows", 10**12, "output.rows"),
+        ("output.tables", 0, "output.tables"),
         ("output.seed", -1, "output.seed"),
         ("extra", 1, "extra"),
     ],
