@@ -126,7 +126,7 @@ def test_the_release_document_says_how_it_was_made() -> None:
     stored = release()
     assert stored["private"] is True
     settings = {"max_size_mb": 256.0, "rounds_per_attribute": 4, "reserve_rounds": 8, "measure_share": 0.8, "merge_below": 3.0}
-    settings["column_noise"] = 0.04
+    settings |= {"groups": 8, "column_noise": 0.04}
     assert stored["spec"]["mechanism"] == {"name": "aim", "settings": settings}
     assert stored["spec"]["unit"]["relation"] == "replace"
     assert stored["rows"]["count"] == 300

@@ -97,7 +97,7 @@ class Aim:
     measured once more where that helps most.
 
     The last: columns of many values have groups of values as further columns (`grouping`), so that a table of 32 by 32 cells may be
-    measured as one of 6 by 6, with far less noise. A round takes the form that promises most. Where noise is small they are left out. The
+    measured as one of 8 by 8, with far less noise. A round takes the form that promises most. Where noise is small they are left out. The
     model ties groups to their columns, and within a group values are independent of what was measured of the group alone. On Adult, all
     three-way marginals, that lowers the error by 6 to 7 % at epsilon 0.1 and 1 and costs about twice the time (benchmarks/shapes.py). Tried
     with it, of no use: only all columns of a table in groups or none; two sizes of groups, one within the other; the square root of the
@@ -140,7 +140,7 @@ class Aim:
     reserve_rounds: int = whole(8, least=1, most=100, text="Later rounds may cost more, but at least this many must stay affordable.")
     measure_share: float = real(0.9, least=0.1, most=0.99, text="Share of each round's budget that measures; the rest selects.")
     merge_below: float = merge_below()
-    groups: int = whole(6, least=0, most=64, text="Columns of many values are also measured in so many groups of values. 0: never.")
+    groups: int = whole(8, least=0, most=64, text="Columns of many values are also measured in so many groups of values. 0: never.")
     column_noise: float = real(
         0.04, least=0.001, most=NO_MORE, text="Smaller: more of the budget goes to single columns in tables of few people. 1000: none."
     )
