@@ -504,16 +504,23 @@ def _zeros(opened: _Opened) -> str:
         raise _Nothing("no combination was declared impossible")
     if opened.codes is None:
         raise _Nothing(_NO_ROWS)
-    for codes in (opened.codes, *(_codes(opened.release.domain, rows) for rows in opened.further)):
-        for clique, impossible in zeros.items():
-            cells = tuple(codes[:, opened.release.domain.position(name)] for name in clique)
-            broken = int(impossible[cells].sum())
-            _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
+    _check_possible(opened.release.domain, opened.codes)
+    if zeros:
+        for rows in opened.further:  # their codes are gone before those of the next are made
+            _check_possible(opened.release.domain, _codes(opened.release.domain, rows))
     if orders and opened.rows is not None:
         for rows in (opened.rows, *opened.further):
             broken = sum(disordered(opened.release.domain, batch) for batch in rows.batches())
             _expect(not broken, f"{broken:,} rows of {rows.name} break an order of columns")
     return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
+
+
+def _check_possible(domain: Domain, codes: NDArray[np.integer]) -> None:
+    """That no row of a table has a combination of values that cannot occur. codes: shape (rows, attributes)."""
+    for clique, impossible in domain.zeros.items():
+        cells = tuple(codes[:, domain.position(name)] for name in clique)
+        broken = int(impossible[cells].sum())
+        _expect(not broken, f"{broken:,} rows have an impossible combination of {_named(clique)}")
 
 
 def _bounds(opened: _Opened) -> str:

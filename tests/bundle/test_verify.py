@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core import report
-from dpsynth_core.bundle import unpack
+from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
@@ -85,6 +86,23 @@ def test_one_changed_row_is_found(manifest: bool) -> None:
 
 def young_widow(frame: pd.DataFrame) -> None:
     frame.loc[0, ["age", "marital_status"]] = [3, "widowed"]
+
+
+def test_codes_of_one_further_table_at_a_time_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = pack.pack(run(spec(output={"rows": 40, "tables": 4})))
+    coded, together = verify._codes, []
+    made_before: list[weakref.ref[Any]] = []
+
+    def watched(*given: Any) -> Any:
+        together.append(sum(codes() is not None for codes in made_before))
+        codes = coded(*given)
+        made_before.append(weakref.ref(codes))
+        return codes
+
+    monkeypatch.setattr(verify, "_codes", watched)
+    report = verify.verify(unpack.read_bytes(bundle))
+    assert {check.question: check.verdict for check in report.checks}["Are impossible combinations absent?"] == PASSED
+    assert together == [0, 1, 1, 1], "the first table stays; each other one is gone before the next is read"
 
 
 def test_an_impossible_row_is_found_by_name() -> None:
