@@ -91,15 +91,26 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
     plan = plan_of(bundle)
     section = plan.spec.public
     if section is None or not isinstance(plan.mechanism, UsesPublic):
-        return synthesis.feasible(plan)
+        return _feasible(bundle, plan)
     if public is None:
         raise NeedsPublic
     if not public.is_file():
         raise InputError("--public", f"{str(public)!r} is no file", "name the public table that the release used")
     here = plan.spec.model_copy(update={"public": section.model_copy(update={"path": str(public)})})
-    ready = synthesis.feasible(replace(plan, spec=here))
+    ready = _feasible(bundle, replace(plan, spec=here))
     named = ready if ready.public is None else ready.with_public(replace(ready.public, name=Path(section.path).name))
     return replace(named, spec=plan.spec)
+
+
+def _feasible(bundle: Bundle, plan: Plan) -> Plan:
+    """`synthesis.feasible`, for several tables with as many rows as the release states: what an unstated number comes to is known by now.
+    A bundle that states too few goes beyond the limits of the process that repeats it."""
+    output, stated = plan.spec.output, bundle.document.get("rows")
+    count = stated.get("count") if isinstance(stated, Mapping) else None
+    if output.tables == 1 or output.rows is not None or not isinstance(count, int) or count < 1:
+        return synthesis.feasible(plan)
+    counted = plan.spec.model_copy(update={"output": output.model_copy(update={"rows": count})})
+    return replace(synthesis.feasible(replace(plan, spec=counted)), spec=plan.spec)
 
 
 def _different(bundle: Bundle, made: Release) -> list[str]:

@@ -15,6 +15,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning import training_time
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS
 
 MEGABYTE = 1e6
 BYTES_PER_CELL = 40
@@ -52,11 +53,18 @@ def free_mb() -> float | None:
 
 
 def _values(plan: Plan) -> int:
-    """Of the rows that the spec asks for. Otherwise their number is noisy, and capped (`spec.MAX_UNSTATED_ROWS`)."""
-    return (plan.spec.output.rows or 0) * plan.spec.output.tables * len(plan.domain)
+    """Of the rows that the spec asks for. Otherwise their number is noisy, and capped: it is not counted for one table, and for several,
+    which are held together, as the most that it can be."""
+    output = plan.spec.output
+    unstated = MAX_UNSTATED_ROWS if output.tables > 1 else 0
+    return (output.rows or unstated) * output.tables * len(plan.domain)
 
 
 def _remedy(plan: Plan, rows: bool) -> str:
+    output = plan.spec.output
+    if rows and output.rows is None:
+        most = f"state the number of rows (output.rows), of which {output.tables} tables have up to {MAX_UNSTATED_ROWS:,} each otherwise"
+        return f"{most}, or ask for fewer tables of rows (output.tables)"
     if rows:
         return "ask for fewer rows"
     names = {parameter.name for parameter in parameters(plan.mechanism)}

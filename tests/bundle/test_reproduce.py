@@ -15,8 +15,10 @@ import pytest
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.verify import FAILED, verify
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.planning import machine
 from dpsynth_core.release import document as releases
+from dpsynth_core.release import synthesis
 from tests.bundle import pack
 from tests.bundle.bundles import edited, files, made, packed, repacked, run, spec
 
@@ -121,6 +123,22 @@ def test_all_tables_come_out_the_same_and_each_keeps_to_the_domain() -> None:
     report = verify(bundle)
     assert not [check.question for check in report.checks if check.verdict == FAILED]
     assert "in each of 3 tables" in next(check.detail for check in report.checks if check.question == KEPT)
+
+
+def test_recipients_need_memory_for_the_rows_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tables of an unstated number of rows might be three million rows; of a release it is known how many they are."""
+    small = {"kind": "standin", "standin": {"rows": 500, "strength": 0.5, "seed": 1}}
+    release = run(spec(data=small, mechanism={"name": "independent"}, output={"tables": 3}))
+    bundle = unpack.read_bytes(pack.pack(release))
+    monkeypatch.setattr(machine, "free_mb", lambda: 200.0)
+    with pytest.raises(CapacityError, match=r"output\.rows"):
+        synthesis.plan(release.spec)
+    again = reproduce(bundle)
+    assert again.identical
+    assert again.made.spec == release.spec
+    monkeypatch.setattr(machine, "free_mb", lambda: 0.0)
+    with pytest.raises(CapacityError, match=r"^memory"):
+        reproduce(bundle)
 
 
 def _other_value(content: bytes) -> bytes:

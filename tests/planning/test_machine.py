@@ -40,6 +40,18 @@ def test_rows_beyond_the_free_memory_are_refused_and_the_number_is_named(monkeyp
         machine.check(plan(rows=20_000_000))
 
 
+def test_several_tables_of_an_unstated_number_of_rows_count_as_the_most_that_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two columns, 20 bytes each: 40 MB for a table of a million rows, all of which are held together, beside the mechanism's needs."""
+    monkeypatch.setattr(machine, "free_mb", lambda: 500.0)
+    machine.check(plan())
+    machine.check(plan(tables=5))
+    machine.check(plan(tables=20, rows=10_000))
+    with pytest.raises(CapacityError, match=r"^memory: it may need 9\d\d MB, and 500 MB .*; state the number of rows \(output\.rows\)"):
+        synthesis.plan(plan(tables=20).spec)  # that is, before anything is charged
+    with pytest.raises(CapacityError, match=r"or ask for fewer tables of rows \(output\.tables\), or use a machine with more memory"):
+        machine.check(plan(tables=20))
+
+
 def test_a_model_beyond_the_free_memory_is_refused_and_its_parameter_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "free_mb", lambda: 100.0)
     with pytest.raises(CapacityError, match="use fewer or smaller tables, or a smaller max_size_mb, or use a machine with more memory"):
