@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpsynth_core.inference.generator.network import Generator
 from dpsynth_core.inference.relaxed.onehot import OneHot
+from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Measured, Unmoved
@@ -154,3 +156,21 @@ def test_the_same_seed_makes_the_same_rows() -> None:
     runs = [run("gem", PAIRS, 0.05, **SHORT["gem"]) for _ in range(2)]
     first, second = (one.finished.model.rows(100, PAIRS.weights, np.random.default_rng(1)) for one in runs)  # type: ignore[attr-defined]
     assert (first == second).all()
+
+
+def test_all_products_of_a_run_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of float32 are rounded by how many there are, and whoever repeats a release has one."""
+    seen: dict[str, set[int]] = {"passes": set(), "answers": set()}
+
+    def watched(kind: str, call: Any) -> Any:
+        def counted(*given: Any) -> Any:
+            seen[kind].add(max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"))
+            return call(*given)
+
+        return counted
+
+    monkeypatch.setattr(Generator, "forward", watched("passes", Generator.forward))
+    monkeypatch.setattr(RelaxedTable, "marginal", watched("answers", RelaxedTable.marginal))
+    with threadpool_limits(limits=2, user_api="blas"):
+        run("gem", PAIRS, 1.0, **SHORT["gem"])
+    assert seen == {"passes": {1}, "answers": {1}}

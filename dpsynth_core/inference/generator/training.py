@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dpsynth_core.foundation import threads
 from dpsynth_core.inference.generator.network import Generator, Parameters
 from dpsynth_core.inference.relaxed.losses import Loss
 from dpsynth_core.inference.relaxed.onehot import Columns
@@ -29,16 +30,32 @@ class Trained:
 
 def train(generator: Generator, start: Parameters, loss: Loss, rate: float, steps: int) -> Iterator[Trained]:
     """Yields after every EVERY steps; the last one is the result. It ends earlier where the loss is nothing. `start` is left as it is."""
-    adam, parameters, taken = Adam(start.shape, rate), start.copy(), 0
+    adam, parameters, taken, ended = Adam(start.shape, rate), start.copy(), 0, False
+    while not ended:
+        # not held while a step is looked at: the number of threads is the whole process's
+        with threads.one_thread():
+            done, ended, table = _some(generator, parameters, loss, adam, taken, steps)
+        taken += done
+        if not ended:
+            yield Trained(parameters.copy(), table, taken)
+    yield Trained(parameters, table, taken)
+
+
+def answering(generator: Generator, parameters: Parameters) -> Columns:
+    """The relaxed table at these parameters, rounded as `train` rounds it: whoever repeats a release has one thread of linear algebra, and
+    sums of float32 depend on how many there are."""
+    with threads.one_thread():
+        return generator.forward(parameters).table
+
+
+def _some(generator: Generator, parameters: Parameters, loss: Loss, adam: Adam, taken: int, steps: int) -> tuple[int, bool, Columns]:
+    """Up to EVERY steps, which change the parameters: how many there were, whether they were the last, and the relaxed table after them."""
     through = generator.forward(parameters)
-    while taken < steps:
+    for done in range(min(EVERY, steps - taken)):
         value, slope = loss(through.table)
         if not value:
-            break
+            return done, True, through.table
         gradient = generator.gradient(parameters, through, slope)
-        parameters -= (1 + math.cos(math.pi * taken / steps)) / 2 * adam.step(gradient)
-        taken += 1
+        parameters -= (1 + math.cos(math.pi * (taken + done) / steps)) / 2 * adam.step(gradient)
         through = generator.forward(parameters)
-        if taken % EVERY == 0 and taken < steps:
-            yield Trained(parameters.copy(), through.table, taken)
-    yield Trained(parameters, through.table, taken)
+    return min(EVERY, steps - taken), taken + EVERY >= steps, through.table

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dpsynth_core.foundation import threads
 from dpsynth_core.inference.generator import network
 from dpsynth_core.inference.generator.misfit import LargestGaps, Misfits, WeightedSquares
 from dpsynth_core.inference.generator.network import Parameters
-from dpsynth_core.inference.generator.training import train
+from dpsynth_core.inference.generator.training import answering, train
 from dpsynth_core.inference.relaxed.losses import Sum, impossible
 from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
@@ -196,7 +197,7 @@ class _Run:
         if self.measurements:
             shares = np.concatenate([np.maximum(m.values, 1 + m.sigma / 2) for m in self.measurements]) / self.total
             self.parameters = self.generator.starting_at(self.parameters, shares)
-        self.columns: Columns = self.generator.forward(self.parameters).table
+        self.columns: Columns = answering(self.generator, self.parameters)
         self.mean: Parameters | None = None
         self.misfit = mechanism.rules.misfit(space, self.total)
         self.barred = impossible(space, 1.0)
@@ -206,7 +207,8 @@ class _Run:
         kernel, domain = self.kernel, self.kernel.domain
         rho = kernel.rho_left / (self.rounds + 1 - number)
         budget = RoundBudget.spending(rho, self.mechanism.measure_share, kernel.unit.marginal_l2, kernel.selection_price)
-        answers = {clique: self.table.marginal(clique) for clique in weights}
+        with threads.one_thread():  # as in training
+            answers = {clique: self.table.marginal(clique) for clique in weights}
         noise = self.mechanism.rules.noise * HALF_NORMAL * budget.sigma
         offsets = {clique: noise * domain.possible_cells(clique) for clique in weights}
         return selections.choose(kernel, answers, weights, offsets, budget.eps), budget.sigma
@@ -234,7 +236,7 @@ class _Run:
     def averaged(self) -> RelaxedTable:
         """The network with the mean of its parameters."""
         assert self.mean is not None, "the last round is in the second half"
-        columns = self.generator.forward(self.mean.astype(self.parameters.dtype)).table
+        columns = answering(self.generator, self.mean.astype(self.parameters.dtype))
         return RelaxedTable(self.kernel.domain, columns, self.total)
 
 

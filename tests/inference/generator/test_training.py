@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpsynth_core.inference.generator.misfit import LargestGaps, WeightedSquares
 from dpsynth_core.inference.generator.network import Generator
-from dpsynth_core.inference.generator.training import EVERY, train
+from dpsynth_core.inference.generator.training import EVERY, answering, train
 from dpsynth_core.inference.relaxed.losses import MarginalLoss
 from dpsynth_core.inference.relaxed.onehot import OneHot
 from dpsynth_core.inference.relaxed.products import marginal
@@ -92,3 +93,28 @@ def test_training_ends_where_nothing_is_left_to_make_smaller() -> None:
     (last,) = train(generator, start, lambda place: (0.0, np.zeros_like(place)), 1e-2, 100)
     assert last.steps == 0
     assert (last.parameters == start).all()
+
+
+def threads() -> int:
+    """Of NumPy's linear algebra."""
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+def test_products_have_one_thread_and_whoever_takes_the_steps_has_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As whoever repeats a release has: how sums of float32 are rounded depends on it."""
+    generator, start = network()
+    loss, during, between = MarginalLoss([SPACE.blocks(DOMAIN.names)], [skewed()]), set(), []
+    forward = Generator.forward
+
+    def watched(self: Generator, parameters: np.ndarray) -> object:
+        during.add(threads())
+        return forward(self, parameters)
+
+    monkeypatch.setattr(Generator, "forward", watched)
+    with threadpool_limits(limits=2, user_api="blas"):
+        for _ in train(generator, start, loss, 1e-2, 2 * EVERY):
+            between.append(threads())
+        answering(generator, start)
+        between.append(threads())
+    assert during == {1}
+    assert between == [2, 2, 2]
