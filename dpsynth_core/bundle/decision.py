@@ -3,37 +3,46 @@
 It lies beside the bundle and not in it, because that hash covers all that is in it. A code covers every field, as the hash of an entry of
 the ledger does: after any change, in the decision or in the bundle, the two no longer agree. The code is no signature with a key. Whoever
 forges a decision can give it a code of its own, so the signer keeps it or announces it, as the publisher does with the SHA-256 of a bundle.
+What a decision says of the check and of the release is compared with the report of whoever has the bundle (`differences`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core.bundle.verify import UNSOUND, Report
+from dpsynth_core.bundle.verify import PARTLY, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_one_paragraph
+from dpsynth_core.foundation.visible import visible
 
 FORMAT = 1
 PUBLISH, PURPOSES, WITHHOLD = "publish", "publish for the purposes named below", "do not publish"
 ANSWERS = (PUBLISH, PURPOSES, WITHHOLD)
 MOST_LETTERS = 120
 """Of a name and of a role."""
+MOST_STATED, LONGEST_STATED = 1000, 2000
+"""Texts that a decision repeats of a report, and the characters of each."""
+GUARANTEE, WARNING = "Guarantee", "Warning"
+"""What the statement and the warnings of a release are called among the texts that a decision repeats."""
 _FIELD, _CODE = "decision", "code"
 _HASH = re.compile(r"[0-9a-f]{64}")
+_UNTOUCHED = "use the file as it was signed"
 
 
 @dataclass(frozen=True)
 class Decision:
     """bundle: SHA-256 of the ZIP. checked: what Verify found (`Report.verdict`). open: the questions that stayed open. stated: what the
-    release says of itself, as pairs of name and text. answer: one of ANSWERS. reason: why, or for which purposes. name, role: who signs.
-    signed: the day, ISO 8601, UTC. Raises InputError for what is missing or can hide something: every text is one visible paragraph.
+    release says of itself, as pairs of name and text: its guarantee, each of its warnings, and facts. answer: one of ANSWERS. reason: why,
+    or for which purposes. name, role: who signs. signed: the day, ISO 8601, UTC. Raises InputError for what is missing or can hide
+    something: every text is one visible paragraph.
     """
 
     bundle: str
@@ -49,6 +58,11 @@ class Decision:
     def __post_init__(self) -> None:
         if not _HASH.fullmatch(self.bundle):
             raise InputError(_FIELD, "it names no bundle", "check the ZIP of the bundle, which has a SHA-256")
+        if self.checked not in (SOUND, PARTLY, UNSOUND):
+            raise InputError(_FIELD, "it does not say what the check of the bundle came to", _UNTOUCHED)
+        repeated = (*self.open, *(text for pair in self.stated for text in pair))
+        if len(repeated) > 3 * MOST_STATED or not all(len(text) <= LONGEST_STATED and text.isprintable() for text in repeated):
+            raise InputError(_FIELD, "what it repeats of the check is very long or holds characters that are not seen", _UNTOUCHED)
         if self.answer not in ANSWERS:
             raise InputError("answer", "none is chosen", f"choose one of: {'; '.join(ANSWERS)}")
         if self.checked == UNSOUND and self.answer != WITHHOLD:
@@ -62,7 +76,7 @@ class Decision:
         try:
             date.fromisoformat(self.signed)
         except ValueError:
-            raise InputError(_FIELD, "its day is none", "use the file as it was signed") from None
+            raise InputError(_FIELD, "its day is none", _UNTOUCHED) from None
 
     @property
     def code(self) -> str:
@@ -72,9 +86,23 @@ class Decision:
 
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:
     """The decision about a bundle that was checked. Raises InputError as Decision."""
-    stated = report.summary.facts if report.summary else ()
     reason, name, role = reason.strip(), name.strip(), role.strip()
-    return Decision(report.sha256, report.verdict, report.unchecked, stated, answer or "", reason, name, role, day.isoformat())
+    return Decision(report.sha256, report.verdict, report.unchecked, _stated(report), answer or "", reason, name, role, day.isoformat())
+
+
+def _stated(report: Report) -> tuple[tuple[str, str], ...]:
+    """What the release says of itself, all of it hostile text, as visible paragraphs; where that is too much, how much more there is."""
+    if report.summary is None:
+        return ()
+    warnings = ((WARNING, warning) for warning in report.summary.warnings)
+    every = ((GUARANTEE, report.summary.statement), *warnings, *report.summary.facts)
+    kept, left = every[:MOST_STATED], len(every) - MOST_STATED
+    more = (("Not repeated here", f"{left:,} more texts"),) if left > 0 else ()
+    return (*((_paragraph(name), _paragraph(text)) for name, text in kept), *more)
+
+
+def _paragraph(text: str) -> str:
+    return " ".join(visible(text).split())[:LONGEST_STATED]
 
 
 def to_json(decision: Decision) -> bytes:
@@ -99,6 +127,36 @@ def check_bundle(decision: Decision, bundle: str) -> None:
     """Raises InputError where a decision is about another bundle. bundle: the SHA-256 of the one at hand."""
     if decision.bundle != bundle:
         raise InputError(_FIELD, "it is about another bundle, or the bundle was changed since", "compare the two SHA-256")
+
+
+def differences(decision: Decision, report: Report) -> tuple[str, ...]:
+    """Where a decision does not fit the report of the bundle at hand: a sentence for each, hostile texts in it; none where all of it fits.
+
+    Another machine or version may leave other questions open, so a difference is no proof of a forgery.
+    """
+    found: list[str] = []
+    if report.verdict == UNSOUND and decision.answer != WITHHOLD:
+        found.append(f"This bundle is not sound here: the answer “{decision.answer}” must not be relied on.")
+    if decision.checked != report.verdict:
+        found.append(f"The decision says that the bundle was {decision.checked}; here it is {report.verdict}.")
+    if decision.open != report.unchecked:
+        then, now = (" ".join(questions) or "none" for questions in (decision.open, report.unchecked))
+        found.append(f"The decision names these open questions: {then}. Here they are: {now}.")
+    stated, expected = Counter(decision.stated), Counter(_stated(report))
+    if stated != expected:
+        names = ", ".join(sorted({name for name, _ in (*(stated - expected), *(expected - stated))}))
+        found.append(f"The decision repeats something else than the release says of itself: {names}.")
+    return tuple(found)
+
+
+def holds(decision: Decision, report: Report) -> bool:
+    """Whether a decision is about what was checked here, and about the outcome that the check has now."""
+    return decision.bundle == report.sha256 and not differences(decision, report)
+
+
+def has_code(decision: Decision, given: str) -> bool:
+    """Whether this is the decision of a code that somebody wrote down: spaces and capitals in it mean nothing."""
+    return "".join(given.split()).lower() == decision.code
 
 
 def _content(decision: Decision) -> dict[str, Any]:
