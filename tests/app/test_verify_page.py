@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -117,21 +118,66 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     app = shown(packed())
     app.button(key="decision_sign").click().run()
     assert "none is chosen" in app.error[0].value, "nothing is decided yet"
-    app.radio(key="decision_answer").set_value(decision.PUBLISH)
-    app.text_area(key="decision_reason").set_value("The tables are good enough for teaching.")
-    app.text_input(key="decision_name").set_value("Ann [Ross](x)")
-    app.text_input(key="decision_role").set_value("Data protection officer")
-    app.button(key="decision_sign").click().run()
+    decided(app, "Ann [Ross](x)")
     assert not app.exception
     signed = app.session_state["decided"]
     assert signed.bundle == hashlib.sha256(packed()).hexdigest()
     assert signed.code in words(app)
     assert literal("Ann [Ross](x)") in words(app), "a name is no link"
     app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
-    assert any("Unaltered" in element.value for element in app.success)
+    assert not any("decision" in element.value for element in app.success), "anyone can write a file whose code fits"
+    assert any("proves nobody's name" in element.value for element in app.info)
+    app.text_input(key="decision_code").set_value(signed.code.upper()).run()
+    assert any("whose code you entered" in element.value for element in app.success)
+    app.text_input(key="decision_code").set_value("0" * 64).run()
+    assert any("not the decision whose code you entered" in element.value for element in app.error)
+    assert len(app.success) == 1, "the bundle's"
     forged = decision.to_json(signed).replace(b"teaching", b"gambling")
     app.file_uploader[2].set_value(("forged.json", forged, "application/json")).run()
     assert any("changed after it was signed" in element.value for element in app.error)
     app.file_uploader[0].set_value(("other.zip", repacked(lambda held: held.update({"notes.txt": b"x"})), "application/zip")).run()
     assert signed.code not in words(app), "another bundle is not decided"
     assert not app.button(key="decision_sign").disabled
+
+
+def test_signing_comes_after_what_was_checked_and_what_the_release_warns_of() -> None:
+    titles = [element.value for element in shown(packed()).subheader]
+    assert titles == ["What was checked", "What the release says of itself", "Decide and sign"]
+
+
+def decided(app: AppTest, name: str = "Ann Ross") -> AppTest:
+    app.radio(key="decision_answer").set_value(decision.PUBLISH)
+    app.text_area(key="decision_reason").set_value("The tables are good enough for teaching.")
+    app.text_input(key="decision_name").set_value(name)
+    app.text_input(key="decision_role").set_value("Data protection officer")
+    return app.button(key="decision_sign").click().run()
+
+
+def test_a_decision_is_open_again_where_the_same_bundle_comes_to_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a public table the mechanism runs again: what was left open when somebody signed may then turn out wrong."""
+    report = verified(packed())
+    left = report.replayed(verify.Check(verify.REPLAYED, verify.SKIPPED, "it needs the public table"))
+    wrong = report.replayed(verify.Check(verify.REPLAYED, verify.FAILED, "the mechanism comes to something else"))
+    monkeypatch.setattr(confined, "verified", lambda _, public=None: left if public is None else wrong)
+    app = decided(shown(packed()))
+    signed = app.session_state["decided"]
+    assert signed.code in words(app)
+    app.file_uploader[1].set_value(("public.csv", b"a", "text/csv")).run()
+    assert not app.exception
+    assert signed.code not in words(app)
+    assert app.radio(key="decision_answer").options == ["Do not publish"]
+
+
+def test_a_decision_that_this_check_contradicts_is_never_green(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also not with its own code: the bundle is the same, and what is found in it is not."""
+    report = verified(packed())
+    wrong = report.replayed(verify.Check(verify.REPLAYED, verify.FAILED, "the mechanism comes to something else"))
+    monkeypatch.setattr(confined, "verified", lambda *_, **__: wrong)
+    signed = decision.of(report, decision.PUBLISH, "It is good enough for teaching.", "Ann", "Officer", date(2026, 11, 23))
+    app = shown(packed())
+    app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
+    app.text_input(key="decision_code").set_value(signed.code).run()
+    assert not app.exception
+    assert not app.success
+    assert any("must not be relied on" in element.value for element in app.warning)
+    assert any("was sound" in element.value and "here it is not sound" in element.value for element in app.warning)

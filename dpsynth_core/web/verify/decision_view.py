@@ -18,6 +18,7 @@ from dpsynth_core.web.shell.text import literal
 
 _SIGNED, _PLACE = "decided", "decision"
 _ANSWER, _REASON, _NAME, _ROLE = "decision_answer", "decision_reason", "decision_name", "decision_role"
+_MOST_SHOWN, _MOST_DIGITS = 2000, 200
 _TITLES = {
     decision.PUBLISH: "Publish",
     decision.PURPOSES: "Publish for the purposes that I name",
@@ -30,14 +31,29 @@ _KEEP = (
 )
 
 
+_CODE_HELP = "The signer keeps it, or announces it with the SHA-256 of the bundle. Do not take it from whoever gave you the file."
+_NOBODY = (
+    "**The code of this file fits its text, and it is about this bundle.** Anyone can make such a file: this proves nobody's name. Enter "
+    "the code that the signer gave you to see whether this is what was signed."
+)
+_MATCHES = "**This is the decision whose code you entered**, unaltered, and about this bundle."
+_OTHER_CODE = (
+    "**This is not the decision whose code you entered**: this file has another code, of 64 digits. Ask the signer for the file, or "
+    "correct the code."
+)
+
+
 def sign(report: Report) -> None:
-    """Decide about the bundle that was just checked; then the decision with its code, to print or to save."""
+    """Decide about the bundle that was just checked; then the decision with its code, to print or to save. It is shown for as long as the
+    check comes to what was signed."""
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):
-        if signed is None or signed.bundle != report.sha256:
+        if signed is None or not decision.holds(signed, report):
             _form(report)
         else:
-            _shown(signed)
+            _shown(signed, "Signed by", "The bundle was")
+            st.markdown(f"Code of the decision: `{signed.code}`")
+            st.caption(_KEEP)
             with st.container(horizontal=True):
                 file = f"decision-{signed.signed}-{signed.code[:8]}.json"
                 save = partial(decision.to_json, signed)
@@ -69,7 +85,7 @@ def _forget() -> None:
 
 
 def _check(report: Report) -> None:
-    """A decision that somebody else signed: is it whole, and about this bundle?"""
+    """A decision that somebody else signed: is it whole, about this bundle, and the one whose code the signer gave?"""
     with st.expander("Check a decision that was signed", icon=":material/fact_check:"):
         file = st.file_uploader("Decision (JSON)", "json", key="decision_file")
         if file is None:
@@ -80,17 +96,32 @@ def _check(report: Report) -> None:
         except InputError as error:
             frame.refused(error)
             return
-        st.success("**Unaltered, and about this bundle.** Compare its code with the one that the signer kept.", icon=":material/verified:")
-        _shown(given)
+        given_code = st.text_input("Code that the signer gave you", key="decision_code", max_chars=_MOST_DIGITS, help=_CODE_HELP)
+        _compared(given, given_code, report)
+        _shown(given, "The file names as its signer", "It says that the bundle was")
 
 
-def _shown(signed: Decision) -> None:
-    """All texts are hostile: a decision can come from anyone."""
+def _compared(given: Decision, code: str, report: Report) -> None:
+    """Green is for what the signer's own code vouches for, and for nothing that this check contradicts."""
+    different = decision.differences(given, report)
+    if code.strip() and not decision.has_code(given, code):
+        st.error(_OTHER_CODE, icon=":material/error:")
+    elif not code.strip():
+        st.info(_NOBODY, icon=":material/info:")
+    elif different:
+        st.info(_MATCHES, icon=":material/info:")
+    else:
+        st.success(_MATCHES, icon=":material/verified:")
+    for sentence in different:
+        st.warning(literal(sentence, _MOST_SHOWN), icon=":material/warning:")
+
+
+def _shown(signed: Decision, by: str, was: str) -> None:
+    """by, was: our words before the name and before what was found. All texts are hostile: a decision can come from anyone. Its code is not
+    shown here: whoever took it from the file to compare it with the file would learn nothing."""
     st.markdown(f"#### {literal(_TITLES[signed.answer])}")
     st.markdown(literal(signed.reason, MAX_REASON))
     who = f"**{literal(signed.name)}**, {literal(signed.role)}"
-    st.markdown(f"Signed by {who}, on {signed.signed}. The bundle was {literal(signed.checked)}.")
+    st.markdown(f"{by} {who}, on {signed.signed}. {was} {literal(signed.checked)}.")
     if signed.open:
-        st.caption(f"Open questions then: {literal(' '.join(signed.open), 2000)}")
-    st.markdown(f"Code of the decision: `{signed.code}`")
-    st.caption(_KEEP)
+        st.caption(f"Open questions then: {literal(' '.join(signed.open), _MOST_SHOWN)}")

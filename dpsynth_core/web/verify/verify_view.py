@@ -48,10 +48,10 @@ def upload() -> None:
         frame.refused(error)
         return
     _verdict(report)
-    decision_view.sign(report)
     _checks(report.checks)
     if report.summary is not None:
         _says(report.summary)
+    decision_view.sign(report)  # last: whoever signs has passed what was checked and what the release warns of
 
 
 def _report(file: UploadedFile, public: UploadedFile | None) -> Report:
