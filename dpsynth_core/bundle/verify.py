@@ -73,6 +73,7 @@ from dpsynth_core.sources.codec import arrow_type, disordered, encode, strays, t
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import marginals_like
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.keys import PUBLIC
 from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, Measurement, Residual
 
@@ -395,9 +396,14 @@ def _noise(opened: _Opened) -> str:
     """Every answer of the kernel stands in the transcript: it was charged as the kernel charges it, and has the noise that was paid for."""
     _expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
     check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
-    measured = set()
+    measured, groups = set(), dict[str, Groups]()
     for answer in opened.release.transcript:
         noisy = answer.value
+        if isinstance(noisy, Measurement):
+            plain = noisy.spread is None and noisy.rounding == ROUNDING
+            _expect(plain, f"the noise of the table {_named(noisy.clique)} is not of the kind that the kernel adds")
+            same = all(groups.setdefault(one.name, one) == one for one in noisy.groups)
+            _expect(same, f"the groups of the table {_named(noisy.clique)} are not the same everywhere")
         if isinstance(noisy, Measurement | Residual):
             measured.add(id(noisy))
             as_asked = noisy.clique == answer.arguments[0] and _near(noisy.sigma, answer.arguments[1])

@@ -150,7 +150,7 @@ class PrivacyKernel:
         cell of each marginal. Nothing is read or charged by making it. known: released answers that a mechanism may use."""
         other = copy(self)
         other.__source, other.__domain = self.__value_source().over(domain), domain
-        other.__counts, other.__tallies, other.__compared, other.__known = {}, {}, {}, tuple(known)
+        other.__counts, other.__tallies, other.__compared, other.__known, other.__groups = {}, {}, {}, tuple(known), {}
         return other
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> PrivacyKernel:

@@ -47,7 +47,7 @@ from dpsynth_core.release import transcript as transcripts
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.release.rows import HeldRows, Rows, StoredRows, in_groups
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import with_groups
+from dpsynth_core.vocabulary.grouped_domain import measured_sizes
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 
@@ -284,8 +284,7 @@ def _measurement_json(measurement: Measurement) -> dict[str, Any]:
 
 def _measurement(domain: Domain, item: Mapping[str, Any]) -> Measurement:
     clique, groups = tuple(item["attributes"]), tuple(map(Groups.from_json, item.get("groups", ())))
-    sizes = (with_groups(domain, groups) if groups else domain).sizes(clique)
-    values = np.array(item["values"], dtype=np.float64).reshape(sizes)
+    values = np.array(item["values"], dtype=np.float64).reshape(measured_sizes(domain, clique, groups))
     return Measurement(clique, values, item["sigma"], item.get("spread"), item.get("rounding", 0.0), groups)
 
 

@@ -26,9 +26,9 @@ from dpsynth_core.privacy.meter import Meter
 from dpsynth_core.privacy.prices import Call, due, pays
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import with_groups
+from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -122,6 +122,7 @@ class _Replay:
         self.unit = unit
         self.known: tuple[ColumnCounts, ...] = ()
         self.__group: _Group = ()
+        self.__groups: dict[str, Groups] = {}
         self.__meter = meter
         self.__answers = iter(answers)
         self.__paid = iter(paid)
@@ -135,7 +136,7 @@ class _Replay:
     def over(self, domain: Domain, known: Sequence[ColumnCounts] = ()) -> _Replay:
         """The same answers and charges, with another domain."""
         other = copy(self)
-        other.domain, other.known = domain, tuple(known)
+        other.domain, other.known, other.__groups = domain, tuple(known), {}
         return other
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Replay:
@@ -149,6 +150,7 @@ class _Replay:
         """The same answers and charges, with groups."""
         other = copy(self)
         other.domain = with_groups(self.domain, groups)
+        other.__groups = self.__groups | by_name(groups)
         return other
 
     def prepare(self, cliques: Any) -> None:
@@ -173,6 +175,8 @@ class _Replay:
             raise InputError("transcript", "the mechanism asked for something else than it did then", "use the versions that it names")
         if isinstance(answer.value, Unrecorded):
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
+        if isinstance(answer.value, Measurement):
+            self.__check(answer.value)
         needed = due(Call(self.unit, self.domain, operation, question, answer.value))
         if answer.charges != (needed is not None):
             raise _uncharged(operation)
@@ -182,6 +186,13 @@ class _Replay:
                 raise _uncharged(operation)
             self.__meter.charge(paid)
         return answer.value
+
+
+    def __check(self, measured: Measurement) -> None:
+        """What the kernel decides of a measurement, and nobody asks for: which values its groups have, and the kind of its noise."""
+        groups = tuple(self.__groups[name] for name in measured.clique if name in self.__groups)
+        if measured.groups != groups or measured.spread is not None or measured.rounding != ROUNDING:
+            raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
 
 
 def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:

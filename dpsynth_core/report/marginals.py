@@ -1,4 +1,4 @@
-"""The noisy marginals of a release as tables: one CSV each with an index, and all of them in one Parquet file."""
+"""The noisy marginals of a release as tables: one CSV each with an index and the values of groups, and all of them in one Parquet file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.measurement import Measurement
 
-INDEX = "marginals/index.csv"
+INDEX, GROUPS = "marginals/index.csv", "marginals/groups.csv"
 
 
 def csv_files(release: Release) -> dict[str, bytes]:
     """A CSV for each measurement and the index, by file name. Texts that a spreadsheet would run get an apostrophe."""
     tables = {_file(number): _table(release, m) for number, m in enumerate(release.measurements)}
-    return {name: csv_bytes(table, for_spreadsheets=True) for name, table in {INDEX: _index(release), **tables}.items()}
+    about = {INDEX: _index(release)} | ({GROUPS: _groups(release)} if any(m.groups for m in release.measurements) else {})
+    return {name: csv_bytes(table, for_spreadsheets=True) for name, table in {**about, **tables}.items()}
 
 
 def parquet(release: Release) -> bytes:
@@ -54,7 +57,7 @@ def _file(number: int) -> str:
 def _cells(domain: Domain, measurement: Measurement) -> list[list[str]]:
     """Labels of each attribute's cell, one list per attribute, in the order of the flattened values."""
     index = np.indices(measurement.values.shape).reshape(len(measurement.clique), measurement.values.size)
-    grouped = {groups.name: groups.labels(domain[groups.column].cell_labels()) for groups in measurement.groups}
+    grouped = {groups.name: _labels(domain, groups) for groups in measurement.groups}
     labels = [grouped[name] if name in grouped else domain[name].cell_labels() for name in measurement.clique]
     return [[names[code] for code in codes] for names, codes in zip(labels, index, strict=True)]
 
@@ -79,6 +82,24 @@ def _distinct(names: Iterable[str]) -> list[str]:
             name += "_"
         taken.append(name)
     return taken
+
+
+def _labels(domain: Domain, groups: Groups) -> list[str]:
+    attribute = domain[groups.column]
+    return groups.labels(attribute.cell_labels(), KINDS[attribute.kind].ordered)
+
+
+def _groups(release: Release) -> pa.Table:
+    """Which values are in which group, one line each."""
+    every = dict.fromkeys(groups for m in release.measurements for groups in m.groups)
+    lines = [
+        (one.name, one.column, label, value)
+        for one in every
+        for cells in (release.domain[one.column].cell_labels(),)
+        for label, group in zip(_labels(release.domain, one), one.members, strict=True)
+        for value in (cells[cell] for cell in group)
+    ]
+    return pa.table(dict(zip(("groups", "column", "group", "value"), map(list, zip(*lines, strict=True)), strict=True)))
 
 
 def _index(release: Release) -> pa.Table:

@@ -14,17 +14,32 @@ from dpsynth_core.vocabulary.groups import Groups, Number
 from dpsynth_core.vocabulary.marginals import project
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.tally import row_marginals
-from dpsynth_core.vocabulary.zeros import StructuralZeros
+from dpsynth_core.vocabulary.zeros import MAX_CELLS, StructuralZeros
 
 
 def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
     """The domain with groups as further columns behind its own. Raises InputError for a name that is taken, or groups that do not fit."""
     every = tuple(groups)
     for one in every:
-        if one.column not in domain or domain[one.column].size != len(one.places):
-            raise InputError(f"groups {one.name!r}", "they are not of a column of the domain", "the release is damaged")
+        check_groups(domain, one)
     attributes = tuple(Attribute.coded(one.name, one.size) for one in every)
     return Domain((*domain.attributes, *attributes), (*domain.impossible, *map(_tie, every)))
+
+
+def check_groups(domain: Domain, groups: Groups) -> None:
+    """Raises InputError for groups that are not of a column of the domain, are called like one, or are too many."""
+    if groups.column not in domain or domain[groups.column].size != len(groups.places) or groups.name in domain.column_names:
+        raise InputError(f"groups {groups.name!r}", "they do not fit the domain", "the release is damaged")
+    if groups.size * len(groups.places) > MAX_CELLS:
+        raise InputError(f"groups {groups.name!r}", f"with their values they have more than {MAX_CELLS:,} cells", "use fewer groups")
+
+
+def measured_sizes(domain: Domain, clique: Clique, groups: Sequence[Groups]) -> tuple[int, ...]:
+    """Shape of a table over columns of the domain and groups. Raises InputError as `check_groups`."""
+    for one in groups:
+        check_groups(domain, one)
+    sizes = {one.name: one.size for one in groups}
+    return tuple(sizes[name] if name in sizes else domain[name].size for name in clique)
 
 
 def _tie(groups: Groups) -> StructuralZeros:

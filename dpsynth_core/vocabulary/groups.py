@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.errors import InputError
 
+FEW = 3
+"""Values that a group of no neighbours is called by, at most; more are counted."""
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -39,7 +41,10 @@ class Groups:
     @cached_property
     def members(self) -> tuple[tuple[int, ...], ...]:
         """The cells of each group."""
-        return tuple(tuple(cell for cell, place in enumerate(self.places) if place == group) for group in range(self.size))
+        members: list[list[int]] = [[] for _ in range(self.size)]
+        for cell, place in enumerate(self.places):
+            members[place].append(cell)
+        return tuple(map(tuple, members))
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
         """A table with the cells of the column, along this axis, added up to groups."""
@@ -52,10 +57,10 @@ class Groups:
         """The group of each record. codes: of the column."""
         return np.array(self.places, dtype=np.int32)[codes]
 
-    def labels(self, cells: Sequence[str]) -> list[str]:
-        """What each group is called: its only value, the first and the last of neighbours, or all of them. cells: the labels of the
-        column's."""
-        return [_label([cells[cell] for cell in group], group[-1] - group[0] + 1 == len(group)) for group in self.members]
+    def labels(self, cells: Sequence[str], ordered: bool) -> list[str]:
+        """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
+        labels of the column's. ordered: whether neighbouring cells are neighbours in meaning."""
+        return [_label([cells[cell] for cell in group], ordered and group[-1] - group[0] + 1 == len(group)) for group in self.members]
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "column": self.column, "places": list(self.places)}
@@ -66,6 +71,6 @@ class Groups:
 
 
 def _label(cells: list[str], neighbours: bool) -> str:
-    if len(cells) == 1:
-        return cells[0]
-    return f"{cells[0]} … {cells[-1]}" if neighbours else " | ".join(cells)
+    if neighbours and len(cells) > 1:
+        return f"{cells[0]} … {cells[-1]}"
+    return " | ".join(cells) if len(cells) <= FEW else f"{len(cells):,} other values"

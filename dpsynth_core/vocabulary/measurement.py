@@ -45,6 +45,8 @@ class Measurement:
             raise ValueError("sigma must be positive")
         if not self.rounding >= 0 or not (self.spread is None or self.spread >= 0):
             raise ValueError("rounding and spread must not be negative")
+        if self.groups and self.spread is not None:
+            raise ValueError("what combines all measurements of a marginal has no groups")
         sizes = dict(zip(self.clique, self.values.shape, strict=True))
         if any(sizes.get(groups.name) != groups.size for groups in self.groups):
             raise ValueError("groups must be of the clique, and as many as its table has")

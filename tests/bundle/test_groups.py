@@ -60,7 +60,9 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
     lines = list(csv.reader(io.StringIO(files(packed())[f"marginals/{number + 1:04d}.csv"].decode())))
     assert lines[0][:-1] == list(measurement.clique)
     place = measurement.clique.index(measurement.groups[0].name)
-    assert {line[place] for line in lines[1:]} == set(measurement.groups[0].labels(made().domain["age"].cell_labels()))
+    assert {line[place] for line in lines[1:]} == set(measurement.groups[0].labels(made().domain["age"].cell_labels(), True))
+    lines = list(csv.DictReader(io.StringIO(files(packed())["marginals/groups.csv"].decode())))
+    assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == made().domain["age"].cell_labels()
 
 
 def test_what_was_measured_of_an_interrupted_run_keeps_its_groups() -> None:

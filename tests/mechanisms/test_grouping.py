@@ -35,6 +35,27 @@ def test_neighbours_are_divided_as_evenly_as_brute_force_can(seed: int) -> None:
     assert sum(people[np.array(places) == group].sum() ** 2 for group in set(places)) == pytest.approx(best)
 
 
+def test_a_column_of_very_many_values_is_divided_in_little_memory_and_evenly() -> None:
+    """Runs of a 512th of the people are told apart: no group has more than an eighth and two of those, whatever the values."""
+    people = np.random.default_rng(1).geometric(0.01, 50_000).astype(float)
+    places = np.array(grouping._neighbours(people, 8))
+    assert list(places) == sorted(places)
+    assert set(places) == set(range(8))
+    assert np.bincount(places, people).max() / people.sum() <= 1 / 8 + 2 / 512 + 1e-3
+    assert set(grouping._neighbours(np.zeros(2000), 4)) == set(range(4))
+
+
+def test_columns_whose_ties_would_have_too_many_cells_have_no_groups() -> None:
+    assert grouping.many_celled(Domain.from_json({"x": 20_000, "y": 200_000}), 8) == ["x"]
+
+
+def test_one_group_is_one_group() -> None:
+    domain = Domain.from_json(
+        {"version": 1, "attributes": [{"name": "t", "kind": "categorical", "categories": list("abcde"), "other": True, "missing": False}]}
+    )
+    assert groups_of(domain, [measured("t", [1.0] * 6)], 1)[0].places == (0, 0, 0, 0, 0, 1)
+
+
 def test_the_most_frequent_values_stay_alone() -> None:
     assert grouping._frequent(np.array([1.0, 9.0, 2.0, 7.0, 3.0]), 3) == [2, 0, 2, 1, 2]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from dpsynth_core.release.transcript import RecordedAnswer, Unrecorded, recordin
 from dpsynth_core.sources import demo
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
@@ -249,6 +251,35 @@ def test_the_number_of_people_in_a_group_is_never_free() -> None:
         else:
             with pytest.raises(InputError, match="not charged"):
                 group.measure_total(2.0)
+
+
+HALVES = Groups("halves", "a", (0, 0, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"groups": (replace(HALVES, places=(1, 1, 0, 0)),)},
+        {"groups": (replace(HALVES, column="b"),)},
+        {"rounding": 0.0},
+        {"groups": (), "spread": 0.1},
+    ],
+    ids=["places", "column", "rounding", "spread"],
+)
+def test_a_noisy_table_is_replayed_only_as_the_kernel_measures(change: dict[str, Any]) -> None:
+    """Which values its groups have and the kind of its noise are asked for by nobody, and follow from what the kernel does."""
+    kept: list[RecordedAnswer] = []
+    domain = Domain.from_json({"a": 4, "b": 4})
+    kernel = PrivacyKernel(CodesSource(domain, np.array([[0, 1], [3, 2]], dtype=np.int32)), Unit(), 1e6, SeededNoise(1))
+    recording(kernel, lambda answer, _: kept.append(answer)).grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
+
+    def again(answers: list[RecordedAnswer]) -> Measurement:
+        played = replaying(domain, Unit(), Shares(1e6, 1e6, 0.0, 0.0, ZCDP), answers, list(kernel.events))
+        return played.grouped([HALVES]).measure_marginal(("b", "halves"), 2.0)
+
+    assert again(kept) is kept[0].value
+    with pytest.raises(InputError, match="not as the kernel measures"):
+        again([replace(kept[0], value=replace(kept[0].value, **change))])
 
 
 def test_a_bound_that_another_machine_rounds_beside_zero_is_the_same_question() -> None:

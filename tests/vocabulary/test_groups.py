@@ -55,8 +55,9 @@ def test_a_domain_with_groups_ties_each_to_its_column() -> None:
 
 
 def test_groups_are_called_by_their_values() -> None:
-    assert AGES.labels(DOMAIN["age"].cell_labels()) == ["0 to 9 … 10 to 19", "20 to 29 … 40 to 49", "missing"]
-    assert TOWNS.labels(DOMAIN["town"].cell_labels()) == ["q", "p | r", "s"]
+    assert AGES.labels(DOMAIN["age"].cell_labels(), True) == ["0 to 9 … 10 to 19", "20 to 29 … 40 to 49", "missing"]
+    assert TOWNS.labels(DOMAIN["town"].cell_labels(), False) == ["q", "p | r", "s"]
+    assert Groups("many", "x", (0, *[1] * 1000)).labels([str(i) for i in range(1001)], False) == ["0", "1,000 other values"]
 
 
 def test_a_measurement_over_groups_is_one_of_the_columns_beside_them() -> None:
@@ -91,3 +92,11 @@ def test_a_column_and_its_groups_are_in_no_table_together() -> None:
 def test_a_measurement_knows_the_groups_of_its_table() -> None:
     with pytest.raises(ValueError, match="groups"):
         Measurement(("sex", "ages"), np.zeros((2, 2)), 1.0, groups=(AGES,))
+    with pytest.raises(ValueError, match="no groups"):
+        Measurement(("sex", "ages"), np.zeros((2, 3)), 1.0, spread=1.0, groups=(AGES,))
+
+
+def test_more_groups_than_a_model_can_tie_are_refused_at_once() -> None:
+    many = Groups("many", "x", tuple(range(2000)))
+    with pytest.raises(InputError, match="more than 1,000,000 cells"):
+        with_groups(Domain.from_json({"x": 2000}), [many])

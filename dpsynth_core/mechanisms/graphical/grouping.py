@@ -24,9 +24,12 @@ from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, Measurement
 from dpsynth_core.vocabulary.workload import Workload
+from dpsynth_core.vocabulary.zeros import MAX_CELLS, MAX_OF_ALL
 
 Float = NDArray[np.float64]
 
+FINE = 512
+"""Runs of neighbours that are told apart where they are divided into groups: the time for it grows with the square."""
 WORTH = 1.5
 """A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
 
@@ -49,7 +52,9 @@ def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tupl
 
 def many_celled(domain: Domain, most: int) -> list[str]:
     """The columns that may have groups."""
-    return [name for name in domain.names if 0 < WORTH * most <= domain[name].size]
+    names = [name for name in domain.names if 0 < WORTH * most <= domain[name].size and domain[name].size * most <= MAX_CELLS]
+    tied = sum(domain.cells(rule.attributes) for rule in domain.impossible) + sum(domain[name].size * most for name in names)
+    return names if tied <= MAX_OF_ALL else []  # a domain has no room for the ties of more
 
 
 def pay(domain: Domain, most: int, noise: float) -> bool:
@@ -67,7 +72,7 @@ def tables_with_groups(workload: Workload, most: int) -> int:
 
 def _unused(domain: Domain, name: str) -> str:
     """A name that no column has."""
-    while name in domain:
+    while name in domain.column_names:
         name += "*"
     return name
 
@@ -76,12 +81,16 @@ def _places(domain: Domain, name: str, people: Float, most: int) -> tuple[int, .
     """For each cell of a column its group. people: in each cell, not negative."""
     attribute = domain[name]
     listed, spare = people[: attribute.values], len(people) - attribute.values
-    inner = (_neighbours if KINDS[attribute.kind].ordered else _frequent)(listed, most - (1 if spare else 0))
+    inner = (_neighbours if KINDS[attribute.kind].ordered else _frequent)(listed, max(1, most - (1 if spare else 0)))
     return (*inner, *[max(inner, default=-1) + 1] * spare)
 
 
 def _neighbours(people: Float, most: int) -> list[int]:
     """At most so many runs of cells, of which the squares of the numbers of people add up to the least: about the same number in each."""
+    if len(people) > FINE:
+        runs = _runs(people)
+        together = _neighbours(np.bincount(runs, people).astype(np.float64), most)
+        return [together[run] for run in runs]
     before = np.concatenate([[0.0], np.cumsum(people)])
     cost, cuts = (before[1:]) ** 2, []
     for _ in range(min(most, len(people)) - 1):
@@ -95,6 +104,12 @@ def _neighbours(people: Float, most: int) -> list[int]:
         places[begin:end] = group
         end = begin
     return np.unique(places, return_inverse=True)[1].tolist()
+
+
+def _runs(people: Float) -> NDArray[np.intp]:
+    """The number of the run that each cell is in: `FINE` runs at most, of about as many people each; of nobody, of as many cells."""
+    through = np.cumsum(people) if people.any() else np.arange(1.0, len(people) + 1)
+    return np.unique(np.minimum((FINE * through / through[-1]).astype(np.intp), FINE - 1), return_inverse=True)[1]
 
 
 def _frequent(people: Float, most: int) -> list[int]:
