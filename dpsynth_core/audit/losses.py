@@ -32,7 +32,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary import keys
 from dpsynth_core.vocabulary.measurement import Measurement, Residual
 
-FREE = frozenset({"part", "over", "among", "prepare", "prepare_cells", "residual_l2", "mixture_l1", "seed"})
+FREE = frozenset({"part", "over", "among", "grouped", "prepare", "prepare_cells", "residual_l2", "mixture_l1", "seed"})
 """What a kernel offers without looking at the table, and so without a charge."""
 OPERATIONS = tuple(
     name for name, value in vars(PrivacyKernel).items() if inspect.isfunction(value) and not name.startswith("_") and name not in FREE

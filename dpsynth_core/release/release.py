@@ -33,7 +33,7 @@ from dpsynth_core.vocabulary.measurement import Clique, Measurement
 class Progress:
     """One line of a run's history; nothing in it but public and released values.
 
-    kind: "phase" (message names it) | "measured" (attributes, sigma and spread are its measurement's) | "fitted" | "finished".
+    kind: "phase" (message names it) | "measured" (attributes, cells, sigma and spread are its measurement's) | "fitted" | "finished".
     done: fraction of the mechanism's work in [0, 1]. When it happened is not part of it (see `times`).
     """
 
@@ -45,11 +45,13 @@ class Progress:
     done: float = 0.0
     message: str = ""
     spread: float | None = None
+    cells: int = 0
 
     @classmethod
     def measured(cls, measurement: Measurement, rho_spent: float, round: int = 0, done: float = 0.0) -> Progress:
         """That this was measured; its values are not part of a history."""
-        return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread)
+        cells = measurement.values.size
+        return cls("measured", round, measurement.clique, measurement.sigma, rho_spent, done, spread=measurement.spread, cells=cells)
 
     def to_json(self) -> dict[str, Any]:
         return dict(vars(self))

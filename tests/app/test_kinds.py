@@ -55,9 +55,9 @@ def stored() -> dict[str, Any]:
 def test_every_new_kind_is_chosen_and_stored_as_the_domain_has_it() -> None:
     app = opened()
     select(app, "when", "timestamp")
-    say(app, Written="minute", From="2024-01-01", To="2024-01-31", Groups="days")
+    say(app, Written="minute", Lowest="2024-01-01", Highest="2024-01-31", Groups="days")
     select(app, "stay", "duration")
-    say(app, Written="minute", From="0:00", To="47:59", Groups="6 hours")
+    say(app, Written="minute", Lowest="0:00", Highest="47:59", Groups="6 hours")
     select(app, "icd", "hierarchical")
     say(app, First="3", Values="A00 = Cholera\nI21")
     select(app, "ward", "constant")

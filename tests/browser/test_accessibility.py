@@ -142,7 +142,7 @@ def test_no_condition_of_the_budget_has_a_serious_finding(page: Page, server: Se
     for number in range(len(CONDITIONS)):
         expect(conditions.nth(number)).to_be_checked()
         page.wait_for_function(DRAWN)
-        assert _lasting(page, "dark" if number % 2 else "light") == [], CONDITIONS[number]["kind"]
+        assert _lasting(page, "dark" if number % 2 else "light", {}) == [], CONDITIONS[number]["kind"]
         conditions.nth(number).press("ArrowDown")
         settled(page)
     page.set_viewport_size({"width": 390, "height": 800})

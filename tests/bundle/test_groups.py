@@ -62,7 +62,9 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
     place = measurement.clique.index(measurement.groups[0].name)
     assert {line[place] for line in lines[1:]} == set(measurement.groups[0].labels(made().domain["age"].cell_labels(), True))
     lines = list(csv.DictReader(io.StringIO(files(packed())["marginals/groups.csv"].decode())))
-    assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == made().domain["age"].cell_labels()
+    assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == list(
+        made().domain["age"].cell_labels()
+    )
 
 
 def test_what_was_measured_of_an_interrupted_run_keeps_its_groups() -> None:

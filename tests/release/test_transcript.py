@@ -28,7 +28,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement, Residual
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from tests.mechanisms.offered import TABLES
 
@@ -102,7 +102,7 @@ def replay(rho: float, answers: list[RecordedAnswer], paid: list[Event]) -> Seal
 
 
 def test_a_replay_keeps_to_the_budget() -> None:
-    answer = RecordedAnswer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0))
+    answer = RecordedAnswer("measure_marginal", (("a",), 1.0), 1, Measurement(("a",), np.zeros(2), 1.0, rounding=ROUNDING))
     kernel = replay(0.1, [answer], [Gaussian(1.0, 1.0)])
     with pytest.raises(BudgetExceeded):
         kernel.measure_marginal(("a",), 1.0)

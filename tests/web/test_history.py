@@ -6,22 +6,20 @@ import pytest
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release.release import Progress
-from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.run import history
 
-DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
 SAID = [
     Progress("phase", message="counting"),
-    Progress("measured", 0, ("a",), 9.0, 0.1, 0.1),
+    Progress("measured", 0, ("a",), 9.0, 0.1, 0.1, cells=3),
     Progress("fitted", 0, rho_spent=0.1, done=0.1, message="fit"),
-    Progress("measured", 1, ("a", "b"), 4.0, 0.5, 0.5),
+    Progress("measured", 1, ("a (2 groups)", "b"), 4.0, 0.5, 0.5, cells=12),
 ]
 
 
 def test_measurements_are_listed_in_order_with_their_share_of_the_budget() -> None:
-    table = history.measured(SAID, DOMAIN, 1.0)
+    table = history.measured(SAID, 1.0)
     assert table.zone is Zone.RELEASED
-    assert table.value["marginal"].tolist() == ["a", "a × b"]
+    assert table.value["marginal"].tolist() == ["a", "a (2 groups) × b"]
     assert table.value["cells"].tolist() == [3, 12]
     assert table.value["share_used"].tolist() == [0.1, 0.5]
 
@@ -39,7 +37,7 @@ def test_rounds_that_choose_are_told_in_words_with_what_they_cost() -> None:
 
 
 def test_a_run_that_said_nothing_yet_has_an_empty_table() -> None:
-    assert history.measured([], DOMAIN, 1.0).value.empty
+    assert history.measured([], 1.0).value.empty
     assert history.done([]) == 0.0
 
 

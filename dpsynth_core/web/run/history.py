@@ -9,10 +9,9 @@ import pandas as pd
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Progress
-from dpsynth_core.vocabulary.domain import Domain
 
 
-def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[pd.DataFrame]:
+def measured(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
     """One line per measurement, in order. rho: the whole budget.
 
     Columns: step (from 1), round (0 before the adaptive rounds), marginal (label), cells, sigma (people per cell), share_used (of rho,
@@ -24,7 +23,7 @@ def measured(history: Sequence[Progress], domain: Domain, rho: float) -> Zoned[p
             "step": range(1, len(taken) + 1),
             "round": [event.round for event in taken],
             "marginal": [label(event.attributes) for event in taken],
-            "cells": [domain.cells(event.attributes) for event in taken],
+            "cells": [event.cells for event in taken],
             "sigma": [event.sigma for event in taken],
             "share_used": [event.rho_spent / rho for event in taken],
         }

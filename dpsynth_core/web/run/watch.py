@@ -16,7 +16,6 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.run import history
 from dpsynth_core.web.shell import frame, refusals
 from dpsynth_core.web.shell.figures import show
@@ -72,7 +71,7 @@ def _panel(owner: str, run_id: str, was_active: bool) -> None:
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
     steps = [event.progress for event in runs.events(run.owner, run.id)]
-    _, forecast = _facts(run.id, json.dumps(run.spec, sort_keys=True))
+    forecast = _forecast(run.id, json.dumps(run.spec, sort_keys=True))
     elapsed = _seconds_since(run.started)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
@@ -153,8 +152,7 @@ def charge_sentence(run: Run) -> str:
 def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
     steps = [event.progress for event in runs.events(run.owner, run.id)]
-    domain, _ = _facts(run.id, json.dumps(run.spec, sort_keys=True))
-    measured = history.measured(steps, domain, run.rho)
+    measured = history.measured(steps, run.rho)
     if history.chooses(steps):
         _rounds(history.rounds(steps, run.rho))
     elif not measured.value.empty:
@@ -200,11 +198,10 @@ def _measurements(steps: Zoned[pd.DataFrame]) -> None:
 
 
 @lru_cache(maxsize=64)
-def _facts(run_id: str, spec_text: str) -> tuple[Domain, float]:
-    """Domain of the run and the seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
+def _forecast(run_id: str, spec_text: str) -> float:
+    """The seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
     del run_id
-    plan = Plan.of(Spec.from_json(json.loads(spec_text)))
-    return plan.domain, plan.forecast.seconds
+    return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
 
 
 def _seconds_since(moment: str | None) -> float:
