@@ -61,6 +61,18 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
     assert (signed.bundle, signed.answer, signed.reason) == (sha256(bundle).hexdigest(), decision.PUBLISH, REASON)
     expect(page.get_by_text(signed.code)).to_be_visible()
     assert findings(page) == []
+
+    page.get_by_text("Check a decision that was signed").click()  # as somebody else does, who has file and code
+    page.locator("input[type=file]").last.set_input_files(
+        {"name": taken.value.suggested_filename, "mimeType": "application/json", "buffer": decision.to_json(signed)}
+    )
+    expect(page.get_by_text("this proves nobody's name")).to_be_visible()
+    code = page.get_by_label("Code that the signer gave you", exact=True)
+    code.fill(signed.code)
+    code.press("Tab")
+    expect(page.get_by_text("This is the decision whose code you entered")).to_be_visible()
+    settled(page)
+    assert findings(page) == []
     page.set_viewport_size({"width": 390, "height": 800})
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
