@@ -12,8 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpsynth_core.inference.generator.network import Generator
+from dpsynth_core.inference.relaxed import relaxed_table
 from dpsynth_core.inference.relaxed.onehot import OneHot
-from dpsynth_core.inference.relaxed.relaxed_table import RelaxedTable
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE
 from dpsynth_core.mechanisms.registry import configured, get
 from dpsynth_core.mechanisms.steps import Finished, Measured, Unmoved
@@ -170,7 +170,10 @@ def test_all_products_of_a_run_have_one_thread(monkeypatch: pytest.MonkeyPatch) 
         return counted
 
     monkeypatch.setattr(Generator, "forward", watched("passes", Generator.forward))
-    monkeypatch.setattr(RelaxedTable, "marginal", watched("answers", RelaxedTable.marginal))
+    monkeypatch.setattr(relaxed_table, "marginal", watched("answers", relaxed_table.marginal))
     with threadpool_limits(limits=2, user_api="blas"):
-        run("gem", PAIRS, 1.0, **SHORT["gem"])
-    assert seen == {"passes": {1}, "answers": {1}}
+        done = run("gem", PAIRS, 1.0, **SHORT["gem"])
+        assert seen == {"passes": {1}, "answers": {1}}
+        seen["answers"].clear()
+        done.finished.model.rows(50, PAIRS.weights, np.random.default_rng(1))  # type: ignore[attr-defined]
+    assert seen["answers"] == {1}

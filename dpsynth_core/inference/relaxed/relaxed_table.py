@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation import threads
 from dpsynth_core.inference.model import refined
 from dpsynth_core.inference.relaxed.onehot import Columns, OneHot
 from dpsynth_core.inference.relaxed.products import marginal
@@ -44,7 +45,8 @@ class RelaxedTable:
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.int32]:
         """Codes, shape (n, attributes): rounded rows, then single values changed to bring them closer to this table's own answers to
         `marginals` (weights c_r)."""
-        return refined(self.domain, self._fractions, rounded(self.domain, self.columns, n, rng), marginals, rng)
+        with threads.one_thread():  # answers in float32 are rounded by how many there are, and whoever repeats a release has one
+            return refined(self.domain, self._fractions, rounded(self.domain, self.columns, n, rng), marginals, rng)
 
     def _fractions(self, clique: Clique) -> NDArray[np.float64]:
         flat = marginal(self.columns, OneHot(self.domain).blocks(clique))
