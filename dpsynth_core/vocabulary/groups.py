@@ -21,6 +21,15 @@ FEW = 3
 Number = TypeVar("Number", np.int64, np.float64)
 
 
+def added_up(table: NDArray[Number], place: NDArray[np.intp], axis: int) -> NDArray[Number]:
+    """A table with the cells of an axis that have the same place added up. place: of each cell, 0 upwards without a gap; cells at -1 are
+    left out."""
+    order = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
+    starts = np.searchsorted(place[order], np.arange(int(place.max()) + 1))
+    summed: NDArray[Number] = np.add.reduceat(np.take(table, order, axis), starts, axis)
+    return summed
+
+
 @dataclass(frozen=True)
 class Groups:
     """column: whose values they are of. places: for each of its cells the group that it is in, 0 upwards, none of them empty."""
@@ -48,14 +57,15 @@ class Groups:
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
         """A table with the cells of the column, along this axis, added up to groups."""
-        order = np.array([cell for group in self.members for cell in group])
-        starts = np.cumsum([0, *map(len, self.members[:-1])])
-        summed: NDArray[Number] = np.add.reduceat(np.take(table, order, axis), starts, axis)
-        return summed
+        return added_up(table, self._place, axis)
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        return np.array(self.places, dtype=np.intp)
 
     def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """The group of each record. codes: of the column."""
-        return np.array(self.places, dtype=np.int32)[codes]
+        return self._place[codes].astype(np.int32)
 
     def labels(self, cells: Sequence[str], ordered: bool) -> list[str]:
         """What each group is called: by its values where they are few, the first and the last of neighbours, or their number. cells: the
