@@ -82,14 +82,14 @@ class Workload:
     @cached_property
     def closure_cells(self) -> int:
         """Number of cells of all marginals of the closure together."""
-        return self._over_closure({attribute.name: attribute.size for attribute in self.domain})
+        return self.over_closure({attribute.name: attribute.size for attribute in self.domain})
 
     @cached_property
     def closure_tables(self) -> int:
         """Number of marginals of the closure."""
-        return self._over_closure(dict.fromkeys(self.domain.names, 1))
+        return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
-    def _over_closure(self, sizes: Mapping[str, int]) -> int:
+    def over_closure(self, sizes: Mapping[str, int]) -> int:
         """The product of the columns' numbers, added up over the closure, without listing it where the workload has a short form."""
         form = _compact_form(self)
         if form is None:

@@ -171,7 +171,7 @@ class Aim:
         )
         rounds = aim_forecast.walked(workload, rho, people, spending)
         most = self._most_groups(workload.domain, len(columns), sigma_for(self.measure_share * spending.first_round * rho, 1.0) / people)
-        candidates = tables_with_groups(workload, most) / max(1, len(workload.aim_weights()))
+        candidates = tables_with_groups(workload, most) / workload.closure_tables
         seconds = aim_forecast.seconds(workload, rounds, people, candidates)
         return Forecast(True, seconds, aim_forecast.memory_mb(workload, rounds, people, candidates))
 

@@ -32,8 +32,6 @@ FINE = 512
 """Runs of neighbours that are told apart where they are divided into groups: the time for it grows with the square."""
 WORTH = 1.5
 """A column with fewer than so many times as many cells has no groups: its tables would hardly become smaller."""
-
-
 NOISY = 0.05
 """The share of people that noise would put in a wrong cell of a table of two such columns, on average, from which on groups are worth their
 time: on Adult at epsilon 10 it is 0.03, groups lower no error there, and a run takes three times as long (benchmarks/shapes.py)."""
@@ -67,7 +65,8 @@ def pay(domain: Domain, most: int, noise: float) -> bool:
 def tables_with_groups(workload: Workload, most: int) -> int:
     """How many tables may be measured: those that AIM scores, and the same with groups in place of columns."""
     grouped = set(many_celled(workload.domain, most))
-    return sum(2 ** sum(name in grouped for name in clique) if len(clique) > 1 else 1 for clique in workload.aim_weights())
+    forms = workload.over_closure({name: 1 + (name in grouped) for name in workload.domain.names})
+    return forms - len(grouped.intersection(name for clique in workload.cliques for name in clique))  # a single column is measured whole
 
 
 def _unused(domain: Domain, name: str) -> str:
