@@ -400,8 +400,7 @@ def _noise(opened: _Opened) -> str:
     for answer in opened.release.transcript:
         noisy = answer.value
         if isinstance(noisy, Measurement):
-            plain = noisy.spread is None and noisy.rounding == ROUNDING
-            _expect(plain, f"the noise of the table {_named(noisy.clique)} is not of the kind that the kernel adds")
+            _expect(noisy.is_rounded_normal, f"the noise of the table {_named(noisy.clique)} is not of the kind that the kernel adds")
             same = all(groups.setdefault(one.name, one) == one for one in noisy.groups)
             _expect(same, f"the groups of the table {_named(noisy.clique)} are not the same everywhere")
         if isinstance(noisy, Measurement | Residual):

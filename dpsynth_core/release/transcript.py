@@ -28,7 +28,7 @@ from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.grouped_domain import by_name, with_groups
 from dpsynth_core.vocabulary.groups import Groups
-from dpsynth_core.vocabulary.measurement import ROUNDING, ColumnCounts, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import ColumnCounts, Measurement, Residual
 
 _TOLERANCE = 1e-9
 """Relative difference of two numbers that count as the same question: another machine may round a sum differently."""
@@ -191,7 +191,7 @@ class _Replay:
     def __check(self, measured: Measurement) -> None:
         """What the kernel decides of a measurement, and nobody asks for: which values its groups have, and the kind of its noise."""
         groups = tuple(self.__groups[name] for name in measured.clique if name in self.__groups)
-        if measured.groups != groups or measured.spread is not None or measured.rounding != ROUNDING:
+        if measured.groups != groups or not measured.is_rounded_normal:
             raise InputError("transcript", "a noisy table is not as the kernel measures", "do not rely on this release")
 
 

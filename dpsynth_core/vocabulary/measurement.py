@@ -57,6 +57,11 @@ class Measurement:
         return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
 
     @property
+    def is_rounded_normal(self) -> bool:
+        """Whether its noise is what the kernel adds to a table: independent from cell to cell, normal, rounded to whole numbers."""
+        return self.spread is None and self.rounding == ROUNDING
+
+    @property
     def widest(self) -> float:
         """The largest standard deviation of the noise in any direction: that of a cell, unless the noise is correlated."""
         return self.deviation if self.spread is None else self.spread
