@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.pages import COLUMNS
 from benchmarks.programs import OURS, versions
-from benchmarks.server import chromium, cpu_ms, forget_peak, peak_mb, resident_mb, serving
+from benchmarks.server import chromium, cpu_ms, demo_draft, forget_peak, peak_mb, resident_mb, serving
 from benchmarks.table import RESULTS
 
 FILES, VISITS = ("bundle", "csv"), 2
@@ -57,23 +57,12 @@ def _taken(rows: int) -> Iterator[dict[str, Any]]:
 
 def _released(rows: int) -> str:
     """A project with a finished run of so many rows: its id."""
-    from dpsynth_core.sources import demo
     from dpsynth_core.store import jobs, projects, runs
     from dpsynth_core.store.home import LOCAL_OWNER
     from dpsynth_core.web.shell import document
 
-    domain = demo.demo_domain().keep(COLUMNS)
-    draft: dict[str, Any] = document.new() | {
-        "population": "Invented people",
-        "data": {"path": "", "kind": "demo"},
-        "domain": domain.to_json(),
-        "domain_origin": "codebook",
-        "workload": {"kind": "all", "k": 2},
-        "mechanism": {"name": "independent", "settings": {}},
-        "output": {"rows": rows, "seed": None},
-    }
-    known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
-    draft["wizard"] |= known | {"columns": list(domain.names)}
+    fast = {"name": "independent", "settings": {}}
+    draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 2}, mechanism=fast, output={"rows": rows, "seed": None})
     project = projects.create(LOCAL_OWNER, f"{rows} rows", draft).id
     run = runs.submit(LOCAL_OWNER, project, document.spec(draft, f"{rows} rows"))
     while runs.get(LOCAL_OWNER, run).active:

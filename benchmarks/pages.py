@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.server import chromium, cpu_ms, serving
+from benchmarks.server import chromium, cpu_ms, demo_draft, serving
 from benchmarks.table import RESULTS
 
 GOAL_MS = 300
@@ -92,19 +92,9 @@ def _prepared() -> str:
     from dpsynth_core.web.shell import document
     from dpsynth_core.web.tradeoffs import sweep_draft
 
-    domain = demo.demo_domain().keep(COLUMNS)
-    rows = domain_table.with_domain(domain_table.blank(COLUMNS), domain)
-    draft: dict[str, Any] = document.new() | {
-        "population": "Invented people",
-        "data": {"path": "", "kind": "demo"},
-        "domain": domain.to_json(),
-        "domain_origin": "codebook",
-        "workload": {"kind": "all", "k": 3},
-        "mechanism": {"name": "mst", "settings": {}},
-    }
-    known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
-    tried = {"mechanisms": ["mst", "independent"], "repeats": 1}
-    draft["wizard"] |= known | {"columns": list(domain.names), "rows": rows, "tradeoffs": tried}
+    draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3}, mechanism={"name": "mst", "settings": {}})
+    rows = domain_table.with_domain(domain_table.blank(COLUMNS), demo.demo_domain().keep(COLUMNS))
+    draft["wizard"] |= {"rows": rows, "tradeoffs": {"mechanisms": ["mst", "independent"], "repeats": 1}}
     project = projects.create(LOCAL_OWNER, "Demo", draft).id
     sweep = sweeps.submit(LOCAL_OWNER, project, sweep_draft.sweep(draft, "Demo"))
     made = [runs.submit(LOCAL_OWNER, project, document.spec(draft, "Demo")) for _ in range(2)]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,3 +77,16 @@ def forget_peak(pid: int) -> None:
 def _status_mb(pid: int, field: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(re.findall(rf"{field}:\s+(\d+) kB", status)[0]) / 1024
+
+
+def demo_draft(columns: Sequence[str], **fields: Any) -> dict[str, Any]:
+    """What the wizard holds of a project over these columns of the demo, ready to run. fields: of the plan."""
+    from dpsynth_core.sources import demo
+    from dpsynth_core.web.shell import document
+
+    about = {"population": "Invented people", "data": {"path": "", "kind": "demo"}, "domain_origin": "codebook"}
+    domain = demo.demo_domain().keep(columns)
+    draft: dict[str, Any] = document.new() | about | {"domain": domain.to_json()} | fields
+    known = {"passed": ["data", "domain", "workload", "budget"], "source": "demo", "label": "demo", "people": 50_000}
+    draft["wizard"] |= known | {"columns": list(domain.names)}
+    return draft

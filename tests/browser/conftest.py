@@ -20,7 +20,7 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import draft
+from tests.app.demo_project import draft, finished_run, project
 from tests.patience import SECONDS
 from tests.servers import Server, serving
 
@@ -58,6 +58,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for the tests of a file."""
     with serving(tmp_path_factory.mktemp("server") / "home") as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def released(server: Server) -> str:
+    """A project with a finished run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(server.home))
+        place = project()
+        assert finished_run(place).state == "done"
+    return place
 
 
 @pytest.hookimpl(wrapper=True)

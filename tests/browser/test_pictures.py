@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app.demo_project import finished_run, project
 from tests.browser.conftest import Server, opened, settled
 
 pytestmark = pytest.mark.browser
@@ -19,20 +18,10 @@ CHARTS = 2
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
 
 
-@pytest.fixture(scope="module")
-def done(server: Server) -> str:
-    """A project with a finished run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPSYNTH_HOME", str(server.home))
-        place = project()
-        assert finished_run(place).state == "done"
-    return place
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Server, done: str, scheme: str) -> None:
+def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Server, released: str, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    opened(page, server, f"/results?project={done}")
+    opened(page, server, f"/results?project={released}")
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg.marks")).to_have_count(CHARTS)
     offers = page.get_by_role("button", name="Download as SVG", include_hidden=True)
     expect(offers).to_have_count(CHARTS)
@@ -50,8 +39,8 @@ def test_a_chart_is_saved_as_the_drawing_on_the_screen(page: Page, server: Serve
     assert not [node for node in drawing.iter() if node.tag.endswith(("script", "image", "foreignObject"))]
 
 
-def test_a_curator_only_chart_is_not_offered(page: Page, server: Server, done: str) -> None:
-    opened(page, server, f"/results?project={done}")
+def test_a_curator_only_chart_is_not_offered(page: Page, server: Server, released: str) -> None:
+    opened(page, server, f"/results?project={released}")
     page.get_by_text("Show true values (curator-only)").click()
     settled(page)
     guarded = page.locator('[class*="st-key-curator_chart"]')

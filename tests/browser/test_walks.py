@@ -15,7 +15,6 @@ from playwright.sync_api import Page, expect
 from dpsynth_core.bundle import decision
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
-from tests.app.demo_project import finished_run, project
 from tests.browser.conftest import LONG_MS, Server, download, opened, settled
 from tests.browser.test_accessibility import findings
 from tests.bundle import pack
@@ -25,18 +24,8 @@ pytestmark = pytest.mark.browser
 REASON = "Good enough for teaching; one person can hardly be recognised."
 
 
-@pytest.fixture(scope="module")
-def done(server: Server) -> str:
-    """A project with a finished run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPSYNTH_HOME", str(server.home))
-        place = project()
-        assert finished_run(place).state == "done"
-    return place
-
-
-def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server, done: str) -> None:
-    opened(page, server, f"/results?project={done}")  # the first screen: the verdict, and what it is about
+def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server, released: str) -> None:
+    opened(page, server, f"/results?project={released}")  # the first screen: the verdict, and what it is about
     expect(page.get_by_text("May this be published?").first).to_be_visible()
     bundle = download(page, "bundle")
 
@@ -79,10 +68,10 @@ def test_an_officer_signs_a_verdict_in_three_screens(page: Page, server: Server,
 
 
 def test_an_analyst_gets_an_answer_with_its_interval_from_the_bundle_alone(
-    page: Page, server: Server, done: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Page, server: Server, released: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(server.home))
-    content = pack.pack(runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, done)[0].id))
+    content = pack.pack(runs.release(LOCAL_OWNER, runs.list(LOCAL_OWNER, released)[0].id))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         place = Path(archive.extract("explore.html", tmp_path))
     asked: list[str] = []
