@@ -1,7 +1,8 @@
 """What AppTest does otherwise than the server.
 
-It turns Streamlit's automatic pages mode back on before every run, which runs pages around app.py; the server never does. And it is a
-script without a browser, so it has no cookie: every test is the person who runs the server, with the cookie of the token.
+It turns Streamlit's automatic pages mode back on before every run, which runs pages around app.py; the server never does. It looks for
+components in every installed package before the first run; the server does so once. And it is a script without a browser, so it has no
+cookie: every test is the person who runs the server, with the cookie of the token.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -33,6 +35,12 @@ def _cookies(_: ContextProxy) -> Mapping[str, str]:
 def router(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run goes through app.py, as it does in the server (see web.security.forbid_legacy_pages)."""
     monkeypatch.setattr(PagesManager, "__init__", _without_legacy_pages)
+
+
+@pytest.fixture(autouse=True)
+def no_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wizard has none, and looking for them takes longer than most pages."""
+    monkeypatch.setattr(BidiComponentManager, "discover_and_register_components", lambda *_, **__: None)
 
 
 @pytest.fixture(autouse=True)

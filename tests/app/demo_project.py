@@ -15,11 +15,12 @@ from dpsynth_core.sources import demo
 from dpsynth_core.store import jobs, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell import document, steps
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ("age", "sex", "region", "health")
+FIRST = steps.STEPS[0].name
 PASSED = ["data", "domain", "workload", "budget"]
 
 
@@ -71,8 +72,8 @@ def open_page(name: str, project_id: str, **parameters: str) -> AppTest:
     """The app, as a browser sees it after opening /<name>?project=<id>, with more parameters of the address."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.query_params["project"] = project_id
-    app.run()
-    app.switch_page(f"pages/{name}.py")
+    if name != FIRST:  # which is the wizard's own address
+        app.switch_page(f"pages/{name}.py")
     for parameter, value in parameters.items():
         app.query_params[parameter] = value
     return app.run()

@@ -29,6 +29,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the page says does not depend on where a bundle was checked."""
+    monkeypatch.setattr(confined, "verified", verified)
+
+
 def shown(content: bytes) -> AppTest:
     app = open_page("verify", project())
     app.file_uploader[0].set_value(("release.zip", content, "application/zip"))
@@ -49,6 +55,7 @@ def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
     assert len(lines) == 18
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_could_not_be_checked_gets_no_tick_and_is_named() -> None:
     app = shown(repacked(lambda held: held.update({"notes.txt": b"x"})))
     assert not app.exception
@@ -57,12 +64,14 @@ def test_what_could_not_be_checked_gets_no_tick_and_is_named() -> None:
     assert "Do report, cards and tables agree?" in app.warning[0].value
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
     assert "not sound" in app.error[0].value
     assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in app.markdown)
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("content", [b"", b"no zip", packed()[:1000]], ids=["empty", "text", "cut"])
 def test_what_is_no_bundle_is_an_error_with_a_remedy(content: bytes) -> None:
     app = shown(content)
@@ -70,6 +79,7 @@ def test_what_is_no_bundle_is_an_error_with_a_remedy(content: bytes) -> None:
     assert "Download it again" in app.error[0].value.replace("\u2060", "").replace("\\", "")
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_hostile_names_and_words_are_never_markup() -> None:
     def change(held: dict[str, bytes]) -> None:
         document = json.loads(held["release.json"])
@@ -82,6 +92,7 @@ def test_hostile_names_and_words_are_never_markup() -> None:
     assert "<img" not in text.replace("\\<", "")
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_bundle_of_answers_is_sound_too() -> None:
     app = shown(pack.pack(run(spec(mechanism={"name": "gaussian"}, output={}))))
     assert "This bundle is sound" in app.success[0].value
@@ -114,6 +125,7 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
     assert not seen[1].parent.exists()
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_decision_is_signed_saved_and_checked_again() -> None:
     app = shown(packed())
     app.button(key="decision_sign").click().run()
@@ -140,6 +152,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     assert not app.button(key="decision_sign").disabled
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_signing_comes_after_what_was_checked_and_what_the_release_warns_of() -> None:
     titles = [element.value for element in shown(packed()).subheader]
     assert titles == ["What was checked", "What the release says of itself", "Decide and sign"]
