@@ -26,6 +26,8 @@ DOMAIN = {
 }
 SHARE = {"kind": "share", "of": {"sex": "female"}, "tolerance": 0.02}
 MEAN = {"kind": "mean", "column": "age", "tolerance": 0.5}
+MODEL = {"kind": "model", "column": "sex", "at_least": 0.7}
+GAIN = {"kind": "model-gain", "column": "sex", "above_guess": 0.02}
 
 
 def spec(*criteria: Any, mechanism: str = "aim", **budget: Any) -> Spec:
@@ -111,6 +113,17 @@ def test_criteria_take_their_share_from_the_mechanism_and_change_the_digest() ->
         (MEAN | {"column": "town"}, "criteria.0.column"),
         (MEAN | {"column": None}, "criteria.0.column"),
         (MEAN | {"tolerance": -1}, "criteria.0.tolerance"),
+        (MODEL | {"column": "income"}, "criteria.0.column"),
+        (MODEL | {"column": None}, "criteria.0.column"),
+        (MODEL | {"column": "town"}, "criteria.0.column"),
+        (MODEL | {"model": "linear regression"}, "criteria.0.model"),
+        (MODEL | {"model": ["gradient boosting"]}, "criteria.0.model"),
+        (MODEL | {"at_least": 1.0}, "criteria.0.at_least"),
+        (MODEL | {"at_least": None}, "criteria.0.at_least"),
+        (MODEL | {"above_guess": 0.1}, "criteria.0.above_guess"),
+        (MODEL | {"tolerance": 3}, "criteria.0.tolerance"),
+        (MODEL | {"tolerance": -3, "column": "age"}, "criteria.0.tolerance"),
+        (GAIN | {"above_guess": -1}, "criteria.0.above_guess"),
     ],
 )
 def test_every_mistake_names_its_field(criterion: dict[str, Any], field: str) -> None:
