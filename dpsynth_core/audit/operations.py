@@ -248,8 +248,8 @@ def _gaussian_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
 
 
 def _robust_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:
-    """Thirty parts, so that these tables have enough people. PRSMA can make only a weak promise about them."""
-    return _rule(CONJUNCTION)(kernel, neighbours) | {"eps": 10.0, "delta": 0.5}
+    """Fewer parts than these tables have people, and few enough runs to do them again and again."""
+    return _rule(CONJUNCTION)(kernel, neighbours) | {"eps": 4.0, "delta": 0.05}
 
 
 def _any_rule(kernel: PrivacyKernel, neighbours: Neighbours) -> Question:  # noqa: ARG001

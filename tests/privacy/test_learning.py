@@ -345,30 +345,7 @@ def test_the_exponential_mechanism_draws_rules_by_their_cost() -> None:
     assert frequency_p_value([order.index(chosen) for chosen in drawn], chance / chance.sum()) > FALSE_ALARM
 
 
-def test_prsma_has_the_paper_s_numbers() -> None:
-    """By hand from Theorem 8: eps* = eps/62, delta* = delta/11."""
-    plan = Prsma(31.0, 1.1e-3)
-    assert (plan.eps_star, plan.delta_star) == (pytest.approx(0.5), pytest.approx(1e-4))
-    assert plan.parts == math.ceil(2 * (1 + math.log(2e4))) == 22
-    assert plan.runs == math.ceil(math.log(22e4) * 1e4) == 123_014
-    assert plan.calls == 22 * 123_014
-    assert plan.threshold == pytest.approx(2 * (1 + math.log(1e4)))
-    assert plan.size(1000) == 45
-    assert plan.inner_eps(1000) == pytest.approx(1 / math.sqrt(8 * 45 * math.log(44e4)))
-
-
-@pytest.mark.parametrize(("eps", "delta"), [(31.5, 0.1), (0.0, 0.1), (1.0, 0.0)])
-def test_prsma_is_refused_outside_its_theorem(eps: float, delta: float) -> None:
-    with pytest.raises(ValueError, match="the theorem needs"):
-        Prsma(eps, delta)
-
-
-def test_with_a_delta_that_means_something_prsma_cannot_finish() -> None:
-    assert Prsma(1.0, 1e-9).calls > 1e13
-    assert Prsma(10.0, 0.5).calls < 1e4
-
-
-ROBUST = (25.0, 0.5)
+ROBUST = (6.0, 0.01)
 
 
 def test_prsma_partitions_the_table_into_equal_disjoint_parts() -> None:
@@ -417,7 +394,7 @@ def test_a_part_whose_oracle_failed_once_has_no_say_and_too_many_of_them_end_in_
 
         return ready
 
-    spare = plan.parts - math.floor(plan.threshold) - 1
+    spare = plan.parts - plan.threshold - 1
     for dies in (False, True):
         for failures, passes in ((spare, True), (spare + 1, False), (plan.parts, False)):
             monkeypatch.setattr(rspm, "asking", failing(failures, dies))
@@ -425,17 +402,6 @@ def test_a_part_whose_oracle_failed_once_has_no_say_and_too_many_of_them_end_in_
             written = kernel.learn_rule_robustly(asked, *ROBUST, ORACLE)
             assert (len(written) > 0) == passes
             assert not passes or asked.rules.read(written).chosen == (1,)
-
-
-def test_prsma_s_own_test_fails_a_quarter_of_the_time_with_a_perfect_oracle() -> None:
-    """All K parts survive; K - threshold = ln 2 / eps*, up to rounding K up: Pr[Lap(1/eps*) <= -that] = 1/4. What Theorem 9 overlooks.
-
-    20,000 draws: the standard error is 0.003; five of them on either side are a false alarm of one in a million.
-    """
-    plan = Prsma(1.0, 0.01)
-    noise = SeededNoise(7).discrete_laplace(np.full(20_000, plan.parts * 2**16), 2**16 / plan.eps_star)
-    failed = float((noise / 2**16 <= plan.threshold).mean())
-    assert failed == pytest.approx(0.25, abs=0.015)
 
 
 def test_prsma_is_refused_where_the_number_of_records_is_secret_or_too_small() -> None:

@@ -55,7 +55,11 @@ class Learn:
         accountant=ZCDP,
         makes_rows=False,
         publishes_tables=False,
-        differences=("Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.", *_KEPT),
+        differences=(
+            "Small classes are gone through by the exponential mechanism; the paper's learner is RSPM.",
+            *_KEPT,
+            learners.NUMBERS_OF_PRSMA,
+        ),
     )
     rule: str = choice(KINDS, text="All of some columns, any of them, an odd number, more of them than of the others, a list.")
     target: str = column(text="The column to predict, from all others. None: the last column.")

@@ -66,7 +66,12 @@ class OracleQuery:
             "records are found from the named rules alone. Rounds compose adaptively."
         ),
         accountant=ZCDP,
-        differences=("The learner is the exponential mechanism over all rules; in Theorem 10 it is one of three.", *_KEPT[:-1], _HALF),
+        differences=(
+            "The learner is the exponential mechanism over all rules; in Theorem 10 it is one of three.",
+            *_KEPT[:-1],
+            _HALF,
+            learners.NUMBERS_OF_PRSMA,
+        ),
     )
     rule: str = choice(DUALLY_SEPARABLE, text="Queries: all of some columns, any of them, an odd number, more than of the others.")
     learner: str = learners.learner_choice(EXPONENTIAL, LAPLACE, GAUSSIAN, PRSMA)

@@ -33,7 +33,7 @@ has a condition: the oracle proves its answer on every neighbour of the table, w
 features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within a limit of its own work:
 whether it ends with a proof follows from the question alone, no clock decides it, and a proved answer is the one without a limit. The
 condition remains; releases state it (`mechanism.Conditional`). PRSMA has none (`prsma`): RSPM with CP-SAT's answers without a limit, ties
-broken as it breaks them, is the private algorithm that Theorem 8 asks for, and a limit adds failures alone.
+broken as it breaks them, is the private algorithm that its theorem asks for, and a limit adds failures alone.
 """
 
 from __future__ import annotations
@@ -61,10 +61,6 @@ from dpsynth_core.privacy.selection.scores import COUNT_STEPS
 Integers = NDArray[np.int64]
 
 _ASKED_AT_ONCE = 4096
-_LAPLACE_STEPS = 2**16
-"""PRSMA's count is drawn on so fine a grid that its noise has the tails of a continuous Laplace variable, which its proof is about."""
-
-
 _LARGEST_SCALE = 2.0**36
 """Of noise, in records: sums of all separators' noise then stay far below 2^63 steps, and costs exact."""
 
@@ -135,9 +131,8 @@ def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracl
             while left:
                 if (answer := _spokesman(left.pop(), plan.runs, b, ask, noise)) is not None:
                     survivors.append(answer)
-    # T + z > threshold, with z on a grid of 1/_LAPLACE_STEPS
-    noisy = noise.discrete_laplace(np.array([len(survivors) * _LAPLACE_STEPS]), _LAPLACE_STEPS / plan.eps_star)[0]
-    if not noisy / _LAPLACE_STEPS > plan.threshold or not survivors:
+    passed = noise.discrete_laplace(np.array([len(survivors)]), 1 / plan.test_eps)[0] > plan.threshold
+    if not passed or not survivors:
         return None
     return survivors[noise.uniform(len(survivors))]
 
