@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.cli import making
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -82,7 +82,8 @@ def test_after_any_answer_the_release_is_recovered_as_far_as_it_was_paid_for() -
         else:
             kinds.append("tables")
             assert "interrupted" in codes
-        failed = [check.detail for check in verify.verify(unpack.read(Path("again/release.zip"))).checks if check.verdict == verify.FAILED]
+        checks = verify.verify(unpack.read(Path("again/release.zip"))).checks
+        failed = [check.detail for check in checks if check.verdict == verdicts.FAILED]
         assert failed == ["the noise was predictable: this release is not private"]  # the seed's fault, not the recovery's
         assert ledger.spent(f"people {number}") == charged
         assert spools.unfinished() == ()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dpsynth_core.bundle.pack import checked_name
-from dpsynth_core.bundle.verify import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import REPLAYED, SKIPPED, UNSOUND, Check, Report, Summary
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError

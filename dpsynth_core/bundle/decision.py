@@ -17,7 +17,7 @@ from datetime import date
 from hashlib import sha256
 from typing import Any
 
-from dpsynth_core.bundle.verify import PARTLY, SOUND, UNSOUND, Report
+from dpsynth_core.bundle.verdicts import PARTLY, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_one_paragraph

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpsynth_core.bundle.reproduce import NeedsPublic, Reproduction, feasible, other_versions, repeated
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, plan_of
-from dpsynth_core.bundle.verify import FAILED, PASSED, REPLAYED, SKIPPED, Check
+from dpsynth_core.bundle.verdicts import FAILED, PASSED, REPLAYED, SKIPPED, Check
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError
 from dpsynth_core.mechanisms.mechanism import Timed
 from dpsynth_core.release.release import INTERRUPTED
@@ -18,7 +18,7 @@ _MOST_NAMED = 5
 
 
 def replayed(bundle: Bundle, public: Path | None = None) -> Check:
-    """The answer to `verify.REPLAYED`, for a bundle in which `verify` saw nothing wrong. public: the public table, where one was used.
+    """The answer to `verdicts.REPLAYED`, for a bundle in which `verify` saw nothing wrong. public: the public table, where one was used.
 
     A difference is wrong where the same program, with the same libraries on the same kind of processor, is sure to come to the same.
     Raises InputError for a public table that cannot be used.

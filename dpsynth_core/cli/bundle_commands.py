@@ -31,21 +31,21 @@ def add(commands: Commands) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from dpsynth_core.bundle import confined, verify
+    from dpsynth_core.bundle import confined, verdicts
 
     report = confined.verified(options.bundle, _limits(options, Limits()), options.public)
     for check in report.checks:
         print_result(f"{check.verdict}: {check.question} {check.detail}")
-    print_result(f"note: {verify.CANNOT}")
+    print_result(f"note: {verdicts.CANNOT}")
     if report.sha256:
         print_result(f"SHA-256 of the bundle: {report.sha256}")
     conclusions = {
-        verify.SOUND: "sound: nothing that can be checked is wrong",
-        verify.PARTLY: f"sound as far as checked; not checked: {' '.join(report.unchecked)}",
-        verify.UNSOUND: "NOT SOUND: do not rely on this release",
+        verdicts.SOUND: "sound: nothing that can be checked is wrong",
+        verdicts.PARTLY: f"sound as far as checked; not checked: {' '.join(report.unchecked)}",
+        verdicts.UNSOUND: "NOT SOUND: do not rely on this release",
     }
     print_result(conclusions[report.verdict])
-    return {verify.SOUND: 0, verify.PARTLY: UNCHECKED, verify.UNSOUND: FAILED}[report.verdict]
+    return {verdicts.SOUND: 0, verdicts.PARTLY: UNCHECKED, verdicts.UNSOUND: FAILED}[report.verdict]
 
 
 def _limits(options: argparse.Namespace, default: Limits) -> Limits:

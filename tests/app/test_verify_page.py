@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.bundle import confined, decision, verify
+from dpsynth_core.bundle import confined, decision, verdicts
 from dpsynth_core.sources import demo
 from dpsynth_core.store.home import home as home_folder
 from dpsynth_core.web.shell.text import literal
@@ -108,7 +108,7 @@ def test_with_the_public_table_the_mechanism_is_run_again_and_the_file_is_gone_a
     plan = spec(domain=domain, mechanism={"name": "mixture"}, public={"path": str(table)}, output={}, unit={"relation": "replace"})
     seen: list[Path | None] = []
 
-    def here(bundle: bytes, public: Path | None = None) -> verify.Report:
+    def here(bundle: bytes, public: Path | None = None) -> verdicts.Report:
         seen.append(public)
         assert public is None or (public.stat().st_mode & 0o777, public.parent.parent) == (0o600, home_folder())
         return verified(bundle, public)
@@ -169,8 +169,8 @@ def decided(app: AppTest, name: str = "Ann Ross") -> AppTest:
 def test_a_decision_is_open_again_where_the_same_bundle_comes_to_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a public table the mechanism runs again: what was left open when somebody signed may then turn out wrong."""
     report = verified(packed())
-    left = report.replayed(verify.Check(verify.REPLAYED, verify.SKIPPED, "it needs the public table"))
-    wrong = report.replayed(verify.Check(verify.REPLAYED, verify.FAILED, "the mechanism comes to something else"))
+    left = report.replayed(verdicts.Check(verdicts.REPLAYED, verdicts.SKIPPED, "it needs the public table"))
+    wrong = report.replayed(verdicts.Check(verdicts.REPLAYED, verdicts.FAILED, "the mechanism comes to something else"))
     monkeypatch.setattr(confined, "verified", lambda _, public=None: left if public is None else wrong)
     app = decided(shown(packed()))
     signed = app.session_state["decided"]
@@ -184,7 +184,7 @@ def test_a_decision_is_open_again_where_the_same_bundle_comes_to_something_else(
 def test_a_decision_that_this_check_contradicts_is_never_green(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also not with its own code: the bundle is the same, and what is found in it is not."""
     report = verified(packed())
-    wrong = report.replayed(verify.Check(verify.REPLAYED, verify.FAILED, "the mechanism comes to something else"))
+    wrong = report.replayed(verdicts.Check(verdicts.REPLAYED, verdicts.FAILED, "the mechanism comes to something else"))
     monkeypatch.setattr(confined, "verified", lambda *_, **__: wrong)
     signed = decision.of(report, decision.PUBLISH, "It is good enough for teaching.", "Ann", "Officer", date(2026, 11, 23))
     app = shown(packed())

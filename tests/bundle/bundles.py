@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.planning.spec import Spec
@@ -61,17 +61,17 @@ def packed() -> bytes:
     return pack.pack(made())
 
 
-def verified(bundle: bytes, public: Path | None = None) -> verify.Report:
+def verified(bundle: bytes, public: Path | None = None) -> verdicts.Report:
     """What `confined.verified` says, without its processes."""
     read = unpack.read_bytes(bundle)
     report = verify.verify(read)
-    if report.verdict == verify.UNSOUND:
+    if report.verdict == verdicts.UNSOUND:
         return report
     return report.replayed(_again(read.files["release.json"], read.files.get("synthetic.csv"), public))
 
 
 @cache
-def _again(document: Content, rows: Content | None, public: Path | None) -> verify.Check:
+def _again(document: Content, rows: Content | None, public: Path | None) -> verdicts.Check:
     """The mechanism runs once for bundles that differ in other files alone."""
     return replayed(
         unpack.Bundle({"release.json": document} | ({"synthetic.csv": rows} if rows else {}), json.loads(document.read()), ""), public
@@ -79,7 +79,7 @@ def _again(document: Content, rows: Content | None, public: Path | None) -> veri
 
 
 def failed(bundle: bytes, public: Path | None = None) -> list[str]:
-    return [check.question for check in verified(bundle, public).checks if check.verdict == verify.FAILED]
+    return [check.question for check in verified(bundle, public).checks if check.verdict == verdicts.FAILED]
 
 
 def files(bundle: bytes | None = None) -> dict[str, bytes]:

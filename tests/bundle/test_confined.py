@@ -18,7 +18,8 @@ from dpsynth_core import cli
 from dpsynth_core.bundle import confined, confined_process, unpack
 from dpsynth_core.bundle.confined import verified
 from dpsynth_core.bundle.replay import replayed
-from dpsynth_core.bundle.verify import FAILED, SOUND, verify
+from dpsynth_core.bundle.verdicts import FAILED, SOUND
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError, OracleError

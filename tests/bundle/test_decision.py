@@ -12,7 +12,7 @@ import pytest
 
 from dpsynth_core.bundle import decision
 from dpsynth_core.bundle.decision import Decision
-from dpsynth_core.bundle.verify import PARTLY, SOUND, UNSOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import PARTLY, SOUND, UNSOUND, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 
 BUNDLE, OTHER = "a" * 64, "b" * 64

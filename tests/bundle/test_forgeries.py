@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.bundle.reproduce import FREE, NeedsPublic, reproduce
-from dpsynth_core.bundle.verify import FAILED, PARTLY, PASSED, REPLAYED, SKIPPED, SOUND, UNSOUND
+from dpsynth_core.bundle.verdicts import FAILED, PARTLY, PASSED, REPLAYED, SKIPPED, SOUND, UNSOUND
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic

@@ -14,7 +14,8 @@ import pytest
 
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verify import FAILED, verify
+from dpsynth_core.bundle.verdicts import FAILED
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning import machine
 from dpsynth_core.release import document as releases

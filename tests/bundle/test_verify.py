@@ -17,8 +17,9 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle.checks.csv_rows import CsvRows
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verify import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
+from dpsynth_core.bundle.verdicts import ABSENT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
@@ -90,7 +91,7 @@ def young_widow(frame: pd.DataFrame) -> None:
 
 def test_codes_of_one_further_table_at_a_time_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = pack.pack(run(spec(output={"rows": 40, "tables": 4})))
-    coded, together = verify._codes, []
+    coded, together = CsvRows.codes, []
     made_before: list[weakref.ref[Any]] = []
 
     def watched(*given: Any) -> Any:
@@ -99,7 +100,7 @@ def test_codes_of_one_further_table_at_a_time_are_held(monkeypatch: pytest.Monke
         made_before.append(weakref.ref(codes))
         return codes
 
-    monkeypatch.setattr(verify, "_codes", watched)
+    monkeypatch.setattr(CsvRows, "codes", watched)
     report = verify.verify(unpack.read_bytes(bundle))
     assert {check.question: check.verdict for check in report.checks}["Are impossible combinations absent?"] == PASSED
     assert together == [0, 1, 1, 1], "the first table stays; each other one is gone before the next is read"

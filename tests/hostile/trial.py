@@ -29,7 +29,7 @@ from typing import Any
 from unittest.mock import patch
 
 from dpsynth_core import cli
-from dpsynth_core.bundle import confined, reproduce, unpack, verify
+from dpsynth_core.bundle import confined, reproduce, unpack, verdicts, verify
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import synthesis
@@ -138,7 +138,7 @@ def _run(attempt: Attempt, place: Path) -> tuple[Outcome, bool]:
     return Outcome(code, stdout, stderr, time.monotonic() - start, _memory("VmHWM") - resident, ()), bool(opened)
 
 
-def _verified_here(bundle: Path | bytes, limits: Limits, _public: Path | None = None) -> verify.Report:
+def _verified_here(bundle: Path | bytes, limits: Limits, _public: Path | None = None) -> verdicts.Report:
     """`confined.verified` without a process for each case, and without running the mechanism again."""
     try:
         return verify.verify(unpack.read_bytes(bundle) if isinstance(bundle, bytes) else unpack.read(bundle))

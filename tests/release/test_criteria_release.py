@@ -10,7 +10,8 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.verify import FAILED, PARTLY, PASSED, SOUND, verify
+from dpsynth_core.bundle.verdicts import FAILED, PARTLY, PASSED, SOUND
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.criteria.bounds import Interval
 from dpsynth_core.criteria.criterion import MET, MUST, NOT_MET, UNMEASURED, Decided
 from dpsynth_core.evaluation.verdict import WITHHOLD

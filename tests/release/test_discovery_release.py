@@ -15,7 +15,8 @@ import pytest
 
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.bundle.unpack import Bundle, read_bytes
-from dpsynth_core.bundle.verify import FAILED, PASSED, verify
+from dpsynth_core.bundle.verdicts import FAILED, PASSED
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference import estimation
 from dpsynth_core.inference.model import GraphicalModel

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.bundle.replay import replayed
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
@@ -97,8 +97,8 @@ def test_what_is_filled_in_follows_from_the_plan_alone(release: Release) -> None
 def test_the_bundle_is_sound_and_holds_nothing_of_what_was_left_out(release: Release) -> None:
     bundle = unpack.read_bytes(pack.pack(release))
     report, files = verify.verify(bundle), bundle.files
-    assert [check for check in report.checks if check.verdict == verify.FAILED] == []
-    assert replayed(bundle, None).verdict == verify.PASSED
+    assert [check for check in report.checks if check.verdict == verdicts.FAILED] == []
+    assert replayed(bundle, None).verdict == verdicts.PASSED
     assert not [name for name, content in files.items() if b"SECRET" in content.read()]
     lines = {line["column"]: line for line in csv.DictReader(io.StringIO(files["codebook.csv"].read().decode()))}
     assert lines["stay_id"]["values_outside"] == "New identifiers, counted up: C-0001/24, C-0001/25, … They do not depend on any record."

@@ -13,7 +13,8 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.bundle.unpack import read_bytes
-from dpsynth_core.bundle.verify import UNSOUND, verify
+from dpsynth_core.bundle.verdicts import UNSOUND
+from dpsynth_core.bundle.verify import verify
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.oracles.rules.asking import Ask
 from dpsynth_core.planning.spec import Spec

@@ -12,7 +12,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
+from dpsynth_core.bundle.checks import csv_rows
+from dpsynth_core.bundle.checks import rows as checks_of_rows
 from dpsynth_core.bundle.reproduce import reproduce
 from dpsynth_core.foundation.content import held
 from dpsynth_core.foundation.errors import CapacityError
@@ -49,8 +51,8 @@ SPEC = {
 def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "BATCH_ROWS", 100)
     monkeypatch.setattr(rows, "GROUP_ROWS", 90)
-    monkeypatch.setattr(verify, "_BLOCK_BYTES", 512)
-    monkeypatch.setattr(verify, "_COMPARED_ROWS", 70)
+    monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", 512)
+    monkeypatch.setattr(checks_of_rows, "_COMPARED_ROWS", 70)
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def test_what_is_looked_at_is_one_column_and_the_rows_that_are_shown(made: Relea
 def test_the_bundle_is_sound_and_can_be_repeated(made: Release) -> None:
     bundle = unpack.read_bytes(pack(made))
     report = verify.verify(bundle)
-    assert [check for check in report.checks if check.verdict == verify.FAILED] == []
+    assert [check for check in report.checks if check.verdict == verdicts.FAILED] == []
     assert reproduce(bundle).identical
 
 
@@ -134,8 +136,8 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
     files["synthetic.csv"] = held("".join(lines).encode())
     report = verify.verify(unpack.Bundle(files, json.loads(files["release.json"].read()), ""))
     verdicts = {check.question: check.verdict for check in report.checks}
-    assert verdicts["Do both tables of rows agree?"] == verify.FAILED
-    assert verdicts["Do the rows keep to the domain?"] == verify.PASSED
+    assert verdicts["Do both tables of rows agree?"] == verdicts.FAILED
+    assert verdicts["Do the rows keep to the domain?"] == verdicts.PASSED
 
 
 @pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])

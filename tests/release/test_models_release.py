@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.reproduce import reproduce
-from dpsynth_core.bundle.verify import FAILED, SOUND, UNSOUND
+from dpsynth_core.bundle.verdicts import FAILED, SOUND, UNSOUND
 from dpsynth_core.evaluation.models import training
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import precision, training_time

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -199,4 +199,4 @@ def test_a_release_keeps_the_order(tmp_path: Any) -> None:
     assert "Declared to hold, so it holds in every synthetic row: admitted is not after left, where both are known." in assumptions(release)
     assert "admitted is not after left" in codebook_csv(release).decode()
     checks = verify.verify(unpack.read_bytes(pack.pack(release))).checks
-    assert [check for check in checks if check.verdict == verify.FAILED] == []
+    assert [check for check in checks if check.verdict == verdicts.FAILED] == []

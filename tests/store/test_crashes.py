@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsynth_core.bundle import unpack, verify
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.planning.spec import Spec, UnitSpec
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.store import auditing, chain, head, jobs, ledger, projects, runs
@@ -68,7 +68,7 @@ def check_what_is_kept(home: Path, run: str, driver: Driver) -> None:
     assert made.rows == 0
     assert made.branded(INTERRUPTED)
     assert [m.values.tolist() for m in made.measurements] == [m.values.tolist() for m in tables]
-    assert verify.verify(unpack.read_bytes(pack.pack(made))).verdict != verify.UNSOUND
+    assert verify.verify(unpack.read_bytes(pack.pack(made))).verdict != verdicts.UNSOUND
     assert chain.entries() == before
 
 

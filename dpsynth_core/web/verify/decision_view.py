@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsynth_core.bundle import decision
 from dpsynth_core.bundle.decision import Decision
-from dpsynth_core.bundle.verify import UNSOUND, Report
+from dpsynth_core.bundle.verdicts import UNSOUND, Report
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone

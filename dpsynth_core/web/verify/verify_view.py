@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle import confined
-from dpsynth_core.bundle.verify import ABSENT, CANNOT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, Check, Report, Summary
+from dpsynth_core.bundle.verdicts import ABSENT, CANNOT, FAILED, PARTLY, PASSED, SKIPPED, SOUND, Check, Report, Summary
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone

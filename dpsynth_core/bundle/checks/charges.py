@@ -1,0 +1,107 @@
+"""Was what is published paid for? Plan, budget, charges and noise, from the plan and the transcript."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsynth_core.bundle.checks.opened import Opened
+from dpsynth_core.bundle.checks.outcome import NEAR, Nothing, Wrong, expect, named, near
+from dpsynth_core.bundle.unpack import parsed
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.events import Gaussian, delta_of
+from dpsynth_core.privacy.thresholds import threshold
+from dpsynth_core.release import synthesis
+from dpsynth_core.release.journal import Journal
+from dpsynth_core.release.times import Stopwatch
+from dpsynth_core.release.transcript import check_paid, replaying
+from dpsynth_core.vocabulary.groups import Groups
+from dpsynth_core.vocabulary.keys import PUBLIC
+from dpsynth_core.vocabulary.measurement import Measurement, Residual
+
+
+def sealed_plan(opened: Opened) -> str:
+    digest = opened.plan.spec.digest()
+    expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
+    same = parsed("spec.json", opened.bundle.files["spec.json"]) == opened.bundle.document["spec"]
+    expect(same, "spec.json is another spec")
+    return f"the plan is the sealed one, SHA-256 {digest[:16]}…"
+
+
+def budget(opened: Opened) -> str:
+    budget, stated, rho = opened.plan.spec.budget, opened.bundle.document["budget"], opened.release.rho
+    accountant = opened.plan.shares.accountant
+    wanted = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": opened.plan.unit.relation, "accountant": accountant.name}
+    expect(all(stated[name] == value for name, value in wanted.items()), "the stated budget is not the plan's")
+    expect(stated["max_rows_per_person"] == opened.plan.unit.max_rows_per_person, "the stated unit of privacy is not the plan's")
+    own_delta = float(sum(map(delta_of, opened.release.charges)))  # of steps that keep their promise except with a probability of their own
+    expect(own_delta < budget.delta, f"steps with a delta of their own need {own_delta:.6g}, not less than δ = {budget.delta:g}")
+    allowed = accountant.rho_from(budget.epsilon, budget.delta - own_delta)
+    stated_as = f"ε = {budget.epsilon:g}, δ = {budget.delta:g} under {accountant.name}"
+    expect(0 < rho <= allowed * (1 + NEAR), f"ρ = {rho:.6g} is more than {stated_as} allow: {allowed:.6g}")
+    implied = accountant.epsilon_from(rho, budget.delta - own_delta)
+    return f"ρ = {rho:.6g} under {accountant.name} implies ε = {implied:.6g} at δ = {budget.delta:g}, as stated"
+
+
+def charged(opened: Opened) -> str:
+    release, stated_charges = opened.release, opened.bundle.document["charges"]
+    costs = [opened.plan.shares.accountant.cost(event) for event in release.charges]
+    for event, cost, stated in zip(release.charges, map(float, costs), stated_charges, strict=True):
+        expect(near(cost, stated["rho"]), f"a {type(event).__name__} is charged {stated['rho']:.6g}, but costs {cost:.6g}")
+    spent = sum(costs, Fraction())
+    expect(spent <= Fraction(release.rho), f"the charges add up to {float(spent):.6g}, more than ρ = {release.rho:.6g}")
+    expect(near(float(spent), release.rho_spent), f"the charges add up to {float(spent):.6g}, not to {release.rho_spent:.6g}")
+    return f"{len(release.charges):,} operations cost ρ = {float(spent):.6g} together, within {release.rho:.6g}"
+
+
+def paid_noise(opened: Opened) -> str:
+    """Every answer of the kernel stands in the transcript: it was charged as the kernel charges it, and has the noise that was paid for."""
+    expect(opened.release.transcript, "the release has no transcript, so nothing shows what was paid for")
+    check_paid(opened.release.domain, opened.plan.unit, opened.release.transcript, opened.release.charges)
+    measured, groups = set(), dict[str, Groups]()
+    for answer in opened.release.transcript:
+        noisy = answer.value
+        if isinstance(noisy, Measurement):
+            expect(noisy.is_rounded_normal, f"the noise of the table {named(noisy.clique)} is not of the kind that the kernel adds")
+            same = all(groups.setdefault(one.name, one) == one for one in noisy.groups)
+            expect(same, f"the groups of the table {named(noisy.clique)} are not the same everywhere")
+        if isinstance(noisy, Measurement | Residual):
+            measured.add(id(noisy))
+            as_asked = noisy.clique == answer.arguments[0] and near(noisy.sigma, answer.arguments[1])
+            expect(as_asked, f"the table {named(noisy.clique)} was not paid for with the noise it states, ± {noisy.sigma:.4g}")
+    direct = [m for m in opened.release.measurements if m.spread is None and m.clique]
+    unpaid = [m for m in direct if id(m) not in measured]
+    if unpaid and any(type(event) is Gaussian for event in opened.release.charges) and measured:
+        raise Wrong(f"no charge belongs to the table {named(unpaid[0].clique)}")
+    return f"{len(opened.release.transcript):,} answers were paid for, {len(measured):,} noisy tables with the noise that they state"
+
+
+def learnt_values(opened: Opened) -> str:
+    """Columns whose values were learnt: learnt again from the published answers."""
+    release, plan = opened.release, Plan.of(opened.plan.spec)
+    if not plan.portions:
+        raise Nothing("all values were declared")
+    kernel = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges)
+    completed, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
+    expect(completed.domain == release.domain, "values of a column are not those that follow from what was measured")
+    rows = plan.unit.max_rows_per_person
+    for answer in release.transcript:
+        if answer.operation == "discover_values":
+            least = threshold(answer.arguments[1], answer.arguments[2], rows)
+            hidden = all(count >= least for text, count in answer.value.items() if text not in PUBLIC)
+            expect(hidden, f"values of {named(answer.arguments[0])} are published that too few people share")
+    return f"the values of {len(plan.portions):,} columns follow from noisy counts, and every text was shared by enough"
+
+
+def private_noise(opened: Opened) -> str:
+    expect(opened.release.private and opened.plan.spec.output.seed is None, "the noise was predictable: this release is not private")
+    return "the operating system's randomness, by the release's own word"
+
+
+def ledger_entry(opened: Opened) -> str:
+    """What can be compared: whose records, and the unit of privacy."""
+    cited, spec = opened.release.ledger, opened.plan.spec
+    if not cited:
+        raise Nothing("no ledger was charged")
+    same = cited["population"] == spec.population and cited["unit"] == spec.unit.model_dump()
+    expect(same, "the charge that it names is for other people, or another unit of privacy")
+    return f"entry {cited['entry']:,} of the ledger is for the plan's people and unit of privacy"

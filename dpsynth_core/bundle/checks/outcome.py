@@ -1,0 +1,39 @@
+"""How a check ends: well with a sentence, or with one of three exceptions; and how names stand in such sentences."""
+
+from __future__ import annotations
+
+import math
+
+from dpsynth_core.vocabulary.measurement import Clique
+
+NEAR = 1e-9
+"""Relative difference that rounding on another machine may make."""
+
+
+class Wrong(Exception):
+    """A check failed; the text says how."""
+
+
+class Open(Exception):
+    """A check cannot be made; the text says why."""
+
+
+class Nothing(Exception):
+    """The release states nothing that the check could be about; the text says what is not there."""
+
+
+def expect(holds: object, otherwise: str) -> None:
+    if not holds:
+        raise Wrong(otherwise)
+
+
+def near(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
+
+
+def named(clique: Clique) -> str:
+    return " × ".join(clique) or "the number of records"
+
+
+def some(names: list[str], most: int = 3) -> str:
+    return ", ".join(name[:60] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -1,0 +1,128 @@
+"""Are the rows what the release says, in every file that holds them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from dpsynth_core.bundle.checks.csv_rows import CsvRows
+from dpsynth_core.bundle.checks.opened import Opened
+from dpsynth_core.bundle.checks.outcome import Nothing, expect, named, some
+from dpsynth_core.release import document as releases
+from dpsynth_core.release.release import INTERRUPTED
+from dpsynth_core.sources.codec import disordered, strays
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.grouped_domain import marginals_like
+
+NO_ROWS = "there are no rows, only answers"
+_COMPARED_ROWS = 250_000
+_PARQUET_BYTES = 16
+"""A value of synthetic.parquet takes no more bytes than that, for each character and each cell of synthetic.csv."""
+
+
+def rows_in_domain(opened: Opened) -> str:
+    stated = opened.bundle.document["rows"]["count"]
+    if opened.rows is None:
+        expect(stated == 0, f"synthetic.csv is missing, but {stated:,} rows are stated")
+        due = opened.plan.mechanism.card.makes_rows and not opened.release.branded(INTERRUPTED)
+        expect(not due, "there are no rows, though the mechanism makes some")
+        raise Nothing(NO_ROWS)
+    told = opened.bundle.document["rows"].get("tables", 1)
+    expect(told == 1 + len(opened.further), f"{told:,} tables of rows are stated, and the plan asks for {1 + len(opened.further):,}")
+    for rows in (opened.rows, *opened.further):
+        _check_rows(rows, stated)
+    each = f", in each of {told:,} tables" if told > 1 else ""
+    return f"{stated:,} rows{each}, every value one of its column's"
+
+
+def _check_rows(rows: CsvRows, stated: int) -> None:
+    """That a table has the domain's columns and values, and as many rows as are stated."""
+    number, stray_columns = 0, dict[str, None]()
+    for batch in rows.batches():
+        expect(batch.column_names == list(rows.domain.column_names), f"the columns of {rows.name} are not those of the domain")
+        stray_columns |= dict.fromkeys(strays(rows.domain, batch, number))
+        number += batch.num_rows
+    expect(number == stated, f"{rows.name} has {number:,} rows, but {stated:,} are stated")
+    expect(not stray_columns, f"values outside the domain in {some([*stray_columns])} of {rows.name}")
+
+
+def same_rows(opened: Opened) -> str:
+    """Nothing is unpacked beyond what the rows of synthetic.csv need: a text may stand in the file once and be named in every row."""
+    if opened.rows is None:
+        raise Nothing(NO_ROWS)
+    number, schema, packed = opened.rows.num_rows, opened.rows.schema, opened.bundle.files[releases.ROWS_PARQUET]
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    with packed.open() as stream:
+        plain = pq.read_schema(stream)
+    with packed.open() as stream, pq.ParquetFile(stream, read_dictionary=texts) as file:
+        expect(file.metadata.num_rows == number, "synthetic.parquet has another number of rows")
+        expect(plain.equals(schema), "synthetic.parquet has other columns than synthetic.csv")
+        unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+        most = _PARQUET_BYTES * (opened.rows.content.digest.size + number * len(schema)) + 2**20
+        expect(unpacked <= most, "synthetic.parquet holds more than the rows of synthetic.csv")
+        # with one thread, a packed file is gone through from its beginning to its end
+        theirs = (pa.Table.from_batches([batch]) for batch in file.iter_batches(_COMPARED_ROWS, use_threads=False))
+        for ours, other in _side_by_side(opened.rows.batches(), theirs):
+            same = all(_same_column(a, b) for a, b in zip(other.columns, ours.columns, strict=True))
+            expect(same, "synthetic.parquet has other rows than synthetic.csv")
+    return "synthetic.csv and synthetic.parquet hold the same rows"
+
+
+def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """The same rows of both, as many at a time as both have in one batch."""
+    mine, other = next(ours, None), next(theirs, None)
+    while mine is not None and other is not None:
+        number = min(mine.num_rows, other.num_rows)
+        yield mine.slice(0, number), other.slice(0, number)
+        mine = mine.slice(number) if mine.num_rows > number else next(ours, None)
+        other = other.slice(number) if other.num_rows > number else next(theirs, None)
+
+
+def _same_column(theirs: pa.ChunkedArray, ours: pa.ChunkedArray) -> bool:
+    """theirs: a column of texts is dictionaries and numbers, and is written out only if that makes it as long as ours."""
+    if not pa.types.is_dictionary(theirs.type):
+        return bool(theirs.equals(ours))
+    lengths = [pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in theirs.chunks]
+    written_out = sum(pc.sum(chunk).as_py() or 0 for chunk in lengths)
+    return written_out == (pc.sum(pc.binary_length(ours)).as_py() or 0) and bool(theirs.cast(ours.type).equals(ours))
+
+
+def possible_rows(opened: Opened) -> str:
+    zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
+    if not zeros and not orders:
+        raise Nothing("no combination was declared impossible")
+    if opened.codes is None:
+        raise Nothing(NO_ROWS)
+    _check_possible(opened.release.domain, opened.codes)
+    if zeros:
+        for rows in opened.further:  # their codes are gone before those of the next are made
+            _check_possible(opened.release.domain, rows.codes())
+    if orders and opened.rows is not None:
+        for rows in (opened.rows, *opened.further):
+            broken = sum(disordered(opened.release.domain, batch) for batch in rows.batches())
+            expect(not broken, f"{broken:,} rows of {rows.name} break an order of columns")
+    return f"no row has any of the impossible combinations ({len(opened.release.domain.impossible):,} rules)"
+
+
+def _check_possible(domain: Domain, codes: NDArray[np.integer]) -> None:
+    """That no row of a table has a combination of values that cannot occur. codes: shape (rows, attributes)."""
+    for clique, impossible in domain.zeros.items():
+        cells = tuple(codes[:, domain.position(name)] for name in clique)
+        broken = int(impossible[cells].sum())
+        expect(not broken, f"{broken:,} rows have an impossible combination of {named(clique)}")
+
+
+def near_tables(opened: Opened) -> str:
+    """How far the rows are from the noisy tables; a number to look at, for no distance is impossible."""
+    if opened.codes is None or not opened.release.measurements:
+        raise Nothing("there are no rows, or no noisy tables")
+    people = max(1.0, opened.release.total) / len(opened.codes)
+    rows = marginals_like(opened.release.domain, opened.codes, opened.release.measurements)
+    pairs = zip(rows, opened.release.measurements, strict=True)
+    ratios = [float(np.sqrt(np.mean((counts * people - m.values) ** 2))) / m.deviation for counts, m in pairs]
+    return f"half of the tables agree within {np.median(ratios):.2g} times their noise, all within {max(ratios):.2g} times"

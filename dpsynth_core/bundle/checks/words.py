@@ -1,0 +1,92 @@
+"""Do guarantee and warnings say what the plan and the answers say?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from dpsynth_core.bundle.checks.opened import Opened
+from dpsynth_core.bundle.checks.outcome import Open, Wrong, expect, some
+from dpsynth_core.bundle.rounding import alike
+from dpsynth_core.mechanisms.mechanism import UsesPublic
+from dpsynth_core.mechanisms.weights import public_check
+from dpsynth_core.release.release import INTERRUPTED
+from dpsynth_core.release.statement import (
+    NOT_PRIVATE,
+    brands,
+    certificate_brands,
+    criteria_brands,
+    interrupted_brand,
+    models_brands,
+    statement,
+)
+
+_PROMISE = re.compile(r"\([^()]*\)-differential")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def guarantee(opened: Opened) -> str:
+    """The numbers of the promise are compared whatever made the release, its words where they must be ours."""
+    stated, plan = opened.release.statement, opened.plan
+    planned = statement(plan, opened.release.rho_spent, opened.release.private)
+    if stated == planned:
+        return "the guarantee in words is the one of the plan"
+    promised = f"({plan.spec.budget.epsilon:g}, {plan.spec.budget.delta:g})-differential"
+    others = [words for words in _PROMISE.findall(stated) if words != promised]
+    expect(promised in stated and not others, "it promises another ε and δ than the plan")
+    expect(stated.startswith(NOT_PRIVATE) != opened.release.private, "whether the release is private is said wrongly")
+    expect(_numbers(planned) <= _numbers(stated), "it names other numbers than the plan")
+    expect(opened.other_program, "it says something else")
+    raise Open("its numbers are the plan's, but another version may have worded it: read it with care")
+
+
+def warnings(opened: Opened) -> str:
+    """The same of the warnings: none may be missing. Whether a run was interrupted is seen when the mechanism runs again."""
+    _check_public_table(opened)
+    _check_reading(opened)
+    release, stated = opened.release, list(opened.release.brands)
+    planned = list(brands(opened.plan, release.total, release.private, release.details))
+    if release.branded(INTERRUPTED):
+        planned.append(interrupted_brand(len(release.measurements)))
+    else:
+        planned.extend(certificate_brands(opened.plan, release.certificate))
+        planned.extend(models_brands(opened.plan, release.usefulness))
+        planned.extend(criteria_brands(opened.plan, release.criteria))
+    if stated == planned:
+        return f"{len(stated):,} warnings follow from the plan and the answers"
+    missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
+    expect(not missing, f"a warning is missing: {some(sorted(missing))}")
+    silent = [brand.code for brand in planned if not any(_numbers(brand.sentence) <= _numbers(b.sentence) for b in stated)]
+    expect(not silent, f"a warning names other numbers: {some(silent)}")
+    expect(opened.other_program, "they say something else")
+    raise Open("none is missing, but another version may have worded them: read them with care")
+
+
+def _check_public_table(opened: Opened) -> None:
+    """That the release names the public table of its plan, for it was taken to be public: a warning depends on that."""
+    section, named = opened.plan.spec.public, opened.release.details.get("public_table")
+    if not isinstance(opened.plan.mechanism, UsesPublic):
+        expect(named is None, "it names a public table, but its mechanism uses none")
+        return
+    if section is None:
+        raise Wrong("its mechanism needs a public table, and the plan has none")
+    same = named is not None and named["name"] == Path(section.path).name and section.sha256 in ("", named["sha256"])
+    expect(same, "it does not name the public table of its plan")
+
+
+def _check_reading(opened: Opened) -> None:
+    """That what it says of its public table is what the kernel answered."""
+    answers = [answer for answer in opened.release.transcript if answer.operation == "best_mixture_error"]
+    stated = opened.release.details.get("best_mixture")
+    if not answers:
+        expect(stated is None, "a check of the public table is stated that was not made")
+        return
+    total, _, scale = answers[0].arguments
+    wanted = public_check.reading(answers[0].value, total, scale).to_json()
+    expect(stated is not None and alike(wanted, stated), "the check of the public table says something else")
+
+
+def _numbers(text: str) -> Counter[str]:
+    """The numbers in a text, each as often as it stands there."""
+    return Counter(_NUMBER.findall(text))

@@ -1,0 +1,68 @@
+"""What a check of a bundle came to, and a report of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+PASSED, FAILED, SKIPPED, ABSENT = "passed", "failed", "not checked", "nothing to check"
+SOUND, PARTLY, UNSOUND = "sound", "sound as far as checked", "not sound"
+REPLAYED = "Does all of it follow from the answers?"
+BOUNDS, CERTIFICATE, DECIDED = "Do the bounds follow?", "Does the certificate add up?", "Are the criteria decided rightly?"
+CANNOT = (
+    "Nobody can check from outside that the table was what the release says, that its noise was drawn as stated, or that one person owns "
+    "no more rows than stated; nor when, with which versions and on which processor it was made, what the ledger said, and why a run was "
+    "interrupted. And whoever invents answers can make a whole release of them: compare the SHA-256 of the bundle with what the publisher "
+    "announced."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """question: what was looked at. verdict: PASSED, FAILED, SKIPPED or ABSENT. detail: a sentence without full stop; texts in it are
+    hostile."""
+
+    question: str
+    verdict: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the release says of itself: its brands, its guarantee in words, and pairs of name and text. All of it is hostile text."""
+
+    warnings: tuple[str, ...]
+    statement: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """sha256: of the ZIP, "" for a folder. summary: None where release.json is damaged."""
+
+    checks: tuple[Check, ...]
+    sha256: str
+    summary: Summary | None
+
+    @property
+    def verdict(self) -> str:
+        """UNSOUND where a check failed; PARTLY where something that the release states could not be checked; otherwise SOUND."""
+        if any(check.verdict == FAILED for check in self.checks):
+            return UNSOUND
+        return PARTLY if self.unchecked else SOUND
+
+    def replayed(self, again: Check) -> Report:
+        """The same with the answer to the question REPLAYED. If the mechanism comes to the same, so do the numbers that follow from it."""
+        return replace(self, checks=tuple(_settled(check, again) for check in self.checks))
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The questions that stay open."""
+        return tuple(check.question for check in self.checks if check.verdict == SKIPPED)
+
+
+def _settled(check: Check, again: Check) -> Check:
+    if check.question == again.question:
+        return again
+    if again.verdict == PASSED and check.verdict == SKIPPED and check.question in (BOUNDS, CERTIFICATE, DECIDED):
+        return Check(check.question, PASSED, "the mechanism, run again, comes to the same")
+    return check
