@@ -2,7 +2,8 @@
 
 Across the tree there are two ways. Where a small separator S cuts the wanted attributes into A and B, p(A, B) is the sum over S of
 p(A | S) p(B, S), two smaller queries. Otherwise attributes travel to the node where the query is answered as extra axes of the messages
-on the way (engine notes: path messages). Intermediate tables are shared by all queries on the same calibration.
+on the way (engine notes: path messages). Inside a node, a query is summed down from one with an attribute more, as long as that is small.
+Intermediate tables are shared by all queries on the same calibration.
 
 A small domain has a third, which needs no search for an order: the table of all its cells, summed down one attribute at a time.
 """
@@ -23,7 +24,7 @@ from dpsynth_core.vocabulary.marginals import expand, project
 CUT_CELLS = 50_000
 """A separator is used as a cut when the query that it leaves behind has at most this many cells."""
 WHOLE_CELLS = 2**18
-"""A domain of at most this many cells is laid out whole."""
+"""A table of at most this many cells is laid out as a step to smaller ones: of the whole domain, or of some attributes of a node."""
 MOST_AXES = 32
 """Of an array."""
 SMALLEST = 1e-200
@@ -67,13 +68,13 @@ class Queries:
             [*structure.children[u], *([structure.tree.parent[u]] if structure.tree.parent[u] >= 0 else [])]
             for u in range(len(structure.tree.nodes))
         ]
-        self._edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
         self._memo = _Memo()
         self._masks = [mask_of(c) for c in structure.cliques]
         # not functools.cache, which would keep every calibration in memory
-        self._cuts: dict[int, tuple[int, int] | None] = {}
-        self._cut_works: dict[tuple[int, int, int], float] = {}
         self._sides: dict[tuple[int, int], int] = {}
+        self._works: dict[tuple[int, int, int], float] = {}
+        edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
+        self._cuts = list(dict.fromkeys((self._separator(u, v), self._behind(u, v)) for u, v in edges))
 
     def marginal(self, labels: Labels) -> Table:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
@@ -90,10 +91,14 @@ class Queries:
                 return project(marginal, clique, tuple(bits(wanted)))
         if self._sums:
             return self._summed(wanted)
-        cut = self._cut(wanted)
-        node, direct = self._best_node(wanted)
-        if cut is not None and self._cut_work(wanted, *cut) < direct:
+        cut = self._cheapest_cut(wanted)
+        if cut is not None:
             return self._across(wanted, *cut)
+        node = self._best_node(wanted)
+        missing = self._structure.tree.nodes[node] & ~wanted
+        more = wanted | (missing & -missing)
+        if missing and not wanted & ~self._structure.tree.nodes[node] and self._structure.program_cells(more) <= WHOLE_CELLS:
+            return project(*self._kept(more), tuple(bits(wanted)))  # many queries share most of the way down
         table = self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)))
         return table / table.sum()
 
@@ -118,63 +123,55 @@ class Queries:
             table = self._sums[wanted] = self._summed(wanted | lowest).sum(axis=lowest.bit_length() - 1)
         return table
 
-    def _work(self, wanted: int) -> float:
-        """Estimated multiplications to answer a query."""
-        if any(wanted & mask == wanted for mask in self._masks):
-            return 0.0
-        cut = self._cut(wanted)
-        direct = self._best_node(wanted)[1]
-        return direct if cut is None else min(direct, self._cut_work(wanted, *cut))
-
-    def _cut_work(self, wanted: int, source: int, target: int) -> float:
-        key = wanted, source, target
-        if key not in self._cut_works:
-            self._cut_works[key] = self._estimated_cut_work(*key)
-        return self._cut_works[key]
-
-    def _estimated_cut_work(self, wanted: int, source: int, target: int) -> float:
-        separator, behind = self._separator(source, target), wanted & self._behind(source, target)
-        rest, far = (wanted & ~behind) | separator, behind | separator
-        parts = sum(0.0 if (part,) in self._memo else self._work(part) for part in (rest, far))
-        return parts + self._structure.program_cells(rest | far)
-
-    def _best_node(self, wanted: int) -> tuple[int, float]:
-        """Where to answer without a cut, and the work it takes."""
+    def _best_node(self, wanted: int) -> int:
+        """Where to answer without a cut."""
         least = [float(self._structure.program_cells(node | wanted)) for node in self._structure.tree.nodes]  # without any message
         best = (math.inf, -1)
         for node in sorted(range(len(least)), key=least.__getitem__):
             if least[node] > best[0]:
                 break
-            best = min(best, (self._cost(node, wanted, best[0]), node))
-        return best[1], best[0]
+            arriving = sum(self._message_work(other, node, wanted & self._behind(other, node)) for other in self._neighbours[node])
+            best = min(best, (least[node] + arriving, node))
+        return best[1]
 
-    def _cut(self, wanted: int) -> tuple[int, int] | None:
-        if wanted not in self._cuts:
-            self._cuts[wanted] = self._cheapest_cut(wanted)
-        return self._cuts[wanted]
+    def _message_work(self, source: int, target: int, extra: int) -> float:
+        """Cells of the extended messages that this one needs, and of its own contraction."""
+        key = source, target, extra
+        if not extra or key in self._memo:
+            return 0.0
+        work = self._works.get(key)
+        if work is None:
+            others = [other for other in self._neighbours[source] if other != target]
+            own = float(self._structure.program_cells(self._structure.tree.nodes[source] | extra))
+            work = self._works[key] = own + sum(self._message_work(o, source, extra & self._behind(o, source)) for o in others)
+        return work
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
-        """The edge (source, target) whose separator divides the wanted attributes most cheaply, if one does so within CUT_CELLS."""
+        """The separator that divides the wanted attributes most cheaply, if one does so within CUT_CELLS, and those of them behind it."""
         best, best_cells = None, CUT_CELLS + 1
-        for source, target in self._edges:
-            behind = self._behind(source, target)
-            separator = self._separator(source, target)
-            if wanted & behind and wanted & ~behind & ~separator:
-                cells = self._structure.program_cells((wanted & ~behind) | separator)
+        for separator, behind in self._cuts:
+            rest = (wanted & ~behind) | separator
+            if wanted & behind and rest != separator:
+                cells = self._structure.program_cells(rest)
                 if cells < best_cells:
-                    best, best_cells = (source, target), cells
+                    best, best_cells = (separator, wanted & behind), cells
         return best
 
-    def _across(self, wanted: int, source: int, target: int) -> Table:
-        """Sum over the separator S of p(behind the edge | S) * p(the rest, S)."""
-        separator, behind = self._separator(source, target), wanted & self._behind(source, target)
-        rest = (wanted & ~behind) | separator
-        near, near_axes = self._memo.get((rest,), lambda: (self._table(rest), tuple(bits(rest))))
-        far, far_axes = self._memo.get((behind | separator,), lambda: (self._table(behind | separator), tuple(bits(behind | separator))))
-        shared = tuple(bits(separator))
-        weight = expand(project(far, far_axes, shared), shared, far_axes)
-        conditional = np.divide(far, weight, out=np.zeros_like(far), where=weight > 0)
+    def _across(self, wanted: int, separator: int, behind: int) -> Table:
+        """Sum over the separator S of p(behind it | S) * p(the rest, S)."""
+        near, near_axes = self._kept((wanted & ~behind) | separator)
+        conditional, far_axes = self._memo.get((separator, behind), lambda: self._conditional(separator, behind))
         return self._contract([near, conditional], [near_axes, far_axes], tuple(bits(wanted)))
+
+    def _conditional(self, separator: int, behind: int) -> tuple[Table, Labels]:
+        """p(behind | S)."""
+        joint, axes = self._kept(behind | separator)
+        shared = tuple(bits(separator))
+        weight = expand(project(joint, axes, shared), shared, axes)
+        return np.divide(joint, weight, out=np.zeros_like(joint), where=weight > 0), axes
+
+    def _kept(self, wanted: int) -> tuple[Table, Labels]:
+        return self._memo.get((wanted,), lambda: (self._table(wanted), tuple(bits(wanted))))
 
     def _separator(self, one: int, other: int) -> int:
         return self._structure.tree.nodes[one] & self._structure.tree.nodes[other]
@@ -188,18 +185,6 @@ class Queries:
                     mask |= self._behind(other, source)
             self._sides[source, target] = mask & ~self._structure.tree.nodes[target]
         return self._sides[source, target]
-
-    def _cost(self, node: int, wanted: int, limit: float) -> float:
-        """Cells of the extended messages needed to answer at `node`, and of the answer's own contraction; or only more than `limit`."""
-        total = float(self._structure.program_cells(self._structure.tree.nodes[node] | wanted))
-        stack = [(other, node) for other in self._neighbours[node]]
-        while stack and total <= limit:
-            source, target = stack.pop()
-            extra = wanted & self._behind(source, target)
-            if extra and (source, target, extra) not in self._memo:
-                total += float(self._structure.program_cells(self._structure.tree.nodes[source] | extra))
-                stack += [(other, source) for other in self._neighbours[source] if other != target]
-        return total
 
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
         """The node's potentials and the messages into it (except from `towards`), which keep the wanted attributes as axes."""
