@@ -24,8 +24,8 @@ SCORE_LIMIT = 2**62
 """Scores are clamped to OpenDP's 64-bit integers. Clamping brings two scores closer together, never further apart."""
 _EXACT = 2.0**52
 """float64 adds whole numbers exactly, in any order, as long as the sum of their sizes stays below this (here: 2^38 people)."""
-_TOGETHER = 2**18
-"""Cells of many small tables that are worked on at a time: as many as a processor's cache holds."""
+_TOGETHER = 2**15
+"""Cells of many small tables that are worked on at a time: as many as a processor's nearest caches hold."""
 
 
 def check_answer(answer: NDArray[np.floating], shape: tuple[int, ...]) -> None:
