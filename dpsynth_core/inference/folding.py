@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.rows import share_out
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.groups import added_up
 from dpsynth_core.vocabulary.marginals import combined
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.zeros import StructuralZeros
@@ -61,8 +60,11 @@ class ColumnFolding:
         return int(self.place.max()) + 1
 
     def summed(self, table: Float, axis: int) -> Float:
-        """A table with the cells of this axis added up into the model's cells."""
-        return added_up(table, self.place, axis)
+        """A table with the cells of this axis added up into the model's cells; those at -1 are left out."""
+        order = np.argsort(self.place, kind="stable")[np.count_nonzero(self.place < 0) :]
+        starts = np.searchsorted(self.place[order], np.arange(self.size))
+        summed: Float = np.add.reduceat(np.take(table, order, axis), starts, axis)
+        return summed
 
     def unfolded(self, table: Float, axis: int) -> Float:
         """The reverse: every cell of this axis its share of the model's cell."""

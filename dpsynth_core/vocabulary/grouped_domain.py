@@ -57,11 +57,12 @@ def parent(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Cliq
 
 def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[Number]:
     """A table over `clique`, from one over its `parent`: cells are added up to groups."""
-    named = {groups[name].column: name for name in clique if name in groups}
-    for axis, column in enumerate(over):
-        if column in named:
-            table = groups[named[column]].summed(table, axis)
-    return project(table, tuple(named.get(column, column) for column in over), clique)
+    axes = list(over)
+    for one in (groups[name] for name in clique if name in groups):
+        table = one.summed(table, axes.index(one.column))
+        axes.remove(one.column)
+        axes.append(one.name)
+    return project(table, axes, clique)
 
 
 def marginals_like(domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement]) -> list[NDArray[np.int64]]:

@@ -21,15 +21,6 @@ FEW = 3
 Number = TypeVar("Number", np.int64, np.float64)
 
 
-def added_up(table: NDArray[Number], place: NDArray[np.intp], axis: int) -> NDArray[Number]:
-    """A table with the cells of an axis that have the same place added up. place: of each cell, 0 upwards without a gap; cells at -1 are
-    left out."""
-    order = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
-    starts = np.searchsorted(place[order], np.arange(int(place.max()) + 1))
-    summed: NDArray[Number] = np.add.reduceat(np.take(table, order, axis), starts, axis)
-    return summed
-
-
 @dataclass(frozen=True)
 class Groups:
     """column: whose values they are of. places: for each of its cells the group that it is in, 0 upwards, none of them empty."""
@@ -56,8 +47,15 @@ class Groups:
         return tuple(map(tuple, members))
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
-        """A table with the cells of the column, along this axis, added up to groups."""
-        return added_up(table, self._place, axis)
+        """A table with the cells of the column, along this axis, added up to groups, whose axis is the last one. A product with zeros and
+        ones is several times as fast as adding up cell by cell."""
+        summed: NDArray[Number] = np.tensordot(table, self._belongs.astype(table.dtype), (axis, 0))
+        return summed
+
+    @cached_property
+    def _belongs(self) -> NDArray[np.bool_]:
+        """Whether each cell of the column is in each group."""
+        return self._place[:, None] == np.arange(self.size)
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:

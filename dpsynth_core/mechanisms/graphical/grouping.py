@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.grouped_domain import by_name, regrouped
+from dpsynth_core.vocabulary.grouped_domain import by_name, parent
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.marginals import combined
@@ -121,31 +121,38 @@ def _frequent(people: Float, most: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Tables that may be measured. weights: of each. parents: the table over columns that each is made from. groups: by name."""
+    """Tables that may be measured. weights: of each. finer: of each with groups, the table with a column in place of its last groups.
+    groups: by name."""
 
     weights: Mapping[Clique, float]
-    parents: Mapping[Clique, Clique]
+    finer: Mapping[Clique, Clique]
     groups: Mapping[str, Groups]
 
     @classmethod
     def of(cls, domain: Domain, weights: Mapping[Clique, float], groups: Sequence[Groups]) -> Candidates:
         """The tables of `weights`, and those of several columns with groups in place of columns too, which weigh as much. domain: with the
         groups."""
-        parents = {table: clique for clique in weights for table in _variants(domain, clique, {one.column: one for one in groups})}
-        return cls({table: weights[clique] for table, clique in parents.items()}, parents, by_name(groups))
+        named, of_column = by_name(groups), {one.column: one for one in groups}
+        every = {table: weight for clique, weight in weights.items() for table in _variants(domain, clique, of_column)}
+        finer = {table: parent(domain, table, {table[-1]: named[table[-1]]}) for table in every if table[-1] in named}
+        return cls(every, finer, named)
 
     def answers(self, model: GraphicalModel, tables: Collection[Clique]) -> dict[Clique, Float]:
         """What a model says of each, in counts."""
-        over = model.marginals(list(dict.fromkeys(self.parents[table] for table in tables)))
-        return {table: self._of(over[self.parents[table]], table) for table in tables}
+        answers = model.marginals(list(dict.fromkeys(map(self._of_columns, tables))))
+        return {table: self._answer(table, answers) for table in tables}
 
-    def _of(self, answer: Float, table: Clique) -> Float:
-        parent = self.parents[table]
-        if table == parent:
-            return answer
-        grouped = regrouped(answer, parent, table, self.groups)
-        grouped.flags.writeable = answer.flags.writeable
-        return grouped
+    def _of_columns(self, table: Clique) -> Clique:
+        while table in self.finer:
+            table = self.finer[table]
+        return table
+
+    def _answer(self, table: Clique, answers: dict[Clique, Float]) -> Float:
+        """Of one of them, and in `answers` all that it is added up from."""
+        if table not in answers:
+            finer, groups = self.finer[table], self.groups[table[-1]]
+            answers[table] = groups.summed(self._answer(finer, answers), finer.index(groups.column))
+        return answers[table]
 
 
 def _variants(domain: Domain, clique: Clique, groups: Mapping[str, Groups]) -> Iterator[Clique]:
