@@ -1,6 +1,6 @@
-"""A server of its own for each test file (free port, own DPSYNTH_HOME) and a real Chromium in front of it.
+"""One server (free port, own DPSYNTH_HOME) and a real Chromium in front of it, both warm: starting them takes longer than most tests.
 
-Chromium: the file named by CHROMIUM, else /usr/bin/chromium, else Playwright's own.
+Tests share neither projects nor cookies. Chromium: the file named by CHROMIUM, else /usr/bin/chromium, else Playwright's own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
@@ -32,7 +32,7 @@ LONG_MS = 2 * PATIENCE_MS
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="module")  # not longer: Playwright allows one at a time in a process
+@pytest.fixture(scope="package")  # not longer: while Playwright runs, nothing else in the process may run coroutines
 def browser() -> Iterator[Browser]:
     named = os.environ.get("CHROMIUM") or shutil.which("chromium", path="/usr/bin")
     with sync_playwright() as playwright:
@@ -53,14 +53,14 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         yield start
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for the tests of a file."""
+    """One server for all tests that need no fresh one."""
     with serving(tmp_path_factory.mktemp("server") / "home") as running:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def released(server: Server) -> str:
     """A project with a finished run."""
     with pytest.MonkeyPatch.context() as patch:
@@ -88,19 +88,29 @@ def _shown(page: Page) -> str:
         return f"nothing: {error.message}"
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A new browser window of 1280 x 720 with nothing stored. Fails the test if anything on it tried to open a dialog.
+@pytest.fixture(scope="package")
+def profile(browser: Browser) -> BrowserContext:
+    """What the windows of all tests share: the wizard's compiled scripts. Compiling them takes longer than drawing a page.
 
     It asks for less motion, as people can: a quarter of what Chromium computes, without a graphics card, was animation.
     """
     context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
-    window = context.new_page()
+    return context
+
+
+@pytest.fixture
+def page(profile: BrowserContext) -> Iterator[Page]:
+    """A new browser window of 1280 x 720 with nothing stored. Fails the test if anything on it tried to open a dialog."""
+    window = profile.new_page()
     opened: list[str] = []
     window.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
     yield window
-    context.close()
+    for each in profile.pages:
+        each.close()
+    profile.set_storage_state({"cookies": [], "origins": []})
+    profile.unroute_all()
+    profile.clear_permissions()
     assert not opened, "a script from the data ran"
 
 

@@ -12,15 +12,16 @@ from tests.browser.conftest import Server, opened
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("name", ["budget", "results"])
-def test_a_deep_link_into_a_fresh_server_goes_through_the_router(page: Page, start_server: Callable[..., Server], name: str) -> None:
-    opened(page, start_server(), f"/{name}")
-    expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
-    expect(page.get_by_text("This step opens when the steps before it are done")).to_be_visible()
-    expect(page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger")).to_be_visible()
-    expect(page.get_by_label("Project").first).to_be_visible()
-    page.get_by_role("link", name="Go on with Data").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Data")
+def test_deep_links_into_a_fresh_server_go_through_the_router(page: Page, start_server: Callable[..., Server]) -> None:
+    fresh = start_server()
+    for name in ("budget", "results"):
+        opened(page, fresh, f"/{name}")
+        expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
+        expect(page.get_by_text("This step opens when the steps before it are done")).to_be_visible()
+        expect(page.get_by_test_id("stSidebarNavLink").filter(has_text="Ledger")).to_be_visible()
+        expect(page.get_by_label("Project").first).to_be_visible()
+        page.get_by_role("link", name="Go on with Data").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Data")
 
 
 def test_the_first_step_has_an_address_of_its_own_too(page: Page, server: Server) -> None:

@@ -106,7 +106,7 @@ def test_a_reload_loses_nothing_on_any_page(page: Page, server: Server, tmp_path
 
 
 def test_a_second_tab_sees_the_same_draft(page: Page, server: Server) -> None:
-    in_project(page, server, "Two tabs", "data", simulated())
+    in_project(page, server, "Two tabs", "data", simulated(population="People that no release is about"))
     second = page.context.new_page()
     second.goto(page.url)
     expect(second.get_by_text("simulated, 12 columns")).to_be_visible()
