@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
+from benchmarks.journeys import NUMBERS, Hand
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.browser.conftest import Server, fill, in_project, press_continue, settled, use_table
@@ -19,39 +20,21 @@ pytestmark = pytest.mark.browser
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 MOST = 15
 """Interactions that describing Adult may take, beside reading."""
-BOUNDS = {"age": "17..90", "fnlwgt": "10000..1500000", "education-num": "1..16", "capital-gain": "0..99999", "capital-loss": "0..4999"}
 
 
-class Hand:
-    """Everything that a person does on the page, counted."""
+def column(hand: Hand, name: str) -> None:
+    hand.click(hand.page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=re.compile(f"{name}$")))
 
-    def __init__(self, page: Page) -> None:
-        self.page, self.interactions = page, 0
 
-    def click(self, target: Locator) -> None:
-        self.interactions += 1
-        target.click()
-        settled(self.page)
-
-    def button(self, name: str) -> None:
-        self.click(self.page.get_by_role("button", name=name))
-
-    def paste(self, label: str, text: str) -> None:
-        self.interactions += 1
-        self.page.get_by_role("textbox", name=label).fill(text)
-
-    def column(self, name: str) -> None:
-        self.click(self.page.locator(".st-key-column_list").get_by_test_id("stRadioOption").filter(has_text=re.compile(f"{name}$")))
-
-    def choose(self, label: str, option: str) -> None:
-        self.click(self.page.get_by_role("combobox", name=label, exact=True))
-        self.click(self.page.get_by_role("option", name=option, exact=True))
+def choose(hand: Hand, label: str, option: str) -> None:
+    hand.click(hand.page.get_by_role("combobox", name=label, exact=True))
+    hand.click(hand.page.get_by_role("option", name=option, exact=True))
 
 
 def codebook() -> str:
     """The two columns that a person copies from a codebook in a spreadsheet."""
     listed = json.loads(Path(__file__).with_name("adult_domain.json").read_text())["attributes"]
-    lines = [f"{column}\t{bounds}" for column, bounds in BOUNDS.items()]
+    lines = [f"{column}\t{bounds}" for column, bounds in NUMBERS.items()]
     return "\n".join(lines + [f"{one['name']}\t{value}" for one in listed for value in one.get("categories", ())])
 
 
@@ -77,17 +60,16 @@ def check_missing(domain: dict[str, Any]) -> None:
 
 
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
-def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: Server) -> None:
+def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: Server, tmp_path: Path) -> None:
     in_project(page, server, "Pasted")
     use_table(page, ADULT, 15, "Adults of 1994")
-    hand = Hand(page)
+    hand = Hand(page, tmp_path)
     hand.button("Paste two columns")
-    hand.paste("Lines from a spreadsheet", codebook())
+    hand.type("Lines from a spreadsheet", codebook())
     hand.button("Take these values")
     hand.button("Compare them now")
     expect(page.get_by_text("Every value has a cell of its own")).to_be_visible()
-    hand.click(page.get_by_test_id("stBottom").get_by_role("button", name="Continue"))
-    expect(page.get_by_role("heading", level=1, name="Workload")).to_be_visible()
+    hand.go_on("Workload")
     assert hand.interactions <= MOST
     domain = domain_in(server, page)
     assert len(domain) == 15
@@ -95,21 +77,20 @@ def test_adult_is_described_by_pasting_in_few_interactions(page: Page, server: S
 
 
 @pytest.mark.skipif(not ADULT.exists(), reason="the UCI Adult table is not part of this project")
-def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: Server) -> None:
+def test_adult_is_described_by_learning_in_few_interactions(page: Page, server: Server, tmp_path: Path) -> None:
     in_project(page, server, "Learnt")
     use_table(page, ADULT, 15, "Adults of 1994")
-    hand = Hand(page)
-    hand.column("fnlwgt")
-    hand.click(page.get_by_text("Use it", exact=True))
+    hand = Hand(page, tmp_path)
+    column(hand, "fnlwgt")
+    hand.text("Use it")
     for name in ("capital-gain", "capital-loss"):
-        hand.column(name)
-        hand.choose("Kind", "Whole number")
+        column(hand, name)
+        choose(hand, "Kind", "Whole number")
     hand.button("Learn what I do not know")
     expect(page.get_by_text("must be shared by about")).to_be_visible()
     hand.button("Learn them")
     hand.button("Go on without")
-    hand.click(page.get_by_test_id("stBottom").get_by_role("button", name="Continue"))
-    expect(page.get_by_role("heading", level=1, name="Workload")).to_be_visible()
+    hand.go_on("Workload")
     assert hand.interactions <= MOST
     domain = domain_in(server, page)
     assert [name for name, one in domain.items() if not one.get("discover")] == ["age", "hours-per-week"]

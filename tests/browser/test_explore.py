@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 from dpsynth_core import report
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.breakdown import STATISTICS, breakdown
+from dpsynth_core.evaluation.questions.question import Question
 from dpsynth_core.evaluation.questions.worst import worst
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Brand, Release
@@ -31,6 +32,10 @@ RELEASES: dict[str, Callable[[], Release]] = {
     **{name: partial(goldens.kept, name) for name in ("aim", "gaussian", "mwem", "oraclequery")},
     "hostile": hostile,
 }
+
+
+BREAKDOWN = """const lines = breakdown(question, by);
+return lines && [lines, breakdownSentences(question, by), lines.map((line) => lineTexts(question, by, line))];"""
 
 
 def shown(page: Page, made: Release, folder: Path) -> Page:
@@ -61,14 +66,16 @@ def assert_alike(theirs: Any, ours: Any, where: str) -> None:
         assert theirs == ours, where
 
 
+def on_page(page: Page, script: str, question: Question, by: str = "") -> Any:
+    """What a script makes of a question and of a column by which it is broken down; None where the page holds too little for it."""
+    return page.evaluate(f"([text, by]) => {{ const question = JSON.parse(text); {script} }}", [json.dumps(as_json(question)), by])
+
+
 def compare(page: Page, made: Release, number: int) -> int:
     """Ask both the same questions; returns how many the page could answer."""
     known, answered = explore.knowledge(made), 0
     for question in questions(made.domain, number, seed=20261122):
-        said = page.evaluate(
-            "text => { const question = JSON.parse(text), got = answer(question); return got && [got, sentences(question, got)]; }",
-            json.dumps(as_json(question)),
-        )
+        said = on_page(page, "const got = answer(question); return got && [got, sentences(question, got)];", question)
         if said is None:
             continue
         expected = answer(known, question)
@@ -92,11 +99,7 @@ def compare_breakdowns(page: Page, made: Release, number: int) -> int:
         by = names[place % len(names)]
         if question.statistic not in STATISTICS:
             continue
-        said = page.evaluate(
-            """([text, by]) => { const question = JSON.parse(text), lines = breakdown(question, by);
-                return lines && [lines, breakdownSentences(question, by), lines.map((line) => lineTexts(question, by, line))]; }""",
-            [json.dumps(as_json(question)), by],
-        )
+        said = on_page(page, BREAKDOWN, question, by)
         if said is None:
             continue
         expected = breakdown(known, question, by)
