@@ -54,7 +54,7 @@ def warnings(opened: Opened) -> str:
         planned.extend(models_brands(opened.plan, release.usefulness))
         planned.extend(criteria_brands(opened.plan, release.criteria))
     if stated == planned:
-        return f"{len(stated):,} warnings follow from the plan and the answers"
+        return f"{'1 warning follows' if len(stated) == 1 else f'{len(stated):,} warnings follow'} from the plan and the answers"
     missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
     expect(not missing, f"a warning is missing: {some(sorted(missing))}")
     silent = [brand.code for brand in planned if not any(_numbers(brand.sentence) <= _numbers(b.sentence) for b in stated)]
