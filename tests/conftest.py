@@ -1,9 +1,15 @@
-"""Property tests draw the same examples every time, and a slow machine does not fail them. Files with slow tests come first.
+"""Property tests draw the same examples every time, and a slow machine does not fail them. Files with slow tests and those with a
+browser come first.
 
 Whoever runs out of tests takes some from the end of another's list: if the longest test were there, the others would wait for it.
 """
 
 from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,8 +17,22 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30
+"""A file system in memory, and the bytes that must be free on it for all tests."""
+
+
+def pytest_configure() -> None:
+    """Folders of tests are in memory where they can be: every charge waits for the disk, and all tests make thousands."""
+    if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM and not _is_closed(MEMORY):
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether nothing can be written there, or no program started."""
+    return not os.access(folder, os.W_OK) or bool(os.statvfs(folder).f_flag & os.ST_NOEXEC)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole files, so that what the tests of a file share is made once."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    """Whole files, so that what the tests of a file share is made once; all tests with a browser share one, and a server."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path not in slow)
