@@ -112,8 +112,12 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 def report_page(release: Release) -> Zoned[bytes]:
     """The HTML report alone."""
+    return _page(release, quality_of(release))
+
+
+def _page(release: Release, judged: Zoned[Quality]) -> Zoned[bytes]:
     pairs = quality.pair_map(statements(release))
-    return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
+    return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), judged, pairs)
 
 
 def unrounded(release: Release) -> dict[str, list[bytes]]:
@@ -128,9 +132,10 @@ def sealed_spec(release: Release) -> Zoned[bytes]:
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
     """Everything a release bundle holds besides the rows and release.json, by file name."""
+    judged = quality_of(release)
     files: dict[str, Zoned[bytes]] = {
-        REPORT: report_page(release),
-        CARD: combine(lambda q: card(release, q.headline, q.verdict).encode(), quality_of(release)),
+        REPORT: _page(release, judged),
+        CARD: combine(lambda q: card(release, q.headline, q.verdict).encode(), judged),
         SPEC: sealed_spec(release),
         MARGINALS: released(marginals.parquet(release)),
         ERRORS: released(error_table.csv(release)),
@@ -139,5 +144,5 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         NOTEBOOK: notebook(release),
     }
     if can_answer(release):
-        files[EXPLORE] = explore_page(release, quality_of(release).value.claim)
+        files[EXPLORE] = explore_page(release, judged.value.claim)
     return files | {name: released(content) for name, content in marginals.csv_files(release).items()}
