@@ -135,9 +135,9 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
     lines[230] = lines[230].replace('"female"', '"x"').replace('"male"', '"female"').replace('"x"', '"male"')
     files["synthetic.csv"] = held("".join(lines).encode())
     report = verify.verify(unpack.Bundle(files, json.loads(files["release.json"].read()), ""))
-    verdicts = {check.question: check.verdict for check in report.checks}
-    assert verdicts["Do both tables of rows agree?"] == verdicts.FAILED
-    assert verdicts["Do the rows keep to the domain?"] == verdicts.PASSED
+    stated = {check.question: check.verdict for check in report.checks}
+    assert stated["Do both tables of rows agree?"] == verdicts.FAILED
+    assert stated["Do the rows keep to the domain?"] == verdicts.PASSED
 
 
 @pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])
