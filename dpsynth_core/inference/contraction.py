@@ -41,43 +41,54 @@ OFTEN, ONCE = Search(2e6, outer=True), Search(2e7, outer=False)
 
 @dataclass(frozen=True)
 class SumOut:
-    """out = source summed over the labels that `labels` does not keep."""
+    """out = source summed over the labels that `labels` does not keep. back: the index that puts axes of length one in their place."""
 
     source: int
     out: int
     axes: tuple[int, ...]
     labels: Labels
+    back: tuple[slice | None, ...]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A table that is multiplied, as a stack of matrices. axes: the order of its axes that makes it one.  shape: of the stack.
+    cells, back: shape and order of axes that lead from there to the table."""
+
+    slot: int
+    axes: tuple[int, ...]
+    shape: tuple[int, int, int]
+    cells: tuple[int, ...]
+    back: tuple[int, ...]
+
+    @staticmethod
+    def of(slot: int, labels: Labels, stacked: tuple[Labels, Labels, Labels], sizes: Sequence[int]) -> Factor:
+        """labels: of the table. stacked: of the matrices' numbers, rows and columns, the same labels altogether."""
+        order = [x for part in stacked for x in part]
+        stack, rows, columns = (math.prod(sizes[x] for x in part) for part in stacked)
+        axes, back = tuple(map(labels.index, order)), tuple(map(order.index, labels))
+        return Factor(slot, axes, (stack, rows, columns), tuple(sizes[x] for x in order), back)
+
+    def stacked(self, table: Table) -> Table:
+        return table.transpose(self.axes).reshape(self.shape)
+
+    def table(self, stacked: Table) -> Table:
+        return stacked.reshape(self.cells).transpose(self.back)
 
 
 @dataclass(frozen=True)
 class Product:
-    """out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]."""
+    """out[batch, left, right] = sum over inner of left[batch, left, inner] * right[batch, inner, right]. shape: of out."""
 
-    left: int
-    right: int
+    left: Factor
+    right: Factor
     out: int
-    batch: Labels
-    left_only: Labels
-    right_only: Labels
-    inner: Labels
-    left_shape: tuple[int, int, int]
-    right_shape: tuple[int, int, int]
-
-    @functools.cached_property
-    def labels(self) -> Labels:
-        return self.batch + self.left_only + self.right_only
-
-    @functools.cached_property
-    def left_order(self) -> Labels:
-        return self.batch + self.left_only + self.inner
-
-    @functools.cached_property
-    def right_order(self) -> Labels:
-        return self.batch + self.inner + self.right_only
+    labels: Labels
+    shape: tuple[int, ...]
 
     def multiply(self, left: Table, right: Table) -> Table:
         """left (b, l, k), right (b, k, r) -> (b, l, r)."""
-        (_, n_left, n_inner), n_right = self.left_shape, self.right_shape[2]
+        (_, n_left, n_inner), n_right = self.left.shape, self.right.shape[2]
         if n_inner == 1:
             return left * right
         if n_left == 1 and n_right == 1:
@@ -127,7 +138,8 @@ class Program:
         if not axes:
             return slot
         kept = tuple(label for label in labels if label in needed)
-        self._add(SumOut(slot, len(self.labels), axes, kept), self.cells(labels))
+        back = tuple(None if axis in axes else slice(None) for axis in range(len(labels)))
+        self._add(SumOut(slot, len(self.labels), axes, kept, back), self.cells(labels))
         return len(self.labels) - 1
 
     def _product(self, left: int, right: int, needed: frozenset[int]) -> int:
@@ -136,11 +148,9 @@ class Program:
         inner = tuple(x for x in a if x in b and x not in needed)
         left_only = tuple(x for x in a if x not in b)
         right_only = tuple(x for x in b if x not in a)
-        n_batch, n_inner, n_left, n_right = (self.cells(x) for x in (batch, inner, left_only, right_only))
-        step = Product(
-            left, right, len(self.labels), batch, left_only, right_only, inner, (n_batch, n_left, n_inner), (n_batch, n_inner, n_right)
-        )
-        self._add(step, n_batch * n_inner * n_left * n_right)
+        labels = batch + left_only + right_only
+        factors = Factor.of(left, a, (batch, left_only, inner), self.sizes), Factor.of(right, b, (batch, inner, right_only), self.sizes)
+        self._add(Product(*factors, len(self.labels), labels, tuple(self.sizes[x] for x in labels)), self.cells(labels) * self.cells(inner))
         return len(self.labels) - 1
 
     def _add(self, step: SumOut | Product, work: float) -> None:
@@ -159,9 +169,8 @@ class Program:
             if isinstance(step, SumOut):
                 result = values[step.source].sum(axis=step.axes)
             else:
-                left = expand(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
-                right = expand(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
-                result = step.multiply(left, right).reshape([self.sizes[x] for x in step.labels])
+                factors = step.left.stacked(values[step.left.slot]), step.right.stacked(values[step.right.slot])
+                result = step.multiply(*factors).reshape(step.shape)
             if step.out in normalise:
                 result = _normalised(result)
             values.append(result)
@@ -181,18 +190,18 @@ class Program:
                 outer = _normalised(outer)
                 adjoint[step.out] = outer
             if isinstance(step, SumOut):
-                adjoint[step.source] = expand(outer, step.labels, self.labels[step.source])
+                adjoint[step.source] = outer[step.back]
                 continue
-            shape = [self.sizes[x] for x in step.labels]
-            outer = np.broadcast_to(outer, shape).reshape(step.left_shape[0], step.left_shape[1], step.right_shape[2])
-            left = expand(values[step.left], self.labels[step.left], step.left_order).reshape(step.left_shape)
-            right = expand(values[step.right], self.labels[step.right], step.right_order).reshape(step.right_shape)
-            adjoint[step.left] = self._arrange(_times_transposed(outer, right), step.left_order, self.labels[step.left])
-            adjoint[step.right] = self._arrange(_transposed_times(left, outer), step.right_order, self.labels[step.right])
+            left, right = step.left.stacked(values[step.left.slot]), step.right.stacked(values[step.right.slot])
+            outer = broadcast(outer, step.shape).reshape(step.left.shape[0], step.left.shape[1], step.right.shape[2])
+            adjoint[step.left.slot] = step.left.table(_times_transposed(outer, right))
+            adjoint[step.right.slot] = step.right.table(_transposed_times(left, outer))
         return adjoint
 
-    def _arrange(self, table: Table, order: Labels, target: Labels) -> Table:
-        return expand(table.reshape([self.sizes[x] for x in order]), order, target)
+
+def broadcast(table: Table, shape: tuple[int, ...]) -> Table:
+    """The table with axes of length one as long as the shape says; itself, which is much faster, where it has the shape."""
+    return table if table.shape == shape else np.broadcast_to(table, shape)
 
 
 def _normalised(table: Table) -> Table:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.inference.contraction import Labels, Program, Table
+from dpsynth_core.inference.contraction import Labels, Program, Table, broadcast
 from dpsynth_core.inference.junction_tree import bits, cells_of, junction_tree, mask_of, maximal
 from dpsynth_core.vocabulary.marginals import expand
 
@@ -99,7 +99,7 @@ class Structure:
         return Calibration(potentials, tuple(marginals), inward, outward)
 
     def _outward(self, adjoint: dict[int, Table], slot: int) -> Table:
-        return np.broadcast_to(adjoint[slot], [self.sizes[x] for x in self.program.labels[slot]])
+        return broadcast(adjoint[slot], tuple(self.sizes[x] for x in self.program.labels[slot]))
 
 
 def _exponential(log_potential: Table, possible: NDArray[np.bool_] | None) -> Table:
