@@ -96,6 +96,20 @@ def test_it_has_at_least_as_many_rounds_as_dualquery_and_spends_the_same(rho: fl
     assert price(theirs.schedule, theirs.eta / 5000.0) == pytest.approx(rho)
 
 
+@pytest.mark.parametrize("rho", [1e-3, 0.05, 1.0])
+@pytest.mark.parametrize("samples", [5, 20])
+def test_however_small_eta_is_recycling_gets_no_further_than_dualquery_with_a_quarter(rho: float, samples: int) -> None:
+    """The bound of eta (T - 1) in the docstring. DualQuery could not afford one more round: with it, it is beyond the bound."""
+    most = (3 * rho * 5000.0**2 / (2 * samples)) ** (1 / 3)
+    for eta in (0.02, 0.05, 0.1):
+        ours = plan(lambda rounds, rate: recycling(rounds, rate, samples), 5000.0, rho, eta, 100_000)
+        assert not np.isnan(ours.schedule.gamma).all()
+        assert ours.eta * (ours.rounds - 1) <= most
+    for eta, times in ((0.25, 1), (2.0, 2)):
+        theirs = plan(lambda rounds, _: all_fresh(rounds, samples), 5000.0, rho, eta, 100_000)
+        assert eta * (theirs.rounds + 1) >= times * most
+
+
 def price(schedule: SampleSchedule, rate: float) -> float:
     """What rounds 1 .. T-1 cost, written out; rate: eta m / N."""
     total = 0.0
