@@ -201,10 +201,6 @@ class Domain:
         """The same columns with cells of their own for what would count as something else, and without rules."""
         return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
 
-    def folds(self) -> bool:
-        """Whether there are values that would count as something else."""
-        return any(attribute.size < attribute.unfolded().size for attribute in self.attributes)
-
     @property
     def unknown(self) -> tuple[Attribute, ...]:
         """The columns whose values are to be learnt."""
