@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpsynth_core import report
 from dpsynth_core.report import explore
 from dpsynth_core.report.noun import counted
@@ -22,3 +24,11 @@ def test_every_page_says_when_numbers_count_records_and_not_people() -> None:
     for name in (report.REPORT, report.CARD, report.EXPLORE):
         assert "are of records, at most 2 of a person" in report.parts(several)[name].value.decode()
         assert "are of records" not in report.parts(one)[name].value.decode()
+
+
+def test_of_several_tables_of_rows_the_page_says_that_it_answers_from_the_first() -> None:
+    one = goldens.kept("aim")
+    assert one.values is not None
+    several = report.parts(replace(one, further=(one.values, one.values)))[report.EXPLORE].value.decode()
+    assert "Of 3 tables of rows it answers from the first, synthetic.csv, alone." in several
+    assert "tables of rows it answers" not in report.parts(one)[report.EXPLORE].value.decode()

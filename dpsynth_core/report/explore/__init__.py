@@ -25,6 +25,7 @@ from dpsynth_core.evaluation.questions.question import MOST_CELLS, cell_values, 
 from dpsynth_core.evaluation.totals import known_total
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
+from dpsynth_core.release.tables import FIRST
 from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals
 from dpsynth_core.report.noun import counted
 from dpsynth_core.report.rule import learnt
@@ -162,8 +163,9 @@ def _held(release: Release, rows: bool, tables: int, left_out: int) -> str:
             f"There are too many synthetic rows ({release.rows:,}) for this page: it holds {tables:,} tables of counts of them. Ask "
             "synthetic.csv about other columns together."
         )
+    first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""
     lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
-    return what + lacking
+    return what + first + lacking
 
 
 def _column(attribute: Attribute) -> dict[str, Any]:
