@@ -71,7 +71,7 @@ def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[E
         private=private,
         statement=statement(plan, spent, private),
         brands=(*brands(plan, records, private, details), interrupted_brand(len(measurements))),
-        row_policy="no rows: the run was interrupted",
+        row_policy="no rows: noisy tables alone",
         details=details,
         versions=synthesis.versions(),
         created=synthesis.today(),

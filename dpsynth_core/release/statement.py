@@ -118,7 +118,7 @@ def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) 
 def interrupted_brand(tables: int) -> Brand:
     """That the run ended early. tables: how many noisy ones the release holds."""
     held = "one noisy table" if tables == 1 else f"{tables:,} noisy tables"
-    return Brand(INTERRUPTED, f"The run was interrupted. It had measured {held} until then, which this release holds; there are no rows.")
+    return Brand(INTERRUPTED, f"The run was interrupted, or its rows are left out: this release holds {held} that it had measured.")
 
 
 def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[Brand]:

@@ -17,7 +17,7 @@ _OUTCOMES = {MET: "Met", NOT_MET: "Not met", UNDECIDED: "Undecided", UNMEASURED:
 EXPLAINED = (
     "These conditions were fixed before the run and sealed with the plan. What each is about was measured with a share of the budget. Met: "
     "the error is within the limit, with 95 % confidence for each condition by itself. Not met: it is above the limit, with the same "
-    "confidence. Undecided: the noise leaves both possible. Not measured: the run ended before, and nobody knows."
+    "confidence. Undecided: the noise leaves both possible. Not measured: the release holds nothing of it."
 )
 
 
@@ -38,7 +38,7 @@ def measured(one: Decided) -> str:
     """What was measured, as a sentence."""
     interval = one.interval
     if interval is None:
-        return "The run ended before it was measured."
+        return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(interval.at_most):
         return "What was measured says nothing of it."
     return one.criterion.finding(interval)

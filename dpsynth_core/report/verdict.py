@@ -51,7 +51,7 @@ def _about_criteria(verdict: Verdict) -> Iterator[str]:
     if verdict.failed:
         yield f"It does not meet what was fixed beforehand as a must: {_listed(verdict.failed, _CRITERIA_NAMED)}."
     if verdict.unmeasured:
-        yield f"The run ended before this was measured, although a must: {_listed(verdict.unmeasured, _CRITERIA_NAMED)}."
+        yield f"The release holds nothing that was measured of this, although a must: {_listed(verdict.unmeasured, _CRITERIA_NAMED)}."
     if verdict.despite:
         yield "It is published all the same, for a reason that the curator gives below."
     if verdict.undecided:

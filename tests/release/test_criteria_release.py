@@ -96,10 +96,17 @@ def test_a_release_that_needs_no_reason_has_no_place_for_one() -> None:
     assert "despite" not in releases.to_json(replace(made(), criteria=made().criteria[1:], despite="We like it."))
 
 
-def cut(whole: Release, answers: int) -> Release:
-    """What is recovered if the run ended after so many answers."""
+def cut(whole: Release, answers: int, alone: bool = False) -> Release:
+    """What is recovered if the run ended after so many answers. alone: without what could be made of them."""
     paid = whole.charges[: sum(answer.charges for answer in whole.transcript[:answers])]
-    return recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:answers], paid), lambda _: None)
+    return recover(Kept("", whole.spec, whole.private, whole.row_seed or 0, whole.transcript[:answers], paid), lambda _: None, alone)
+
+
+def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> None:
+    alone = cut(made(), len(made().transcript), alone=True)
+    (brand,) = (one for one in alone.brands if one.code == INTERRUPTED)
+    assert brand.sentence.startswith("The run was interrupted, or its rows are left out: ")
+    assert all("or what was measured of it is left out" in text for text in report.criteria.lines(alone))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +123,7 @@ def test_a_run_that_ends_before_its_criteria_hides_nothing(left_out: int, outcom
     assert verdict_of(ended).kind == WITHHOLD
     assert ended.needs_reason
     reasons = report.reasons(verdict_of(ended))
-    assert ("The run ended before this was measured, although a must: " in reasons) == (outcomes[1] == UNMEASURED)
+    assert ("The release holds nothing that was measured of this, although a must: " in reasons) == (outcomes[1] == UNMEASURED)
     assert not failed(pack.pack(ended))
     explained = replace(ended, despite="Only the teaching of students needs it.")
     assert verdict_of(explained).kind != WITHHOLD

@@ -26,7 +26,7 @@ def criteria_follow(opened: Opened) -> str:
         raise Nothing("no criteria were fixed")
     unmeasured = sum(one.interval is None for one in release.criteria)
     if unmeasured == len(release.criteria) and release.branded(INTERRUPTED):
-        raise Nothing("the run was interrupted before they were measured")
+        raise Nothing("the release holds nothing that was measured of them")
     expect(not unmeasured or release.branded(UNDECIDED_CRITERIA), "the release does not say what became of all its criteria")
     different = min((_decided_otherwise(opened, answers) for answers in opened.for_criteria), key=len)
     expect(not different, f"not decided by what was measured: number {some(different)}")
