@@ -22,7 +22,7 @@ from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.marginals import expand, project
 
 CUT_CELLS = 50_000
-"""A separator is used as a cut when the query that it leaves behind has at most this many cells."""
+"""A separator is used as a cut when both queries that it leaves have at most this many cells."""
 WHOLE_CELLS = 2**18
 """A table of at most this many cells is laid out as a step to smaller ones: of the whole domain, or of some attributes of a node."""
 MOST_AXES = 32
@@ -152,7 +152,7 @@ class Queries:
         for separator, behind in self._cuts:
             rest = (wanted & ~behind) | separator
             if wanted & behind and rest != separator:
-                cells = self._structure.program_cells(rest)
+                cells = max(self._structure.program_cells(rest), self._structure.program_cells(wanted & behind | separator))
                 if cells < best_cells:
                     best, best_cells = (separator, wanted & behind), cells
         return best
