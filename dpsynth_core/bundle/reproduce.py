@@ -74,7 +74,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
     made = carried_out(plan, kept, on_event)
     complete = not made.branded(INTERRUPTED)
     if complete and published.branded(INTERRUPTED):  # everything was answered, and no rows were made of it
-        made = answers_only(plan, kept.answers, kept.paid, kept.private)
+        made = answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed)
     made = replace(made, despite=published.despite, **{name: getattr(published, name) for name in FREE})
     return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(published.versions)), complete)
 

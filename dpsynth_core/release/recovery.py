@@ -32,7 +32,7 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
     Raises InputError where nothing was measured, and where this version asks for something else than the one that the run began with.
     """
     plan = synthesis.plan_without_records(kept.spec)
-    return answers_only(plan, kept.answers, kept.paid, kept.private) if answers else carried_out(plan, kept, on_event)
+    return answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed) if answers else carried_out(plan, kept, on_event)
 
 
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
@@ -41,12 +41,15 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
     try:
         made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
     except AnswersEnd:
-        return answers_only(plan, kept.answers, kept.paid, kept.private)
+        return answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed)
     return replace(made, transcript=kept.answers)
 
 
-def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event], private: bool) -> Release:
-    """The noisy tables among the answers, and no rows. Raises InputError where there are none."""
+def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event], private: bool, row_seed: int | None) -> Release:
+    """The noisy tables among the answers, and no rows. Raises InputError where there are none.
+
+    row_seed: of the rows that the last answers may be about, if the run drew any: whoever repeats it has to draw the same.
+    """
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
         plan, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
@@ -77,7 +80,7 @@ def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[E
         created=synthesis.today(),
         bounds={},
         certificate=None,
-        row_seed=None,
+        row_seed=row_seed,
         transcript=tuple(answers),
         criteria=tuple(map(Decided, plan.criteria)),
     )

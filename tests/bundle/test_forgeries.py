@@ -302,7 +302,7 @@ def interrupted(name: str, public: Path, answers: int | None) -> Release:
     """What is kept of the release if its run ended after so many answers; None: right before its rows were written."""
     whole = release_of(name, public)
     held = whole.transcript[:answers]
-    return answers_only(whole.plan, held, whole.charges[: sum(answer.charges for answer in held)], True)
+    return answers_only(whole.plan, held, whole.charges[: sum(answer.charges for answer in held)], True, whole.row_seed)
 
 
 def uncertified(public: Path) -> Release:
@@ -398,7 +398,7 @@ def test_an_interrupted_run_cannot_leave_an_answer_or_a_table_out(name: str, twi
         transcript=(*release.transcript[:first], *release.transcript[first + 1 :]),
         charges=(*release.charges[:spared], *release.charges[spared + 1 :]),
     )
-    again = answers_only(release.plan, less.transcript, less.charges, True)
+    again = answers_only(release.plan, less.transcript, less.charges, True, release.row_seed)
     assert verified(pack.pack(again)).verdict == UNSOUND
     fewer = replace(release, measurements=release.measurements[:-1])
     assert verified(pack.pack(fewer)).verdict == UNSOUND

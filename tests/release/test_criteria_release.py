@@ -109,6 +109,12 @@ def test_noisy_tables_alone_of_a_whole_run_do_not_say_that_it_ended_before() -> 
     assert all("or what was measured of it is left out" in text for text in report.criteria.lines(alone))
 
 
+def test_noisy_tables_alone_of_a_whole_run_are_sound_for_its_rows_are_drawn_as_they_were() -> None:
+    for _ in range(3):  # each run draws rows of its own, and the criteria were measured of them
+        whole = run(spec(criteria=CRITERIA, mechanism={"name": "independent"}))
+        assert not failed(pack.pack(cut(whole, len(whole.transcript), alone=True)))
+
+
 @pytest.mark.parametrize(
     ("left_out", "outcomes"), [(4, [UNMEASURED] * 3), (3, [NOT_MET, UNMEASURED, UNMEASURED]), (1, [NOT_MET, MET, UNMEASURED])]
 )
