@@ -168,7 +168,7 @@ class Kernel(Protocol):
         """The same with Gaussian noise. Costs eps^2 / 2, and delta of `delta_total`. Empty likewise, under the same condition."""
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`, whatever the oracle does.
+        """PRSMA over RSPM; an empty array is its answer "fail". Costs eps^2 / 2, and delta of `delta_total`; calls of the oracle may fail.
 
         Only where `unit.total_is_public`. CapacityError for a table with fewer records than `privacy.learning.prsma.Prsma` has parts.
         """

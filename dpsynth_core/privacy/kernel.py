@@ -11,8 +11,8 @@ count of them, would be a fact about a person; and the sensitivities hold for ev
 
 Not protected: how long an operation takes and how much memory it needs. So no release has times (`release.times`). It matters most
 where an oracle is asked about records (the learn_... operations): how long a search takes is up to them, and whether it ends with a proof.
-What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise
-has the condition that this never happens (`privacy.learning.rspm`); PRSMA's has none.
+What an oracle could not prove is an answer of its own, "no rule", and RSPM's promise has the condition that this never happens
+(`privacy.learning.rspm`); PRSMA's, that no call depends on another (`privacy.learning.prsma`).
 """
 
 from __future__ import annotations
@@ -418,7 +418,7 @@ class PrivacyKernel:
         return rspm.written(task.rules, rspm.minimum(self.__problem(task), noise, oracle))
 
     def learn_rule_robustly(self, task: Task, eps: float, delta: float, oracle: Oracle) -> NDArray[np.int64]:
-        """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP whatever the oracle does; costs eps^2 / 2 and delta.
+        """PRSMA over RSPM: an empty array is its answer "fail". (eps, delta)-DP; calls of the oracle may fail. Costs eps^2 / 2 and delta.
 
         ValueError unless the number of records is public; CapacityError, nothing being spent, for fewer records than parts.
         """

@@ -54,7 +54,7 @@ def test_the_cards_explain_what_a_proof_is_for_where_learning_is_chosen() -> Non
     for place, explained in ((learning(), True), (project(**draft()), False)):
         text = words(open_page("mechanism", place))
         assert ("they are *certifiable*" in text) == explained
-        assert ("It is **robust**: private even if the solver fails" in text) == explained
+        assert ("It is **robust**: private however its calls to the solver fail" in text) == explained
 
 
 def test_the_rule_is_told_on_the_results_page() -> None:

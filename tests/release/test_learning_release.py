@@ -121,7 +121,7 @@ def test_prsma_runs_at_an_epsilon_and_delta_that_mean_something(people: dict[str
     budget = {"epsilon": 2.0, "delta": 9e-4, "certificate": 0.1}
     made = run(spec_of(people | {"budget": budget, "output": {"seed": 1}}, "learn", "replace", learner="prsma"))
     assert made.details["rule"]["rule"] is not None
-    assert made.details["rule"]["guarantee"].endswith("holds whatever the oracle does")
+    assert made.details["rule"]["guarantee"].endswith("as long as none remembers another")
 
 
 def test_a_missing_proof_is_released_as_no_rule_with_the_condition_of_the_guarantee_everywhere(

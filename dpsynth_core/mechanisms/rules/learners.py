@@ -2,7 +2,7 @@
 
     laplace      RSPM                    eps-DP             rho = eps^2/2
     gaussian     Gaussian RSPM           (eps, delta)-DP    rho = eps^2/2, and delta
-    prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, whatever the oracle does
+    prsma        PRSMA over RSPM         (eps, delta)-DP    rho = eps^2/2, and delta, however calls of the oracle fail
     exponential  exponential mechanism   bounded range      rho = eps^2/8, by going through the whole class
 
 The first two keep their promise on condition that the oracle proves its answer (`condition`). "auto" is the exponential mechanism where the
@@ -26,7 +26,7 @@ from dpsynth_core.oracles.rules.rule_oracle import EXHAUSTIVE, ORACLES, Oracle, 
 from dpsynth_core.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, check_binary
 from dpsynth_core.oracles.rules.task import Task
 from dpsynth_core.privacy.learning.prsma import Prsma
-from dpsynth_core.privacy.unit import REPLACE, Unit
+from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 
 AUTO, LAPLACE, GAUSSIAN, PRSMA, EXPONENTIAL = "auto", "laplace", "gaussian", "prsma", "exponential"
@@ -115,7 +115,7 @@ class Question:
         if self.learner == EXPONENTIAL:
             return f"exponential mechanism at {spent}: no oracle, nothing that could fail"
         if self.learner == PRSMA:
-            return f"PRSMA at {spent}: holds whatever the oracle does"
+            return f"PRSMA at {spent}: holds however calls of the oracle fail, as long as none remembers another"
         name = "RSPM" if self.learner == LAPLACE else "Gaussian RSPM"
         return f"{name} at {spent}: the oracle {'may fail to prove its answer' if may_fail else 'cannot fail'}"
 
@@ -175,8 +175,11 @@ def obstacle(
     """Why the learner cannot answer so many questions, each costing an equal share, with this unit of privacy; "" if it can."""
     if settings.learner != PRSMA:
         return ""
-    if unit.relation != REPLACE or unit.max_rows_per_person != 1:
-        return "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person, or another learner"
+    if not unit.total_is_public:
+        return (
+            "PRSMA is proved for tables that differ in one replaced record; choose replace and one row per person in a file of lines, or "
+            "another learner"
+        )
     question = Question.spending(PRSMA, rho / questions, delta / questions)
     calls = Prsma(question.eps, question.delta).calls * questions
     took = calls * _call_seconds(rules, settings)

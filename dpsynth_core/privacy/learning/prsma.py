@@ -7,8 +7,9 @@ calls of the oracle: 10^11 of them at eps = 2, delta = 1e-6. The algorithm here 
 theorem below instead, and the calls are 20,000 times fewer.
 
 Let A_P be the learner's distribution on a part P with an oracle that never fails, eps'-DP for parts that differ in one record. The true
-oracle answers as that one or fails, as it pleases, also by looking at P and at the answer, but call by call: it keeps nothing. So a run on
-P returns q with probability a_P(q) <= A_P(q), and fails with f_P = sum over q of A_P(q) - a_P(q).
+oracle answers as that one or fails, as it pleases, also by looking at P and at the answer, but call by call: none remembers another, nor
+do calls at once depend on each other, and what it calls proved is proved. So a run on P returns q with probability a_P(q) <= A_P(q),
+and fails with f_P = sum over q of A_P(q) - a_P(q).
 
 *Theorem.* Let c > 0, sigma^2 = s eps'^2 / 4 <= c, kappa = e^(2c + eps'), and let `least` >= 1 and tau be whole numbers. The answer is
 (eps, delta)-DP for tables of N records that differ in one, if e^eps is at least
@@ -33,14 +34,14 @@ Because w(t) <= w(t+1) <= e^eps1 w(t), alpha_1/alpha_0 is at least t/(t+1) and a
 most e^eps times min(alpha_0, alpha_1): by the first condition where alpha_1 >= alpha_0, by the second elsewhere; both are weakest at t =
 `least`. Left are alpha_1 <= 1/(t+1) times the sums of the last two terms over q, on average over divisions and Y. (d) The last term is
 kappa/t times the sum of f_i over Y. Part i is in Y with probability (1 - f_i)^R, and f (1 - f)^R <= 1/(e R): delta_3. (e) Given j, every
-other part is a uniformly random set of s records of D without r, the same for D', and so is P, which is P_j with a random record left over
-in place of r; A_j <= e^eps' A_P. Let h(S) = ln A_S(q) for such a random set S, and mu = E h. Draw S record by record: the conditional mean
-of h after a draw moves by eps' at most between two records that could have been drawn, since exchanging them in all that follows changes S
-by one record at most. Hoeffding's lemma for each draw gives E e^(l (h - mu)) <= e^(l^2 sigma^2 / 2) for all l. Hence h < mu - c has
-probability e^(-c^2/(2 sigma^2)) at most, and E [A_S(q); h > mu + c] <= e^(mu + c - c^2/(2 sigma^2)): Chernoff with 1 + l = c/sigma^2 >= 1.
-If no other part is so low, and P not so high, then A_j(q) <= kappa A_i(q) for each i, and x(q) = 0. Else x(q) <= A_j(q): where P is high,
-that averages e^(eps' + mu + c - c^2/(2 sigma^2)); where it is not but one of K - 1 parts is low, K - 1 times as much. The sum of e^mu over
-q is at most that of E A_S(q), which is 1, by Jensen: delta_2. QED
+other part is a uniformly random set of s records of D without r, the same for D', and so is P, which is P_j with a random record from
+outside it in place of r; A_j <= e^eps' A_P. Let h(S) = ln A_S(q) for such a random set S, and mu = E h. Draw S record by record: the
+conditional mean of h after a draw moves by eps' at most between two records that could have been drawn, since exchanging them in all that
+follows changes S by one record at most. Hoeffding's lemma for each draw gives E e^(l (h - mu)) <= e^(l^2 sigma^2 / 2) for all l. Hence h <
+mu - c has probability e^(-c^2/(2 sigma^2)) at most, and E [A_S(q); h > mu + c] <= e^(mu + c - c^2/(2 sigma^2)): Chernoff with 1 + l =
+c/sigma^2 >= 1. If no other part is so low, and P not so high, then A_j(q) <= kappa A_i(q) for each i, and x(q) = 0. Else x(q) <= A_j(q):
+where P is high, that averages e^(eps' + mu + c - c^2/(2 sigma^2)); where it is not but one of K - 1 parts is low, K - 1 times as much. The
+sum of e^mu over q is at most that of E A_S(q), which is 1, by Jensen: delta_2. QED
 
 A part of delta each goes to the three, `_SHARES`; most goes to delta_3, which decides the number of runs. eps1 is `_TEST_SHARE` of eps and
 c is `_SPREAD`: of the values tried for eps from 0.1 to 10, near the least product of calls and squared noise. K is so large that with a

@@ -120,17 +120,16 @@ def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
 def robust_minimum(task: Task, counts: Integers, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
     """PRSMA over RSPM. None is its own answer "fail", and as private as a rule. The table has `plan.parts` records or more.
 
-    An oracle that fails spoils its part and no more; all calls are made all the same.
+    An oracle that fails spoils its part and no more; the other parts are asked all the same. Each part has processes of its own, so that no
+    call remembers the calls of another part: the theorem needs that.
     """
     records, survivors = int(counts.sum()), list[Rule]()
     b = perturbation(task.rules, change, plan.inner_eps(records)).scale
     smaller = task if task.rivals is None else replace(task, rivals=task.rivals.scaled(plan.size(records) / records))
-    left = [smaller.problem(part) for part in _partition(counts, plan.parts, noise)]
-    while left:
-        with suppress(OracleError), asking(oracle, task.rules, plan.calls) as ask:  # a process that dies spoils the part it was asked about
-            while left:
-                if (answer := _spokesman(left.pop(), plan.runs, b, ask, noise)) is not None:
-                    survivors.append(answer)
+    for part in _partition(counts, plan.parts, noise):
+        with suppress(OracleError), asking(oracle, task.rules, plan.runs) as ask:  # a process that dies spoils the part it was asked about
+            if (answer := _spokesman(smaller.problem(part), plan.runs, b, ask, noise)) is not None:
+                survivors.append(answer)
     passed = noise.discrete_laplace(np.array([len(survivors)]), 1 / plan.test_eps)[0] > plan.threshold
     if not passed or not survivors:
         return None
