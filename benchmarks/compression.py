@@ -78,13 +78,18 @@ def measured(name: str, source: CodesSource, mechanism: str, epsilon: float, opt
 
 def error(source: CodesSource, workload: Workload, true: Marginals, mechanism: Mechanism, epsilon: float, seed: int) -> float:
     """Workload error of one run's rows."""
+    people = int(true[workload.cliques[0]].sum())
+    return workload_error(workload, true, answers(source, workload, mechanism, epsilon, seed, people), people)
+
+
+def answers(source: CodesSource, workload: Workload, mechanism: Mechanism, epsilon: float, seed: int, people: int) -> Marginals:
+    """The workload's marginals of one run's rows, scaled to so many people."""
     accountant = mechanism.card.accountant
     kernel = PrivacyKernel(source, Unit(), accountant.rho_from(epsilon, DELTA), SeededNoise(seed), accountant=accountant)
     *_, finished = mechanism.steps(kernel, workload)
     assert isinstance(finished, Finished)
     codes = finished.model.rows(round(finished.total), workload.weights, np.random.default_rng(seed))  # type: ignore[attr-defined]
-    people = int(true[workload.cliques[0]].sum())
-    return workload_error(workload, true, scaled(row_marginals(source.domain, codes, workload.cliques), people), people)
+    return scaled(row_marginals(source.domain, codes, workload.cliques), people)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.aim import Aim
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
-from dpsynth_core.mechanisms.graphical.models import Capacity
+from dpsynth_core.mechanisms.graphical.models import Capacity, fit
 from dpsynth_core.mechanisms.graphical.public_prior import PublicPrior, raked
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.steps import Finished
@@ -43,6 +44,17 @@ def shuffled(codes: np.ndarray) -> np.ndarray:
     mixed = np.stack([np.random.default_rng(i).permutation(column) for i, column in enumerate(codes.T)], axis=1)
     mixed[:, 3] = mixed[:, 2] == 0
     return mixed
+
+
+def noisy(clique: tuple[str, ...]) -> Measurement:
+    """A pair as it is measured."""
+    counts = people().counts([clique])[clique]
+    return Measurement(clique, counts + np.random.default_rng(10).normal(0, 20, counts.shape), 20.0)
+
+
+def informed(one: PublicPrior) -> GraphicalModel:
+    """The model of the columns and the public table."""
+    return fit(one.kernel, one.measured, assumed=one.measurements, folding=one.folding)
 
 
 def prior(codes: np.ndarray, rho: float = 0.01) -> PublicPrior:
@@ -87,14 +99,28 @@ def test_without_noise_to_speak_of_weights_stay_where_noise_is_large_they_follow
 def test_a_table_like_the_private_one_is_worth_its_people_and_one_that_deceives_loses_its_weight() -> None:
     honest, deceiving = prior(ALIKE), prior(shuffled(ALIKE))
     assert 300 < honest.people <= 400
-    pair = people().counts([("a", "b"), ("c", "d")])
-    for clique in pair:
+    for clique in (("a", "b"), ("c", "d")):
         for one in (honest, deceiving):
-            one.learn(Measurement(clique, pair[clique] + np.random.default_rng(10).normal(0, 20, pair[clique].shape), 20.0))
+            one.learn(noisy(clique), one.alone)
     # two ratios around 1 that each vary by about 1, and the assumption of 1
     assert honest.inflation < 3
     assert deceiving.inflation > 30
     assert all(m.sigma**2 == pytest.approx(deceiving.inflation * deceiving._sigma(m.clique) ** 2) for m in deceiving.measurements)
+
+
+def test_a_table_is_dropped_as_soon_as_the_model_without_it_comes_closer() -> None:
+    honest, deceiving = prior(ALIKE), prior(shuffled(ALIKE))
+    assert honest.learn(noisy(("c", "d")), informed(honest))
+    assert honest.cliques
+    assert not deceiving.learn(noisy(("c", "d")), informed(deceiving))
+    assert deceiving.measurements == []
+    assert deceiving.learn(noisy(("a", "b")), deceiving.alone)  # it is dropped once
+
+
+def test_marginals_that_sampling_alone_explains_are_not_chosen() -> None:
+    """Of people whose columns are independent, each pair differs from the product of its columns by chance."""
+    independent = np.stack([np.random.default_rng(i).permutation(column) for i, column in enumerate(ALIKE.T)], axis=1)
+    assert prior(independent).cliques == []
 
 
 def test_a_table_that_weights_cannot_bring_near_the_columns_is_not_used() -> None:

@@ -92,7 +92,7 @@ class Aim:
     all of them by the same model and none sharing a column, each for what a round's one marginal costs elsewhere; and the model may take
     a sixteenth of the capacity. A run has a few dozen fits then, whatever the number of columns (benchmarks/wide_rounds.py).
 
-    The seventh is for tables of few people: columns get more of the budget where noise is large beside the people (`_worth_of_columns`;
+    The seventh is for tables of few people: columns get more of the budget where noise is large beside the people (`Aim._worth`;
     benchmarks/shapes.py). Tried with it, of no use: scores that expect less noise of what was measured before, so that columns are
     measured once more where that helps most.
 
@@ -159,7 +159,7 @@ class Aim:
         if len(columns) >= self.rules.wide:
             return self._forecast_wide(workload, len(columns), rho, people)
         shares = self.rules.shares(workload.domain, columns)
-        worth = _worth(aim_forecast.noise_of_columns(workload.domain, shares, rho, people), self.column_noise)
+        worth = self._worth(aim_forecast.noise_of_columns(workload.domain, shares, rho, people))
         spending = Spending(
             single=max(self._least(len(columns), workload.domain), worth),
             shares=shares,
@@ -201,7 +201,7 @@ class Aim:
         least = self._least(len(columns), kernel.domain)
         fitting, divide = self.rules.fitting, self.rules.shares
         measurements = yield from _measure_columns(kernel, divide(kernel.domain, columns), share * least * kernel.rho_total)
-        worth = _worth_of_columns(kernel, measurements, self.column_noise)
+        worth = self._worth(_noise_of_columns(kernel, measurements))
         columns_alone = worth >= COLUMNS_ALONE
         if worth > least:
             more = kernel.rho_left if columns_alone else share * (worth - least) * kernel.rho_total
@@ -228,7 +228,7 @@ class Aim:
                 choices.append(self._select(kernel, candidates.weights, answers, model, budget, choices[-1] if choices else None))
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
                 record.add(choices[-1], measurements[-1])
-                earlier = earlier if prior.learn(measurements[-1]) else None
+                earlier = earlier if prior.learn(measurements[-1], model) else None
             stopping = fitting.final if last else fitting.between
             model = fit(kernel, measurements, earlier, stopping, assumed=prior.measurements, folding=folding)
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
@@ -239,6 +239,11 @@ class Aim:
         considered = {clique: last for clique, last in record.considered.items() if clique in weights}
         finished = OfColumns(model, domain) if grouping else model
         yield Finished(fitting.finish(finished), model.total, details, tuple(record.selections), considered)
+
+    def _worth(self, noise: float) -> float:
+        """The share of the budget that single columns deserve: e / (e + column_noise), e being `_noise_of_columns`. Where that is large,
+        most of what a table of several columns could say is drowned. Nothing for `NO_MORE`."""
+        return 0.0 if self.column_noise == NO_MORE else noise / (noise + self.column_noise)
 
     def _groups(self, kernel: Kernel, columns: Sequence[Measurement], number: int, sigma: float) -> tuple[Groups, ...]:
         """Of values, whose tables are candidates too. number: of columns. sigma: of a round."""
@@ -300,17 +305,12 @@ def _measure_columns(kernel: Kernel, shares: Mapping[Clique, float], rho: float)
     return taken
 
 
-def _worth_of_columns(kernel: Kernel, columns: Sequence[Measurement], column_noise: float) -> float:
-    """The share of the budget that single columns deserve. columns: all that was measured."""
+def _noise_of_columns(kernel: Kernel, columns: Sequence[Measurement]) -> float:
+    """The share of people that noise would put in a wrong cell of a column, on average, if columns had all of the budget. columns: all that
+    was measured."""
     people = max(1.0, total_from(kernel, columns))
     now = HALF_NORMAL * sum(m.values.size * m.deviation for m in columns) / (2 * len(columns) * people)
-    return _worth(now * math.sqrt(kernel.rho_spent / kernel.rho_total), column_noise)
-
-
-def _worth(noise: float, column_noise: float) -> float:
-    """e / (e + column_noise), e being `noise`: the share of people that noise would put in a wrong cell of a column, on average, if columns
-    had all of the budget. Where that is large, most of what a table of several columns could say is drowned. Nothing for `NO_MORE`."""
-    return 0.0 if column_noise == NO_MORE else noise / (noise + column_noise)
+    return now * math.sqrt(kernel.rho_spent / kernel.rho_total)
 
 
 def _annealing(rounds_left: float, reserve: int) -> float:

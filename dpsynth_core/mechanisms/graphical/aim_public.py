@@ -14,12 +14,14 @@ from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.graphical.public_prior import Prior, PublicPrior
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.mechanism import Card, Forecast, Mechanism
-from dpsynth_core.mechanisms.parameters import real
 from dpsynth_core.mechanisms.weights import public_check
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
+
+COLUMNS_AT_MOST = 0.5
+"""The share of the budget that single columns get at most: tables of several show whether the public table deserves belief."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,12 @@ class AimPublic(Aim):
         title="AIM from a public table",
         summary=(
             "AIM, but its model starts from a public table of the same columns, which counts for less the more your own noisy tables "
-            "contradict it. Better than AIM where the public people resemble yours, at times a little worse where they do not."
+            "contradict it, and for nothing where AIM alone comes closer. Better than AIM where the public people resemble yours."
         ),
         privacy="The public table is used as it is: nothing protects the people in it. " + Aim.card.privacy,
         differences=("Ours: no paper has it. Its private steps are those of AIM with our defaults.",),
     )
 
-    column_noise: float = real(1000.0, least=0.001, most=1000.0, text="As AIM's; off here: the public table says what few people cannot.")
     public: PublicTable | None = None
 
     def informed_by(self, public: PublicTable) -> Mechanism:
@@ -51,6 +52,9 @@ class AimPublic(Aim):
             return alone
         places = self.public.rows * len(workload.closure()) if self.public else 0
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
+
+    def _worth(self, noise: float) -> float:
+        return min(COLUMNS_AT_MOST, super()._worth(noise))
 
     def prior(
         self,

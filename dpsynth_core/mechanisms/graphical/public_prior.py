@@ -4,13 +4,14 @@ Public and released values only: it costs nothing, and what is fitted with it is
 
 1. The public rows get weights, those that change least while they agree with the noisy columns: a public table in which some people are too
    frequent is corrected as far as single columns show it (`raked`).
-2. Of the weighted rows, marginals are chosen as AIM chooses, without noise: those that the model answers worst beyond what so few people
-   would be off by, as far as a small part of the capacity holds (`PublicPrior.of`).
+2. Of the weighted rows, marginals are chosen as AIM chooses, without noise: those that are nearer the private ones than the model's answers
+   are, as far as so few people can show it, while a small part of the capacity holds them (`PublicPrior.of`).
 3. Each enters the fit like a measurement whose sigma is its sampling error, that of n_eff people drawn from the private ones; n_eff is
    1 / sum w^2 over public people (Kish's effective sample size). It is inflated by what private measurements say: how much further from
    it they are than their noise and that sampling error explain (`PublicPrior.inflation`).
-4. A marginal that nothing contradicts is believed, however large its sigma. So the table is dropped altogether as soon as its columns,
-   taken as independent, explain what was measured much better than the table itself (`PublicPrior.learn`).
+4. A marginal that nothing contradicts is believed, however large its sigma. So a second model is fitted without the table, and both are
+   compared with each table that is measured, before they know it. The public table is dropped altogether as soon as the model without it
+   came closer (`PublicPrior.learn`): what it can cost is what AIM measured until then where it errs, not where AIM would.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dpsynth_core.inference.folding import Folding
+from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical.models import FINAL, Capacity, fit
 from dpsynth_core.mechanisms.kernel import Kernel
 from dpsynth_core.mechanisms.rounds import total_from
@@ -42,7 +43,10 @@ MAX_MARGINALS, PER_FIT = 30, 6
 HOPELESS = 50.0
 """A table that is so many times its own sampling variance away from the noisy columns, weights and all, is not used."""
 
-_MOST_EVIDENCE = math.log(20)
+CLOSER = 1.2
+"""How much closer to what was measured the model without the table has to be, all measurements multiplied, for the table to be dropped."""
+PASSES = 20
+"""Of finding the mean of ratios and its weights."""
 _ITERATIONS, _CLOSE = 500, 1e-5
 """Of raking: an iteration is a pass over the public rows; the columns' shares are met to so much."""
 
@@ -58,8 +62,9 @@ class Prior(Protocol):
     @property
     def measurements(self) -> Sequence[Measurement]: ...
 
-    def learn(self, measurement: Measurement, /) -> bool:
-        """Compare a new private measurement with it. False where it was dropped: then an earlier model is no start for a fit."""
+    def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
+        """Compare a new private measurement with it, and with the model before. False where it was dropped: then that model is no start for
+        a fit."""
 
     def details(self) -> Mapping[str, float]:
         """Public facts for the report."""
@@ -71,7 +76,7 @@ class NoPrior:
     room: float = 0.0
     measurements: Sequence[Measurement] = ()
 
-    def learn(self, _measurement: Measurement, /) -> bool:
+    def learn(self, _measurement: Measurement, _model: GraphicalModel, /) -> bool:
         """Nothing to compare it with."""
         return True
 
@@ -84,18 +89,22 @@ class PublicPrior:
     """A weighted public table and the marginals of it that take part.
 
     codes: distinct rows, shape (rows, attributes).  weights: of these rows, adding up to 1.  people: n_eff.  total: private people.
+    measured: what is known of the private table.  alone: the model of that without the public table.
     """
 
-    domain: Domain
+    kernel: Kernel
+    folding: Folding
     codes: Codes
     weights: Float
     people: float
     total: float
+    measured: list[Measurement]
+    alone: GraphicalModel
     cliques: list[Clique] = field(default_factory=list)
     room: float = ROOM
     _shares: dict[Clique, Float] = field(default_factory=dict)
     _ratios: list[tuple[float, float]] = field(default_factory=list)
-    _evidence: float = 0.0
+    _behind: float = 0.0
 
     @classmethod
     def of(
@@ -116,9 +125,11 @@ class PublicPrior:
         rows = np.column_stack([rows, *(one.codes(rows[:, kernel.domain.position(one.column)]) for one in groups)])
         total = max(1.0, total_from(kernel, columns))
         weighted = raked(kernel.domain, rows, counts, columns, total)
-        prior = cls(kernel.domain, rows, weighted, 1.0 / float((weighted**2 / counts).sum()), total)
-        if _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
-            prior._choose(kernel, capacity, folding, weights, columns)
+        people, alone = 1.0 / float((weighted**2 / counts).sum()), fit(kernel, columns, stopping=FINAL, folding=folding)
+        prior = cls(kernel, folding, rows, weighted, people, total, [*columns], alone)
+        known = _resembles(kernel.domain, rows, counts, columns, total)
+        if known and _average([prior._compared(measurement) for measurement in columns]) <= HOPELESS:
+            prior._choose(capacity, weights)
         return prior
 
     @property
@@ -135,39 +146,33 @@ class PublicPrior:
         """
         return max(1.0, _average(self._ratios))
 
-    def learn(self, measurement: Measurement, /) -> bool:
-        """Compare a private measurement with the table, and with the table's columns as if they were independent. False when that drops it.
-
-        Dropped where what was measured so far is 20 times as likely under the columns alone. A table that were exact would be dropped one
-        time in 20 at most, however many rounds there are (Ville's inequality). Sampling error speaks against it too: a small table is
-        dropped sooner, and does no harm where it would say little. Not counting it let deceiving tables stay.
-        """
+    def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
+        """Compare a private measurement with the table, and two models that did not know it: with the table and without. False where that
+        drops it: the one without was closer, by `CLOSER` over all measurements so far."""
+        if not self.cliques:
+            return True
         self._ratios.append(self._compared(measurement))
-        clique = measurement.clique
-        gaps = [float(((measurement.values - self.total * q) ** 2).sum()) for q in (self.shares(clique), self._independent(clique))]
-        self._evidence += (gaps[0] - gaps[1]) / (2 * measurement.deviation**2)
-        if not self.cliques or self._evidence < _MOST_EVIDENCE:
+        self._behind += math.log(_distance(model, measurement) / _distance(self.alone, measurement))
+        self.measured.append(measurement)
+        self.alone = fit(self.kernel, self.measured, self.alone, folding=self.folding)
+        if self._behind < math.log(CLOSER):
             return True
         self.cliques, self.room = [], 0.0
         return False
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
-        """The ratio that `inflation` averages, and its precision: at most 1, for it varies by about 1 without any noise."""
+        """The ratio that `inflation` averages, and the variance of its noise."""
         q, cells = self.shares(measurement.clique), measurement.values.size
         variance = self._variance(measurement.clique)
         excess = float(((measurement.values - self.total * q) ** 2).sum()) - cells * measurement.deviation**2
         noise = math.sqrt(2 * cells) * measurement.deviation**2 / variance  # of the ratio
-        return excess / variance, 1.0 / (1.0 + noise**2)
+        return excess / variance, noise**2
 
     def shares(self, clique: Clique) -> Float:
         """The weighted table's marginal as fractions."""
         if clique not in self._shares:
-            self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
+            self._shares[clique] = of_codes(self.kernel.domain, self.codes, clique, self.weights)
         return self._shares[clique]
-
-    def _independent(self, clique: Clique) -> Float:
-        """The marginal if columns were independent."""
-        return np.asarray(reduce(np.multiply, np.ix_(*(self.shares((name,)) for name in clique))))
 
     def details(self) -> dict[str, float]:
         """Public facts for the report."""
@@ -184,15 +189,12 @@ class PublicPrior:
         certain than they look; a mean over people in place of cells would make the columns inside a marginal look worthless."""
         return math.sqrt(self._variance(clique) / self.shares(clique).size)
 
-    def _choose(
-        self, kernel: Kernel, capacity: Capacity, folding: Folding, weights: Mapping[Clique, float], columns: Sequence[Measurement]
-    ) -> None:
+    def _choose(self, capacity: Capacity, weights: Mapping[Clique, float]) -> None:
         """AIM's choice without noise, a few marginals before each fit, until none is worth it."""
-        single = [measurement.clique for measurement in columns]
-        model = fit(kernel, columns, stopping=FINAL, folding=folding)
+        single, model = [measurement.clique for measurement in self.measured], self.alone
         while len(self.cliques) < MAX_MARGINALS:
             scores = {
-                r: weight * (float(np.abs(self.total * self.shares(r) - model.marginal(r)).sum()) - self._expected(r))
+                r: weight * self._gain(r, model)
                 for r, weight in weights.items()
                 if len(r) > 1 and not any(set(r) <= set(taken) for taken in self.cliques)
             }
@@ -202,17 +204,42 @@ class PublicPrior:
                     self.cliques.append(r)
             if len(self.cliques) == before:
                 break
-            model = fit(kernel, columns, model, assumed=self.measurements, folding=folding)
+            model = fit(self.kernel, self.measured, model, assumed=self.measurements, folding=self.folding)
 
-    def _expected(self, clique: Clique) -> float:
-        """How far a marginal of n_eff people is from that of all, L1, in counts."""
-        q = self.shares(clique)
-        return self.total * HALF_NORMAL * float(np.sqrt(q * (1 - q) / self.people).sum())
+    def _gain(self, clique: Clique, model: GraphicalModel) -> float:
+        """How much nearer the private marginal the table's is than the model's, L1, in counts: the model's distance from it, as the table
+        shows it beyond chance, less what chance does to the table. Of n_eff people who are drawn from the model, a cell has 2 p too many or
+        too few where hardly anybody is in it, and never more than its deviation."""
+        p = model.marginal(clique) / self.total
+        shown = float(np.abs(self.shares(clique) - p).sum())
+        chance = float(np.minimum(HALF_NORMAL * np.sqrt(p * (1 - p) / self.people), 2 * p).sum())
+        return self.total * (math.sqrt(max(0.0, shown**2 - chance**2)) - chance)
+
+
+def _distance(model: GraphicalModel, measurement: Measurement) -> float:
+    """L2, in counts; of nothing, that of one cell's noise."""
+    return max(measurement.deviation, float(np.linalg.norm(measurement.values - model.marginal(measurement.clique))))
+
+
+def _resembles(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> bool:
+    """Whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent."""
+    nearer = 0.0
+    for m in columns:
+        public = of_codes(domain, rows, m.clique, counts / counts.sum())
+        distances = [float(((m.values - total * shares) ** 2).sum()) for shares in (public, np.full(m.values.shape, 1 / m.values.size))]
+        nearer += (distances[1] - distances[0]) / m.deviation**2
+    return nearer > 0
 
 
 def _average(ratios: Sequence[tuple[float, float]]) -> float:
-    """Of ratios with their precisions, and of the assumption that it is 1, which counts as one of precision 1."""
-    return (1.0 + sum(ratio * precision for ratio, precision in ratios)) / (1.0 + sum(precision for _, precision in ratios))
+    """Of ratios with the variances of their noise, and of the assumption that it is 1, which has none. A ratio varies by about their mean
+    besides, so that a table that is far off is not saved by the noise of what shows it."""
+    mean = 1.0
+    for _ in range(PASSES):
+        precisions = [1.0 / (max(mean, 1.0) ** 2 + noise) for _, noise in ratios]
+        assumed = 1.0 / max(mean, 1.0) ** 2
+        mean = (assumed + sum(ratio * w for (ratio, _), w in zip(ratios, precisions, strict=True))) / (assumed + sum(precisions))
+    return mean
 
 
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
