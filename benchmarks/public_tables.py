@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import compression
-from benchmarks.shapes import SHAPES
+from benchmarks.shapes import SHAPES, keep
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.evaluation.distances import largest_error, workload_error
 from dpsynth_core.mechanisms import registry
@@ -39,7 +39,6 @@ from dpsynth_core.vocabulary.workload import all_kway
 Codes = NDArray[np.int32]
 MOST = 1_000_000
 """People of a table."""
-QUESTION = ("table", "epsilon", "kind")
 TABLES = ("titanic", "demo", "few", "values", "dense", "binary")
 
 
@@ -54,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for kind in options.kinds:
                 table = PublicTable(everyone.domain, KINDS[kind](everyone.domain, public), kind, "")
                 given = _errors(private, SHAPES[name].k, AimPublic().informed_by(table), epsilon, options.runs)
-                _keep({"table": name, "epsilon": epsilon, "kind": kind, "without": without, "with": given}, options.results)
+                run = {"table": name, "epsilon": epsilon, "kind": kind, "without": without, "with": given}
+                keep(run, options.results / "public_tables.json", ("table", "epsilon", "kind"), _order)
+                print(_line(run), file=sys.stderr, flush=True)
     lines = "\n".join(_lines(options.results))
     (options.results / "public_tables.md").write_text(lines + "\n", encoding="utf-8")
     print(lines)
@@ -111,16 +112,8 @@ def _errors(source: CodesSource, k: int, mechanism: Mechanism, epsilon: float, r
     }
 
 
-def _keep(run: Mapping[str, Any], results: Path) -> None:
-    """Add a run to what is written, in place of one of the same question."""
-    path = results / "public_tables.json"
-    results.mkdir(parents=True, exist_ok=True)
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    question = [run[key] for key in QUESTION]
-    runs = [one for one in before if [one[key] for key in QUESTION] != question] + [dict(run)]
-    runs.sort(key=lambda one: (TABLES.index(one["table"]), one["epsilon"], list(KINDS).index(one["kind"])))
-    path.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
-    print(_line(run), file=sys.stderr, flush=True)
+def _order(run: Mapping[str, Any]) -> tuple[int, float, int]:
+    return TABLES.index(run["table"]), run["epsilon"], list(KINDS).index(run["kind"])
 
 
 def _lines(results: Path) -> Iterator[str]:

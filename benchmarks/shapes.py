@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 run = {"label": options.label, "table": name, "epsilon": epsilon, "mechanism": mechanism}
                 run |= _measured(source, workload, true, mechanism, epsilon, options.runs)
                 print(run, file=sys.stderr, flush=True)
-                _keep(run, options.results)
+                keep(run, options.results / "shapes.json", ("label", "table", "epsilon", "mechanism"), _order)
     (options.results / "shapes.md").write_text("\n".join(_lines(options.results)) + "\n", encoding="utf-8")
     print("\n".join(_lines(options.results)))
     return 0
@@ -131,14 +131,16 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def _keep(run: Mapping[str, Any], results: Path) -> None:
-    """Add a run to what is written, in place of one of the same question."""
-    path, same = results / "shapes.json", ("label", "table", "epsilon", "mechanism")
-    results.mkdir(parents=True, exist_ok=True)
+def keep(run: Mapping[str, Any], path: Path, question: Sequence[str], order: Callable[[Mapping[str, Any]], Any]) -> None:
+    """Add a run to those of a file, in place of one of the same question. question: keys of a run. order: of what is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    runs = [one for one in before if any(one[key] != run[key] for key in same)] + [dict(run)]
-    runs.sort(key=lambda one: (list(SHAPES).index(one["table"]), one["epsilon"], one["mechanism"], one["label"]))
-    path.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
+    runs = [one for one in before if any(one[key] != run[key] for key in question)] + [dict(run)]
+    path.write_text(json.dumps(sorted(runs, key=order), indent=1) + "\n", encoding="utf-8")
+
+
+def _order(run: Mapping[str, Any]) -> tuple[int, float, str, str]:
+    return list(SHAPES).index(run["table"]), run["epsilon"], run["mechanism"], run["label"]
 
 
 def _lines(results: Path) -> Iterator[str]:
