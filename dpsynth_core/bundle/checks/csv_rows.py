@@ -23,7 +23,6 @@ from dpsynth_core.vocabulary.domain import Domain
 
 _BLOCK_BYTES = 2**22
 """Of synthetic.csv that are read at a time; no row is longer."""
-_OTHER_COLUMNS = "the columns of synthetic.csv are not those of the domain"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +48,17 @@ class CsvRows:
                 table = typed(self.domain, batch)
                 yield table if columns is None else table.select(columns)
 
+    def checked(self) -> Iterator[pa.Table]:
+        """The batches, whose columns are those of the domain."""
+        for batch in self.batches():
+            expect(batch.column_names == list(self.domain.column_names), f"the columns of {self.name} are not those of the domain")
+            yield batch
+
     def codes(self) -> NDArray[np.integer]:
         """The rows as cells of the domain, in as few bytes as number these. Shape (rows, attributes)."""
         narrow: np.dtype[Any] = np.min_scalar_type(max((attribute.size for attribute in self.domain), default=0))
         codes, start = np.empty((self.num_rows, len(self.domain)), narrow), 0
-        for batch in self.batches():
-            expect(batch.column_names == list(self.domain.column_names), _OTHER_COLUMNS)
+        for batch in self.checked():
             encoded = encode(self.domain, batch, Notation(frozenset()))
             for place, name in enumerate(self.domain.names):
                 codes[start : start + batch.num_rows, place] = encoded[name]
