@@ -153,12 +153,12 @@ class PublicPrior:
             return True
         self._ratios.append(self._compared(measurement))
         self._behind += math.log(_distance(model, measurement) / _distance(self.alone, measurement))
+        if self._behind >= math.log(CLOSER):
+            self.cliques, self.room = [], 0.0
+            return False
         self.measured.append(measurement)
         self.alone = fit(self.kernel, self.measured, self.alone, folding=self.folding)
-        if self._behind < math.log(CLOSER):
-            return True
-        self.cliques, self.room = [], 0.0
-        return False
+        return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
         """The ratio that `inflation` averages, and the variance of its noise."""
@@ -223,9 +223,9 @@ def _distance(model: GraphicalModel, measurement: Measurement) -> float:
 
 def _resembles(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> bool:
     """Whether the public columns, as they are, are nearer the noisy ones than columns whose values are all as frequent."""
-    nearer = 0.0
+    nearer, weights = 0.0, counts / counts.sum()
     for m in columns:
-        public = of_codes(domain, rows, m.clique, counts / counts.sum())
+        public = of_codes(domain, rows, m.clique, weights)
         distances = [float(((m.values - total * shares) ** 2).sum()) for shares in (public, np.full(m.values.shape, 1 / m.values.size))]
         nearer += (distances[1] - distances[0]) / m.deviation**2
     return nearer > 0
