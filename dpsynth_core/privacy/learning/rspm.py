@@ -32,8 +32,9 @@ empty answer that is the same for all records and charged like any other. How li
 has a condition: the oracle proves its answer on every neighbour of the table, whatever the noise. One that goes through all sets of
 features does (`rule_oracle.exhaust`), and is preferred. CP-SAT works on one thread, from one seed and within a limit of its own work:
 whether it ends with a proof follows from the question alone, no clock decides it, and a proved answer is the one without a limit. The
-condition remains; releases state it (`mechanism.Conditional`). PRSMA has none (`prsma`): RSPM with CP-SAT's answers without a limit, ties
-broken as it breaks them, is the private algorithm that its theorem asks for, and a limit adds failures alone.
+condition remains; releases state it (`mechanism.Conditional`). PRSMA has another one, that no call depends on another (`prsma`): RSPM with
+CP-SAT's answers without a limit, ties broken as it breaks them, is the private algorithm that its theorem asks for, and a limit adds
+failures alone.
 """
 
 from __future__ import annotations
