@@ -119,10 +119,10 @@ def _header(here: Current, form: TableFormat, reread: Reread) -> None:
 
 def _missing(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
     key = f"{here.project}:markers"
-    st.session_state.setdefault(key, data["missing_markers"])
+    st.session_state[key] = list(data["missing_markers"])
     st.multiselect(
         "Codes that mean missing",
-        sorted({*data["missing_markers"], *st.session_state[key]}),
+        sorted(data["missing_markers"]),
         format_func=lambda marker: marker or "(nothing)",
         accept_new_options=True,
         key=key,

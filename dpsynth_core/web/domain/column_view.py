@@ -14,6 +14,7 @@ from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows, learning_view, origin_view
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
+from dpsynth_core.web.shell.fields import AGAIN
 from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -139,7 +140,11 @@ def _text(here: Current, row: Row, field: str, label: str, **look: Any) -> None:
     key = _key(here, row, field)
     if st.session_state.get(key) != row[field]:
         st.session_state[key] = row[field]
-    st.text_input(label, key=key, on_change=lambda: draft_rows.change_row(row["column"], {field: st.session_state[key].strip()}), **look)
+
+    def changed() -> None:
+        draft_rows.change_row(row["column"], {field: st.session_state[key].strip()})
+
+    st.text_input(label, key=key, on_change=changed, persist_state=AGAIN, **look)
 
 
 def _wrong(row: Row, error: InputError | None, here: bool) -> None:

@@ -8,7 +8,7 @@ their path, and the value itself becomes None, so that no step can go on with an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -16,6 +16,10 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.shell import session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.text import literal
+
+AGAIN: Literal["page"] = "page"
+"""`persist_state` of a widget whose memory is set only where it differs: a browser that missed it, because a click interrupted the drawing,
+is sent its value again. Without it the browser shows an empty field, and the next click stores that."""
 
 
 def value(path: str, default: Any = None) -> Any:
@@ -63,7 +67,8 @@ def choice(
         if on_change is not None:
             on_change()
 
-    return widget(label, options, format_func=lambda option: names.get(option, str(option)), key=key, on_change=changed, **look)
+    look["format_func"] = lambda option: names.get(option, str(option))
+    return widget(label, options, key=key, on_change=changed, persist_state=AGAIN, **look)
 
 
 def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str], default: Sequence[Any], **look: Any) -> list[Any]:
@@ -74,17 +79,17 @@ def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str]
         store(path, list(st.session_state[key]))
 
     look["format_func"] = lambda option: names.get(option, str(option))
-    return st.pills(label, options, selection_mode="multi", key=key, on_change=changed, **look)
+    return st.pills(label, options, selection_mode="multi", key=key, on_change=changed, persist_state=AGAIN, **look)
 
 
 def text(label: str, path: str, **look: Any) -> str:
     key = _seeded(path, value(path) or "")
-    return st.text_input(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
+    return st.text_input(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), persist_state=AGAIN, **look)
 
 
 def paragraph(label: str, path: str, **look: Any) -> str:
     key = _seeded(path, value(path) or "")
-    return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), **look)
+    return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), persist_state=AGAIN, **look)
 
 
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
@@ -94,7 +99,7 @@ def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable
     """
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     key = _seeded(path, typed if typed is not None else "" if stored is None else as_text(stored))
-    entered = st.text_input(label, key=key, on_change=lambda: _store_typed(path, st.session_state[key], parse), **look)
+    entered = st.text_input(label, key=key, on_change=lambda: _store_typed(path, st.session_state[key], parse), persist_state=AGAIN, **look)
     try:
         return parse(entered)
     except InputError as error:
