@@ -21,8 +21,15 @@ MEMORY, ROOM = Path("/dev/shm"), 4 << 30
 """A file system in memory, and the bytes that must be free on it for all tests."""
 
 
+NO_HOME = "/dev/null/a-test-names-a-home-of-its-own"
+
+
 def pytest_configure() -> None:
-    """Folders of tests are in memory where they can be: every charge waits for the disk, and all tests make thousands."""
+    """No test may touch the projects and the ledger of whoever runs it: one that names no home fails.
+
+    Folders of tests are in memory where they can be: every charge waits for the disk, and all tests make thousands.
+    """
+    os.environ["DPSYNTH_HOME"] = NO_HOME
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM and not _is_closed(MEMORY):
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 

@@ -8,6 +8,7 @@ cookie: every test is the person who runs the server, with the cookie of the tok
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpsynth_core.store import jobs
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.door.personal import Personal
 
@@ -29,6 +31,15 @@ def _without_legacy_pages(self: PagesManager, *arguments: Any, **options: Any) -
 def _cookies(_: ContextProxy) -> Mapping[str, str]:
     door = Personal()
     return {door.cookie: door.pass_value}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home for each test, and no worker processes: runs stay where the page puts them."""
+    place = tmp_path / "home"
+    monkeypatch.setenv("DPSYNTH_HOME", str(place))
+    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
+    return place
 
 
 @pytest.fixture(autouse=True)

@@ -32,12 +32,6 @@ DOMAIN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
-
-
 @pytest.fixture
 def people(tmp_path: Path) -> str:
     """The path of a database with a table, a view and 600 people, of whom 75 are older than the domain says."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.report import error_table
 from tests.app.demo_project import ROOT, open_page, project, words
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
 
 
 def test_every_mechanism_is_explained_with_paper_and_proof() -> None:

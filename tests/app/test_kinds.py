@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import projects
@@ -18,11 +16,6 @@ from tests.app.demo_project import draft, open_page, project, words
 
 TABLE = b"when,stay,icd,ward,case\n2024-01-01 10:00,26:30,A00.1,x,C1\n2024-01-02 11:30,1:00,I21,x,C2\n"
 COLUMNS = ("when", "stay", "icd", "ward", "case")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
 
 
 def opened() -> AppTest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,11 +19,6 @@ HALVES: dict[str, Any] = {
         {"name": "health", "kind": "categorical", "categories": ["good"], "other": True, "missing": False},
     ],
 }
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
 
 
 def learning(**given: Any) -> str:

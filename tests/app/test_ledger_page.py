@@ -7,17 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.store import jobs, ledger, runs
+from dpsynth_core.store import ledger, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, open_page, project, words
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
-    return tmp_path / "home"
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -21,13 +19,6 @@ from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import draft, every_card, finished_run, hostile_project, open_page, project, words
 from tests.mechanisms.offered import TABLES
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home of its own, and no worker processes: runs stay where the page puts them."""
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def button(app: AppTest, label: str) -> object:

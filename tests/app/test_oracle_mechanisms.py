@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,9 +24,8 @@ RHO = rho_from(1.0, 1e-9)
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home of its own; this process is the worker."""
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+def worker_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is the worker."""
     monkeypatch.setattr(jobs, "_launch", lambda job: worker.work(jobs.claim(job)))
 
 

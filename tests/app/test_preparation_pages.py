@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import discovery
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.store import jobs, ledger, looks, projects
+from dpsynth_core.store import ledger, looks, projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
@@ -30,12 +30,6 @@ from tests.app.demo_project import ROOT, draft, open_page, project, words
 from tests.patience import SECONDS
 
 CSV = b"age,sex,eye\n39,Male,blue\n50,Female,brown\n28,Male,green\n"
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def first_visit() -> AppTest:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run, open_page, project
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home of its own."""
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
 
 
 def test_rap_runs_thresholds_from_the_wizard_and_its_release_is_shown() -> None:

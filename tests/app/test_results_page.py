@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,12 +24,18 @@ VIEWS = ("tables", "columns", "pairs", "ask", "rows", "downloads", "about")
 HOSTILE = ("<script>alert(1)</script>", "**bold** :smile: $x$", "=HYPERLINK(1)")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One for the file: runs take seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def done() -> dict[str, str]:
     """Projects with a finished run each, by name: rows, answers only, hostile names, rows without a certificate, and rows without a
     single noisy table."""
-    before = os.environ.get("DPSYNTH_HOME")
-    os.environ["DPSYNTH_HOME"] = str(tmp_path_factory.mktemp("home"))
     bare = {"epsilon": 1.0, "delta": 1e-9}
     replace = {"relation": "replace", "person_column": None, "max_rows_per_person": 1}
     places = {
@@ -42,11 +47,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     }
     for place in places.values():
         assert finished_run(place).state == "done"
-    yield places
-    if before is None:
-        del os.environ["DPSYNTH_HOME"]
-    else:
-        os.environ["DPSYNTH_HOME"] = before
+    return places
 
 
 def at(place: str, view: str) -> AppTest:

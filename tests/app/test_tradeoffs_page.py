@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -22,10 +21,9 @@ from tests.app.demo_project import draft, open_page, project, words
 
 
 @pytest.fixture(autouse=True)
-def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A home of its own, and no worker processes: the list says which would have been started."""
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """No worker processes: the list says which would have been started."""
     workers: list[str] = []
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
     monkeypatch.setattr(jobs, "_launch", lambda job: workers.append(job))
     return workers

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.store import jobs, projects
+from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.trial import Expected
@@ -20,12 +19,6 @@ from tests.app.demo_project import draft, open_page, project, words
 COLUMNS = 75
 NAMES = tuple(f"q{number // 5}_{number % 5}" for number in range(COLUMNS))
 WIDE = Domain.from_json({name: 2 + number % 3 for number, name in enumerate(NAMES)})
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def wide(**fields: Any) -> str:

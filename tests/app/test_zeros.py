@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
-from dpsynth_core.store import jobs, projects
+from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.shell import document
 from tests.app.demo_project import COLUMNS, draft, open_page, words
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(jobs, "_launch", lambda *_: None)
 
 
 def opened(**fields: Any) -> AppTest:

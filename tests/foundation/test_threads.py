@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +26,8 @@ def test_the_command_line_can_say_so_before_numpy_is_loaded() -> None:
 
 
 @pytest.mark.parametrize(("asked", "had"), [(None, "1"), ("3", "3")])
-def test_workers_have_one(monkeypatch: pytest.MonkeyPatch, asked: str | None, had: str) -> None:
+def test_workers_have_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str | None, had: str) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
     for name in threads.ONE_THREAD:
         monkeypatch.delenv(name, raising=False) if asked is None else monkeypatch.setenv(name, asked)
     started = []
