@@ -6,7 +6,7 @@
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 PORT    ?= 8501
 OPEN    ?= yes
-WORKERS ?= 2
+WORKERS ?= 3
 TESTS   ?= tests
 BENCH   ?=
 
