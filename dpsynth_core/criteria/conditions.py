@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.vocabulary import zeros
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
 
 
@@ -30,12 +31,16 @@ class Condition:
         for name, codes in self.cells:
             chosen = np.zeros(domain[name].size, dtype=np.bool_)
             chosen[list(codes)] = True
-            meant &= chosen.reshape([-1 if name == other else 1 for other in clique])
+            meant &= expand(chosen, (name,), clique)
         return meant
 
     def sentence(self, domain: Domain) -> str:
         """As in: sex “female” and age “0 to 17”."""
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
+
+    def among(self, domain: Domain) -> str:
+        """The same behind what is said of these people; "" for everybody."""
+        return f" among those with {self.sentence(domain)}" if self.cells else ""
 
 
 EVERYBODY = Condition()
@@ -47,6 +52,19 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
         check_known(map(str, obj), domain, field)
     cells = zeros.read_values(obj, domain, field)
     return Condition(tuple((name, cells[name]) for name in domain.names if name in cells))
+
+
+def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:
+    """Whom a criterion is about: everybody, unless its entry "among" says otherwise. Raises InputError as `read_condition`."""
+    return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
+
+
+def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
+    """The name of a column. Raises InputError for what is none, and as `check_known`."""
+    if not isinstance(name, str) or name not in domain:
+        raise InputError(field, f"{shown(name)} is not a column of the domain", remedy)
+    check_known([name], domain, field)
+    return name
 
 
 def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:

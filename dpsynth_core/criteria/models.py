@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, fraction
-from dpsynth_core.criteria.conditions import check_known
+from dpsynth_core.criteria.conditions import known_column
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, common
 from dpsynth_core.criteria.words import Within, percent
 from dpsynth_core.foundation.errors import InputError, shown
@@ -62,7 +62,7 @@ class ModelCriterion(Within):
     @classmethod
     def _read(cls, entries: Entries, workload: Workload, field: str, least: float) -> Self:
         importance, name = common(entries, field, ("column", "model", "tolerance", cls.entry))
-        column = _column(entries.get("column"), workload.domain, f"{field}.column")
+        column = known_column(entries.get("column"), workload.domain, f"{field}.column", "name the column that is guessed")
         model, tolerance = entries.get("model", BOOSTING), entries.get("tolerance")
         if model not in (known := models_of(workload.domain, column)):
             raise InputError(f"{field}.model", f"{shown(model)} is no model of {column_field(column)}", f"use one of {', '.join(known)}")
@@ -190,13 +190,6 @@ KINDS = (ModelRight, ModelGain)
 def models_of(domain: Domain, column: str) -> tuple[str, str]:
     """What the models of a column are called."""
     return BOOSTING, LINEAR if domain[column].is_number and domain[column].scale.axis == "number" else LOGISTIC
-
-
-def _column(name: object, domain: Domain, field: str) -> str:
-    if not isinstance(name, str) or name not in domain:
-        raise InputError(field, f"{shown(name)} is not a column of the domain", "name the column that is guessed")
-    check_known([name], domain, field)
-    return name
 
 
 def _share(entries: Entries, name: str, field: str, above: float) -> float:

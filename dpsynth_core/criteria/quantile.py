@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval
-from dpsynth_core.criteria.conditions import EVERYBODY, Condition, read_condition
+from dpsynth_core.criteria.conditions import Condition, read_among
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.criteria.statistics import number_column
 from dpsynth_core.criteria.words import Within
@@ -36,7 +36,7 @@ from dpsynth_core.privacy.selection.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.marginals import project
+from dpsynth_core.vocabulary.marginals import expand, project
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
@@ -77,13 +77,11 @@ class Quantile(Within):
         if tolerance < narrowest:
             problem = f"within {tolerance:g} of a number there need not be an edge of any bin of {column_field(column)}"
             raise InputError(f"{field}.tolerance", problem, f"use {narrowest:g} or more, or narrower bins")
-        among = read_condition(entries["among"], workload.domain, f"{field}.among") if "among" in entries else EVERYBODY
-        return cls(importance, name, column, p, tolerance, among)
+        return cls(importance, name, column, p, tolerance, read_among(entries, workload.domain, field))
 
     def sentence(self, domain: Domain) -> str:
         what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g} % quantile"
-        group = f" among those with {self.among.sentence(domain)}" if self.among.cells else ""
-        return f"the {what} of {self.column}{group}"
+        return f"the {what} of {self.column}{self.among.among(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
         return (self._clique(workload.domain),)
@@ -94,7 +92,7 @@ class Quantile(Within):
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         domain, clique = kernel.domain, self._clique(kernel.domain)
         values = middles(domain[self.column])
-        members = self.among.on(domain, clique) & _along(~np.isnan(values), self.column, clique)
+        members = self.among.on(domain, clique) & expand(~np.isnan(values), (self.column,), clique)
         shares = published.table(clique)
         stated = None if shares is None else project(np.where(members, shares, 0.0), clique, (self.column,))
         edges = None if stated is None else bracket(domain[self.column], stated, self.p, self.tolerance)
@@ -143,7 +141,7 @@ class Quantile(Within):
     def _weights(self, edge: int, members: NDArray[np.bool_], clique: Clique) -> NDArray[np.float64]:
         """1 - p for those of the group in the first `edge` bins, -p for the others, 0 for everybody else."""
         size = members.shape[clique.index(self.column)]
-        return np.where(members, np.where(_along(np.arange(size) < edge, self.column, clique), 1 - self.p, -self.p), 0.0)
+        return np.where(members, np.where(expand(np.arange(size) < edge, (self.column,), clique), 1 - self.p, -self.p), 0.0)
 
 
 def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, tolerance: float) -> tuple[int, int] | None:
@@ -170,8 +168,3 @@ def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, toleran
 def _on_grid(p: float) -> float:
     """The nearest share that weights of sums can be exactly, so that rounding moves nobody: less than a millionth away."""
     return min(SUM_STEPS - 1, max(1, round(p * SUM_STEPS))) / SUM_STEPS
-
-
-def _along(values: NDArray[np.bool_], column: str, clique: Clique) -> NDArray[np.bool_]:
-    """One number a cell of a column, in the shape of a table that others broadcast to."""
-    return values.reshape([-1 if name == column else 1 for name in clique])

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,9 +31,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval
-from dpsynth_core.criteria.conditions import EVERYBODY, Condition, read_condition
+from dpsynth_core.criteria.conditions import Condition, read_among
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
-from dpsynth_core.criteria.statistics import number_column
+from dpsynth_core.criteria.statistics import measured_sum, number_column
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
@@ -42,6 +41,7 @@ from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.selection.scores import SUM_STEPS
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
@@ -82,17 +82,15 @@ class Coefficient(Within):
             raise InputError(f"{field}.on", f"{column_field(on)} is the outcome too", "name another column")
         _check_bins(on, workload.domain, f"{field}.on")
         beside = _beside(entries.get(_BESIDE, []), (outcome, on), workload.domain, f"{field}.{_BESIDE}")
-        among = read_condition(entries["among"], workload.domain, f"{field}.among") if "among" in entries else EVERYBODY
-        return cls(importance, name, outcome, on, beside, among, limit)
+        return cls(importance, name, outcome, on, beside, read_among(entries, workload.domain, field), limit)
 
     @property
     def unit_of_error(self) -> str:
         return f"in units of “{self.outcome}” for each of “{self.on}”"
 
     def sentence(self, domain: Domain) -> str:
-        group = f" among those with {self.among.sentence(domain)}" if self.among.cells else ""
         others = "".join(f" and {name}" for name in self.beside)
-        return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{group}"
+        return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{self.among.among(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
         return (self._clique(workload.domain),)
@@ -130,7 +128,7 @@ class Coefficient(Within):
         """The regressors with x last, y, and whether somebody counts, of every cell of the table."""
         sizes = domain.sizes(clique)
         numbers = [
-            np.broadcast_to(middles(domain[name]).reshape([-1 if name == other else 1 for other in clique]), sizes)
+            np.broadcast_to(expand(middles(domain[name]), (name,), clique), sizes)
             for name in (*self.beside, self.on, self.outcome)
         ]
         members = np.logical_and.reduce([self.among.on(domain, clique), *(~np.isnan(one) for one in numbers)])
@@ -259,13 +257,8 @@ def _measured(kernel: SealedKernel, clique: Clique, stated: Stated) -> Sums:
 
 def _sum(kernel: SealedKernel, clique: Clique, part: Floats, rho: float, failure: float) -> Measured:
     """The sum of a part over all people, measured for rho in units of the largest part."""
-    scale = float(np.abs(part).max()) or 1.0
-    weights = part / scale
-    low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
-    if low == high:
-        high = 1.0  # everybody counts as 0
-    sigma = sigma_for(rho, kernel.unit.sum_l2(low, high))
-    return Measured(scale * kernel.measure_sum(clique, weights, low, high, sigma), scale * sigma, scale, failure)
+    noisy, scale = measured_sum(kernel, clique, part, rho)
+    return Measured(scale * noisy.value, scale * noisy.sigma, scale, failure)
 
 
 def _reach(failure: float, sides: int) -> float:
@@ -282,18 +275,11 @@ def _difference(sums: Sums, sides: int) -> Range | None:
         return None
     lines = range(last + 1)
     pairs = [[(min(one, other), max(one, other)) for other in lines] for one in lines]
-    g, e = (np.array([[of(sums[pair]) for pair in line] for line in pairs]) for of in (_value, partial(_far, people)))
+    g = np.array([[sums[pair].value for pair in line] for line in pairs])
+    e = np.array([[sums[pair].reach(people, 2) for pair in line] for line in pairs])
     b = np.array([sums[one, _LEFT].value for one in lines])
     f = np.array([sums[one, _LEFT].reach(people, sides if one == last else 2) for one in lines])
     return _enclosed(g, e, b, f)
-
-
-def _value(one: Measured) -> float:
-    return one.value
-
-
-def _far(people: float, one: Measured) -> float:
-    return one.reach(people, 2)
 
 
 def _enclosed(g: Floats, e: Floats, b: Floats, f: Floats) -> Range | None:

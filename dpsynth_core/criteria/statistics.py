@@ -19,15 +19,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, Ratio, absolute
-from dpsynth_core.criteria.conditions import EVERYBODY, Condition, check_known, read_condition
+from dpsynth_core.criteria.conditions import EVERYBODY, Condition, known_column, read_condition
 from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
 from dpsynth_core.criteria.words import Within
-from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import sigma_for
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.marginals import expand
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.middles import middles
 from dpsynth_core.vocabulary.workload import Workload
@@ -157,7 +158,7 @@ class Mean(Statistic):
 
     def _counts_as(self, domain: Domain, clique: Clique) -> Floats:
         values = middles(domain[self.column])
-        return np.broadcast_to(values.reshape([-1 if name == self.column else 1 for name in clique]), domain.sizes(clique))
+        return np.broadcast_to(expand(values, (self.column,), clique), domain.sizes(clique))
 
     def _widest(self, domain: Domain) -> float:
         values = middles(domain[self.column])
@@ -178,19 +179,24 @@ def _measured(
     kernel: SealedKernel, rho: float, clique: Clique, counts_as: Floats, members: NDArray[np.bool_], stated: float, partial: bool
 ) -> Ratio:
     """The sum of f(y) - s over the group, and how many people that is; nobody where that is not asked."""
-    weights = np.where(members, counts_as - stated, 0.0)
-    scale = float(np.abs(weights).max()) or 1.0
-    weights /= scale
-    low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
-    if low == high:
-        high = 1.0  # every member counts as the same
-    sigma = sigma_for((1 - _PEOPLE if partial else 1.0) * rho, kernel.unit.sum_l2(low, high))
-    difference = Noisy(kernel.measure_sum(clique, weights, low, high, sigma), sigma)
+    parts = np.where(members, counts_as - stated, 0.0)
+    difference, scale = measured_sum(kernel, clique, parts, (1 - _PEOPLE if partial else 1.0) * rho)
     if not partial:
         return Ratio(difference, Noisy(0.0, 0.0), scale)
     people_sigma = sigma_for(_PEOPLE * rho, kernel.unit.sum_l2(0.0, 1.0))
     people = kernel.measure_sum(clique, members.astype(np.float64), 0.0, 1.0, people_sigma)
     return Ratio(difference, Noisy(people, people_sigma), scale)
+
+
+def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:
+    """The sum over all people of the part that their cell has, measured for rho in units of the largest part, and that unit."""
+    scale = float(np.abs(parts).max()) or 1.0
+    weights = parts / scale
+    low, high = min(0.0, float(weights.min())), max(0.0, float(weights.max()))
+    if low == high:
+        high = 1.0  # everybody counts as 0
+    sigma = sigma_for(rho, kernel.unit.sum_l2(low, high))
+    return Noisy(kernel.measure_sum(clique, weights, low, high, sigma), sigma), scale
 
 
 def _groups(entries: Entries, domain: Domain, field: str) -> tuple[Condition, ...]:
@@ -206,19 +212,16 @@ def _read_groups(entries: Mapping[str, object], domain: Domain, field: str) -> I
 
 
 def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
-    among = [group.sentence(domain) for group in groups if group.cells]
-    if len(groups) == 2:
-        return f"the difference of {what} between those with {among[0]} and those with {among[1]}"
-    return f"{what} among those with {among[0]}" if among else what
+    if len(groups) == 1:
+        return f"{what}{groups[0].among(domain)}"
+    one, other = (group.sentence(domain) for group in groups)
+    return f"the difference of {what} between those with {one} and those with {other}"
 
 
 def number_column(name: object, domain: Domain, field: str) -> str:
     if name is None:
         raise InputError(field, "no column is named", "name a column of numbers")
-    if not isinstance(name, str) or name not in domain:
-        raise InputError(field, f"{shown(name)} is not a column of the domain", "name a column of numbers")
-    check_known([name], domain, field)
-    column = domain[name]
-    if not column.is_number or column.scale.axis != "number":
-        raise InputError(field, f"{column_field(name)} is no column of numbers", "name a column of numbers")
-    return name
+    known = known_column(name, domain, field, "name a column of numbers")
+    if not domain[known].is_number or domain[known].scale.axis != "number":
+        raise InputError(field, f"{column_field(known)} is no column of numbers", "name a column of numbers")
+    return known
