@@ -57,7 +57,7 @@ def amount(here: Current) -> None:
             epsilon = fields.number("ε (epsilon)", EPSILON, _read_epsilon, numbers.short, help=EPSILON_HELP)
         with right:
             delta = fields.number("δ (delta)", DELTA, _read_delta, numbers.short, help=DELTA_HELP)
-        _usual(here)
+        _usual()
         if epsilon is not None and delta is not None:
             _meaning(here, epsilon, delta)
 
@@ -74,18 +74,11 @@ def _read_delta(text: str) -> float:
     return delta
 
 
-def _usual(here: Current) -> None:
+def _usual() -> None:
     """Common choices, one click each."""
-    key, now = f"{here.project}:usual_epsilon", fields.value(EPSILON)
-    st.session_state[key] = now if now in USUAL else None
-    st.pills(
-        "Common choices",
-        USUAL,
-        format_func=lambda e: f"ε {numbers.short(e)}",
-        key=key,
-        on_change=lambda: set_epsilon(st.session_state[key]),
-        label_visibility="collapsed",
-    )
+    now = fields.value(EPSILON)
+    look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
+    fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
 
 
 def set_epsilon(epsilon: float | None) -> None:

@@ -96,16 +96,16 @@ def _chosen(here: Current, entries: list[Entry]) -> int:
 
 def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None:
     """What the criterion says, in fields that save at each change."""
-    kind = _kind(here, entry, number)
+    kind = _kind(entry, number)
     left, right = st.columns(2)
     with left:
         if kind in LIMITS:
-            _limit(here, kind, entry, number)
+            _limit(kind, entry, number)
     with right:
         choices = {"options": [MUST, SHOULD], "required": True}
         _field(here, number, "importance", st.segmented_control, "Importance", entry.get("importance", MUST), **choices)
     if kind == TablesWithin.kind:
-        _tables(here, workload, entry, number)
+        _tables(workload, entry, number)
     numbers = [a.name for a in workload.domain if a.is_number and a.scale.axis == "number" and not a.most]
     for name, title in _NUMBERS.get(kind, {}).items():
         if numbers:
@@ -116,47 +116,44 @@ def _panel(here: Current, workload: Workload, entry: Entry, number: int) -> None
         look = {"options": free, "format_func": one_line, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
         _field(here, number, "adjusted_for", st.multiselect, "Adjusted for", beside, **look)
     if kind == Quantile.kind:
-        _share_below(here, entry, number)
+        _share_below(entry, number)
     if kind in _OF_MODELS:
         _model(here, workload.domain, entry, number)
     for name, title in CONDITIONS.get(kind, {}).items():
-        _condition(here, workload.domain, entry, number, name, title)
+        _condition(workload.domain, entry, number, name, title)
     _field(here, number, "name", st.text_input, "What you call it (optional, published)", entry.get("name", ""), max_chars=200)
 
 
-def _kind(here: Current, entry: Entry, number: int) -> str:
-    key, known = f"{here.project}:criterion:{number}:kind", entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
-    st.session_state[key] = known
+def _kind(entry: Entry, number: int) -> str:
+    known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
 
-    def changed() -> None:
-        new = criteria_draft.new(st.session_state[key], entry)
+    def take(kind: str) -> None:
+        new = criteria_draft.new(kind, entry)
         session.edit(lambda draft: criteria_draft.replace(draft, number, new))
 
-    return str(st.selectbox("It is about", list(KINDS), format_func=lambda one: KINDS[one], key=key, on_change=changed))
+    key = f"criterion:{number}:kind"
+    return str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=KINDS.get))
 
 
-def _limit(here: Current, kind: str, entry: Entry, number: int) -> None:
-    key, share = f"{here.project}:criterion:{number}:limit:{kind}", kind not in _IN_UNITS
-    factor, name = (100 if share else 1), LIMITS[kind]
-    st.session_state[key] = float(entry.get(name, 0.0)) * factor
+def _limit(kind: str, entry: Entry, number: int) -> None:
+    share, name = kind not in _IN_UNITS, LIMITS[kind]
+    factor = 100 if share else 1
 
-    def changed() -> None:
-        _save(number, {name: st.session_state[key] / factor})
+    def take(entered: float) -> None:
+        _save(number, {name: entered / factor})
 
     title, least = LIMIT_TITLES.get(kind, OFF_BY), -99.0 if kind == ModelGain.kind else 0.0
-    st.number_input(title, min_value=least, max_value=99.0 if share else None, step=1.0, format="%g", key=key, on_change=changed)
+    look = {"min_value": least, "max_value": 99.0 if share else None, "step": 1.0, "format": "%g"}
+    fields.linked(f"criterion:{number}:limit:{kind}", float(entry.get(name, 0.0)) * factor, take, st.number_input, title, **look)
 
 
-def _share_below(here: Current, entry: Entry, number: int) -> None:
-    key = f"{here.project}:criterion:{number}:p"
-    st.session_state[key] = 100 * float(entry.get("p", 0.5))
-    title = "Share of people below it, in %: 50 for the median"
-    save = partial(_save_share, number, key)
-    st.number_input(title, min_value=0.1, max_value=99.9, step=1.0, format="%g", key=key, on_change=save)
+def _share_below(entry: Entry, number: int) -> None:
+    def take(percent: float) -> None:
+        _save(number, {"p": round(percent / 100, 6)})
 
-
-def _save_share(number: int, key: str) -> None:
-    _save(number, {"p": round(st.session_state[key] / 100, 6)})
+    title, percent = "Share of people below it, in %: 50 for the median", 100 * float(entry.get("p", 0.5))
+    look = {"min_value": 0.1, "max_value": 99.9, "step": 1.0, "format": "%g"}
+    fields.linked(f"criterion:{number}:p", percent, take, st.number_input, title, **look)
 
 
 def _model(here: Current, domain: Domain, entry: Entry, number: int) -> None:
@@ -173,47 +170,42 @@ def _model(here: Current, domain: Domain, entry: Entry, number: int) -> None:
         _field(here, number, "tolerance", st.number_input, "A guess is right within ±", entry.get("tolerance"), **near)
 
 
-def _tables(here: Current, workload: Workload, entry: Entry, number: int) -> None:
+def _tables(workload: Workload, entry: Entry, number: int) -> None:
     by_label = {one_line(label(clique)): list(clique) for clique in workload.cliques}
     stated = [sorted(table) for table in entry.get("tables", [])]
     chosen = [name for name, clique in by_label.items() if sorted(clique) in stated]
-    key = f"{here.project}:criterion:{number}:tables"
-    st.session_state[key] = chosen
 
-    def changed() -> None:
-        _save(number, {"tables": [by_label[name] for name in st.session_state[key]]})
+    def take(names: list[str]) -> None:
+        _save(number, {"tables": [by_label[name] for name in names]})
 
-    st.multiselect("Which tables", list(by_label), key=key, on_change=changed, placeholder="every table of the workload")
+    look = {"options": list(by_label), "placeholder": "every table of the workload"}
+    fields.linked(f"criterion:{number}:tables", chosen, take, st.multiselect, "Which tables", **look)
 
 
-def _condition(here: Current, domain: Domain, entry: Entry, number: int, name: str, title: str) -> None:
+def _condition(domain: Domain, entry: Entry, number: int, name: str, title: str) -> None:
     """Which columns a condition is about, and which of their cells."""
     stated = entry.get(name, {})
     names = [a.name for a in domain if not a.most]
-    key = f"{here.project}:criterion:{number}:{name}"
-    st.session_state[key] = [column for column in stated if column in names]
 
-    def columns_changed() -> None:
-        picked = st.session_state[key]
+    def take(picked: list[str]) -> None:
         _save(number, {name: {column: stated.get(column, [domain[column].cell_labels()[0]]) for column in picked}})
 
-    st.multiselect(title, names, format_func=one_line, key=key, on_change=columns_changed, placeholder="columns")
-    for column in st.session_state[key]:
-        _values(here, domain, stated, number, name, column)
+    meant = [column for column in stated if column in names]
+    look = {"options": names, "format_func": one_line, "placeholder": "columns"}
+    for column in fields.linked(f"criterion:{number}:{name}", meant, take, st.multiselect, title, **look):
+        _values(domain, stated, number, name, column)
 
 
-def _values(here: Current, domain: Domain, stated: Mapping[str, Any], number: int, name: str, column: str) -> None:
+def _values(domain: Domain, stated: Mapping[str, Any], number: int, name: str, column: str) -> None:
     """The cells of one column of a condition. What a spec says in another way, such as a range, is shown as it is until it is changed."""
     labels, given = list(domain[column].cell_labels()), stated[column]
     values = given if isinstance(given, list) else [given]
-    key = f"{here.project}:criterion:{number}:{name}:{column}"
-    options = labels + [value for value in values if value not in labels]
-    st.session_state[key] = values
 
-    def changed() -> None:
-        _save(number, {name: {**stated, column: st.session_state[key]}})
+    def take(picked: list[Any]) -> None:
+        _save(number, {name: {**stated, column: picked}})
 
-    st.multiselect(one_line(column), options, format_func=lambda value: one_line(str(value)), key=key, on_change=changed)
+    look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
+    fields.linked(f"criterion:{number}:{name}:{column}", values, take, st.multiselect, one_line(column), **look)
 
 
 def _field(here: Current, number: int, name: str, widget: Any, title: str, value: Any, **look: Any) -> None:

@@ -202,13 +202,12 @@ def population(here: Current) -> None:
     ):
         populations, chosen = ledger.populations(), here.draft.get("population", "")
         if populations:
-            key = f"{here.project}:population_known"
-            st.session_state[key] = chosen if chosen in populations else NEW
 
-            def choose() -> None:
-                fields.store("population", "" if st.session_state[key] == NEW else st.session_state[key])
+            def choose(name: str) -> None:
+                fields.store("population", "" if name == NEW else name)
 
-            st.selectbox("Population", [*populations, NEW], key=key, on_change=choose)
+            known = chosen if chosen in populations else NEW
+            fields.linked("population_known", known, choose, st.selectbox, "Population", [*populations, NEW])
         if chosen in populations:
             _account(chosen)
         else:

@@ -12,7 +12,7 @@ from dpsynth_core.sources.clocks import COLON, TIME_FORMATS
 from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
 from dpsynth_core.sources.notation import DATE_FORMATS
 from dpsynth_core.web.data import project_table
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import document, fields, frame
 from dpsynth_core.web.shell.session import Current
 
 _QUOTING_HELP = (
@@ -55,7 +55,7 @@ def panel(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
             _values(here, reread, (*_NUMBERS_AND_DATES, _TIMES))
         if form.applies("names"):
             _header(here, form, reread)
-        _missing(here, data, reread)
+        _missing(data, reread)
 
 
 def _summary(form: TableFormat) -> str:
@@ -81,7 +81,7 @@ def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None
             "Columns of numbers and dates need nothing said. By going on you state this of columns of text; none of it is published."
         )
         _values(here, restate, _NUMBERS_AND_DATES)
-        _missing(here, data, restate)
+        _missing(data, restate)
 
 
 def _values(here: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
@@ -102,41 +102,32 @@ def _sheet(here: Current, reread: Reread) -> None:
 
 
 def _header(here: Current, form: TableFormat, reread: Reread) -> None:
-    key, names_key = f"{here.project}:header", f"{here.project}:names"
-    st.session_state[key] = not form.names
 
-    def toggled() -> None:
+    def toggled(has_header: bool) -> None:
         count = len(document.columns(here.draft))
-        reread(names=[] if st.session_state[key] else [f"column_{number}" for number in range(1, count + 1)])
+        reread(names=[] if has_header else [f"column_{number}" for number in range(1, count + 1)])
 
-    st.toggle("The first line has the names of the columns", key=key, on_change=toggled)
+    fields.linked("header", not form.names, toggled, st.toggle, "The first line has the names of the columns")
     if form.names:
-        st.session_state[names_key] = "\n".join(form.names)
-        st.text_area(
-            "Names of the columns, one a line", key=names_key, on_change=lambda: reread(names=st.session_state[names_key].splitlines())
-        )
+        named = "\n".join(form.names)
+        fields.linked("names", named, lambda text: reread(names=text.splitlines()), st.text_area, "Names of the columns, one a line")
 
 
-def _missing(here: Current, data: Mapping[str, Any], reread: Reread) -> None:
-    key = f"{here.project}:markers"
-    st.session_state[key] = list(data["missing_markers"])
-    st.multiselect(
+def _missing(data: Mapping[str, Any], reread: Reread) -> None:
+    fields.linked(
+        "markers",
+        list(data["missing_markers"]),
+        lambda markers: reread(missing_markers=sorted(markers)),
+        st.multiselect,
         "Codes that mean missing",
         sorted(data["missing_markers"]),
         format_func=lambda marker: marker or "(nothing)",
         accept_new_options=True,
-        key=key,
-        on_change=lambda: reread(missing_markers=sorted(st.session_state[key])),
         help="These texts count as a missing value in every column.",
     )
 
 
 def _choice(here: Current, label: str, name: str, names: Mapping[str, str], reread: Reread, help: str | None = None) -> None:
-    now, key = here.draft["data"].get(name, next(iter(names))), f"{here.project}:{name}"
-    st.session_state[key] = now
-    options = list(dict.fromkeys([*names, now]))
-
-    def changed() -> None:
-        reread(**{name: st.session_state[key]})
-
-    st.selectbox(label, options, format_func=lambda o: names.get(o, o), key=key, on_change=changed, help=help)
+    now = here.draft["data"].get(name, next(iter(names)))
+    look: dict[str, Any] = {"options": list(dict.fromkeys([*names, now])), "format_func": lambda o: names.get(o, o), "help": help}
+    fields.linked(name, now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.domain_table import COUNT_AS, NEAREST, NEVER, OWN, Row
+from dpsynth_core.web.shell import fields
 
 Take = Callable[[str, dict[str, Any]], None]
 """Stores changed entries of the row of a column."""
@@ -27,15 +28,13 @@ _HELP = {
 def treatment(project: str, row: Row, which: str, take: Take) -> None:
     """The choice for one of the two, and what it needs. which: "missing" or "other"."""
     column, options = row["column"], domain_table.treatments(row, which)
-    key = f"{project}:{which}:{column}"
-    st.session_state[key] = chosen = domain_table.treatment(row, which)
-    labels = domain_table.value_labels(row)
+    chosen, labels = domain_table.treatment(row, which), domain_table.value_labels(row)
 
-    def changed() -> None:
-        take(column, domain_table.treated(which, st.session_state[key], labels[0] if labels else ""))
+    def changed(treatment: str) -> None:
+        take(column, domain_table.treated(which, treatment, labels[0] if labels else ""))
 
-    names = _NAMES[which]
-    st.selectbox(_TITLES[which], options, format_func=lambda o: names.get(o, o), key=key, on_change=changed, help=_HELP[which])
+    look = {"format_func": _NAMES[which].get, "help": _HELP[which]}
+    fields.linked(f"{which}:{column}", chosen, changed, st.selectbox, _TITLES[which], options, **look)
     if chosen == COUNT_AS:
         _named_cell(project, row, which, labels, take)
 

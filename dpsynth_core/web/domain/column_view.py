@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,8 +15,8 @@ from dpsynth_core.vocabulary.recoding import outside_rule
 from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows, learning_view, origin_view
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
+from dpsynth_core.web.shell import fields
 from dpsynth_core.web.shell.fields import AGAIN
-from dpsynth_core.web.shell.fields import problem as quiet_problem
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -27,6 +28,7 @@ GROUPS_HELP = (
 _VALUES_HELP = (
     "As they are written in the file. To show another name, add it after a tab or “ = ”; two columns of a spreadsheet can be pasted."
 )
+_DECIMALS_HELP = "Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0."
 _LINE = 23
 _SHORTEST, _LONGEST = 4, 10
 """Lines that a list of values shows at least and at most."""
@@ -35,28 +37,28 @@ _SHORTEST, _LONGEST = 4, 10
 def panel(here: Current, row: Row) -> None:
     """All that can be said of the column."""
     with st.container(border=True, key="column_panel"):
-        _head(here, row)
+        _head(row)
         if not row["use"]:
             return
-        origin_view.suggestion(here, row)
+        origin_view.suggestion(row)
         filled = domain_table.is_filled(row)
         kind, source = st.columns(2, gap="small")
         with kind:
             titles = {name: kind.title for name, kind in KINDS.items()}
-            _choice(here, row, "kind", "Kind", _kinds(here, row), titles, KINDS[row["kind"]].help)
+            _choice(row, "kind", "Kind", _kinds(here, row), titles, KINDS[row["kind"]].help)
         if not filled:
             with source:
                 way = origin_view.choice(here, row)
             origin_view.details(here, row, way)
         for option in KINDS[row["kind"]].options:
             if option.learnt or not row["most"]:
-                _option(here, row, option)
+                _option(row, option)
         if row["most"]:
             learning_view.column(here, row)
             _wrong(row, domain_table.problems([row]).get(row["column"]), True)
         elif filled:
             _wrong(row, domain_table.problems([row]).get(row["column"]), True)
-            _released_as(here, row)
+            _released_as(row)
         else:
             _declaration(here, row)
         _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
@@ -74,7 +76,7 @@ def _declaration(here: Current, row: Row) -> None:
     """Values or bounds, what happens to all others, and the cells that come of it."""
     place, error = domain_table.place_of_problem(row), domain_table.problems([row]).get(row["column"])
     if row["kind"] in domain_table.LISTED:
-        _values(here, row)
+        _values(row)
         _wrong(row, error, place == "values")
     else:
         _numbers(here, row, place, error)
@@ -85,25 +87,23 @@ def _declaration(here: Current, row: Row) -> None:
         _wrong(row, error, place == "cells")
     if error is None:
         _picture(row)
-    _released_as(here, row)
+    _released_as(row)
 
 
-def _released_as(here: Current, row: Row) -> None:
+def _released_as(row: Row) -> None:
     if "dtype" in KINDS[row["kind"]].fields:
-        _choice(here, row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
+        _choice(row, "dtype", "Released as", LABEL_DTYPES, DTYPE_NAMES)
     elif "decimals" in KINDS[row["kind"]].fields:
-        _decimals(here, row)
+        _choice(row, "decimals", "Digits after the point", [None, *range(13)], {None: "as many as a number has"}, _DECIMALS_HELP)
 
 
-def _head(here: Current, row: Row) -> None:
+def _head(row: Row) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
             st.subheader(literal(row["column"], 60), anchor=False, width="content")
             if row["use"] and (origin := ORIGIN_NAMES.get(row["origin"])):
                 st.badge(origin, color="orange" if row["origin"] == "data" else "gray")
-        key = _key(here, row, "use")
-        st.session_state[key] = row["use"]
-        st.toggle("Use it", key=key, on_change=lambda: draft_rows.change_row(row["column"], {"use": st.session_state[key]}))
+        fields.linked(_key(row, "use"), row["use"], partial(_store, row, "use"), st.toggle, "Use it")
     if row["note"]:
         st.caption(f":material/info: {literal(row['note'])}")
     elif not row["use"]:
@@ -119,30 +119,26 @@ def _head(here: Current, row: Row) -> None:
         )
 
 
-def _key(here: Current, row: Row, field: str) -> str:
-    return f"{here.project}:{field}:{row['column']}"
+def _key(row: Row, field: str) -> str:
+    return f"{field}:{row['column']}"
 
 
-def _choice(here: Current, row: Row, field: str, label: str, options: Any, names: dict[str, str], help: str | None = None) -> None:
-    key = _key(here, row, field)
-    st.session_state[key] = row[field]
-    st.selectbox(
-        label,
-        options,
-        format_func=lambda option: names.get(option, option),
-        key=key,
-        help=help,
-        on_change=lambda: draft_rows.change_row(row["column"], {field: st.session_state[key]}),
-    )
+def _store(row: Row, field: str, entered: Any) -> None:
+    draft_rows.change_row(row["column"], {field: entered})
+
+
+def _choice(row: Row, field: str, label: str, options: Any, names: dict[Any, str], help: str | None = None) -> None:
+    look: dict[str, Any] = {"format_func": lambda option: names.get(option, str(option)), "help": help}
+    fields.linked(_key(row, field), row[field], partial(_store, row, field), st.selectbox, label, options, **look)
 
 
 def _text(here: Current, row: Row, field: str, label: str, **look: Any) -> None:
-    key = _key(here, row, field)
+    key = f"{here.project}:{_key(row, field)}"
     if st.session_state.get(key) != row[field]:
         st.session_state[key] = row[field]
 
     def changed() -> None:
-        draft_rows.change_row(row["column"], {field: st.session_state[key].strip()})
+        _store(row, field, st.session_state[key].strip())
 
     st.text_input(label, key=key, on_change=changed, persist_state=AGAIN, **look)
 
@@ -154,21 +150,16 @@ def _wrong(row: Row, error: InputError | None, here: bool) -> None:
     if domain_table.is_untouched(row):
         st.caption(f":material/edit: {literal(error.remedy[:1].upper() + error.remedy[1:])}.")
     else:
-        quiet_problem(error)
+        fields.problem(error)
 
 
-def _values(here: Current, row: Row) -> None:
-    key = _key(here, row, "list")
-    st.session_state[key] = domain_table.listed_text(row)
+def _values(row: Row) -> None:
+    def take(text: str) -> None:
+        draft_rows.change_row(row["column"], domain_table.read_listed(text))
+
     lines = min(max(len(row["values"]) + 1, _SHORTEST), _LONGEST)
-    st.text_area(
-        "Values, one per line",
-        key=key,
-        height=_LINE * lines + 20,
-        placeholder="f = female\nm = male",
-        on_change=lambda: draft_rows.change_row(row["column"], domain_table.read_listed(st.session_state[key])),
-        help=_VALUES_HELP,
-    )
+    look = {"height": _LINE * lines + 20, "placeholder": "f = female\nm = male", "help": _VALUES_HELP}
+    fields.linked(_key(row, "list"), domain_table.listed_text(row), take, st.text_area, "Values, one per line", **look)
 
 
 def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> None:
@@ -187,33 +178,16 @@ def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> N
     _wrong(row, error, place in ("bounds", "bins", "values"))
 
 
-def _decimals(here: Current, row: Row) -> None:
-    key = _key(here, row, "decimals")
-    st.session_state[key] = row["decimals"]
-    st.selectbox(
-        "Digits after the point",
-        [None, *range(13)],
-        format_func=lambda digits: "as many as a number has" if digits is None else str(digits),
-        key=key,
-        on_change=lambda: draft_rows.change_row(row["column"], {"decimals": st.session_state[key]}),
-        help="Numbers of the rows are rounded to so many, as the column has them: prices 2, lengths in millimetres 0.",
-    )
-
-
-def _option(here: Current, row: Row, option: Option) -> None:
+def _option(row: Row, option: Option) -> None:
     """What the kind has beside bounds, groups and values."""
-    key = _key(here, row, option.field)
-    stated = str(row["options"].get(option.field, ""))
+    stated = str(row["options"].get(option.field, "")) or (option.choices[0] if option.choices else "")
+    widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
+    look = {"options": option.choices} if option.choices else {"placeholder": option.example}
 
-    def change() -> None:
-        draft_rows.change_row(row["column"], {"options": row["options"] | {option.field: st.session_state[key].strip()}})
+    def take(entered: str) -> None:
+        _store(row, "options", row["options"] | {option.field: entered.strip()})
 
-    st.session_state[key] = stated or (option.choices[0] if option.choices else "")
-    if option.choices:
-        st.selectbox(option.title, option.choices, key=key, help=option.help, on_change=change)
-    else:
-        typed = st.text_area if option.lines else st.text_input
-        typed(option.title, key=key, help=option.help, placeholder=option.example, on_change=change)
+    fields.linked(_key(row, option.field), stated, take, widget, option.title, help=option.help, **look)
 
 
 def _picture(row: Row) -> None:

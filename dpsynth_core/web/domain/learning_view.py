@@ -21,6 +21,7 @@ from dpsynth_core.web.shell.text import literal
 SHARE = "budget.discovery"
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
 _MOST = (8, 16, 32, 64, 128, 256, 1024)
+_MOST_HELP = "Until it is known what there is, every table with this column is planned with so many cells."
 _HELP = (
     "Before the mechanism starts, noisy counts tell which values there are, and where numbers lie. Nothing that only one person has can be "
     "found. The columns that are learnt have equal parts of this share."
@@ -29,16 +30,12 @@ _HELP = (
 
 def column(here: Current, row: Row) -> None:
     """What is said of a column whose values are to be learnt."""
-    key = f"{here.project}:most:{row['column']}"
-    st.session_state[key] = row["most"]
-    st.selectbox(
-        "Values or groups, at most",
-        sorted({*_MOST, row["most"]}),
-        format_func=lambda most: f"{most:,}",
-        key=key,
-        on_change=lambda: draft_rows.change_row(row["column"], {"most": st.session_state[key]}),
-        help="Until it is known what there is, every table with this column is planned with so many cells.",
-    )
+
+    def take(most: int) -> None:
+        draft_rows.change_row(row["column"], {"most": most})
+
+    look = {"options": sorted({*_MOST, row["most"]}), "format_func": "{:,}".format, "help": _MOST_HELP}
+    fields.linked(f"most:{row['column']}", row["most"], take, st.selectbox, "Values or groups, at most", **look)
     _price(here, _unknown(draft_rows.of(here.draft)), row["column"])
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
-from dpsynth_core.vocabulary.usual import UsualList, UsualRange, Writing
+from dpsynth_core.vocabulary.usual import UsualList, UsualRange
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.domain_table import Row
+from dpsynth_core.web.shell import fields
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
@@ -81,7 +80,7 @@ def details(here: Current, row: Row, way: str) -> None:
         st.button("Read this column all the same", key=f"read_{row['column']}", on_click=draft_rows.read, args=(row["column"],))
 
 
-def suggestion(here: Current, row: Row) -> None:
+def suggestion(row: Row) -> None:
     """What the name of an open column suggests: one click takes it, written as the file writes it."""
     guess = usual.suggested(row["column"])
     if row["guessed"]:
@@ -93,7 +92,7 @@ def suggestion(here: Current, row: Row) -> None:
             )
     elif isinstance(guess, UsualList) and not row["values"] and row["kind"] in domain_table.LISTED:
         st.caption(f":orange[:material/help: **Guessed from the name:**] {literal(guess.title)}. How does the file write it?")
-        _writings(here, row, guess, "suggested")
+        _writings(row, guess, "suggested")
 
 
 def _usual(here: Current, row: Row) -> None:
@@ -104,7 +103,7 @@ def _usual(here: Current, row: Row) -> None:
     st.session_state.setdefault(key, next(iter(entries)) if suggested is None else suggested.name)
     chosen = entries[st.selectbox("Which list or bounds", list(entries), format_func=lambda name: entries[name].title, key=key)]
     if isinstance(chosen, UsualList):
-        _writings(here, row, chosen, "chosen")
+        _writings(row, chosen, "chosen")
     else:
         bounds = domain_table.with_range(chosen)
         taken = all(row[name] == value for name, value in bounds.items())
@@ -119,20 +118,15 @@ def _usual(here: Current, row: Row) -> None:
     st.caption(f"Source: {literal(chosen.source)}")
 
 
-def _writings(here: Current, row: Row, chosen: UsualList, place: str) -> None:
+def _writings(row: Row, chosen: UsualList, place: str) -> None:
     """One button for each way to write the list. place: tells two of them in a panel apart."""
     titles = [writing.title for writing in chosen.writings]
-    key = f"{here.project}:writing:{place}:{row['column']}:{chosen.name}"
-    st.session_state[key] = _written(row, chosen.writings)
+    written = next((writing.title for writing in chosen.writings if list(writing.values) == row["values"]), None)
 
-    def changed() -> None:
-        picked = st.session_state[key]
-        if picked is not None:
-            values = domain_table.with_writing(chosen, chosen.writings[titles.index(picked)])
+    def take(title: str | None) -> None:
+        if title is not None:
+            values = domain_table.with_writing(chosen, chosen.writings[titles.index(title)])
             draft_rows.change_row(row["column"], values, USUAL)
 
-    st.pills("Written as", titles, key=key, on_change=changed, label_visibility="collapsed")
-
-
-def _written(row: Row, writings: Sequence[Writing]) -> str | None:
-    return next((one.title for one in writings if list(one.values) == row["values"]), None)
+    key = f"writing:{place}:{row['column']}:{chosen.name}"
+    fields.linked(key, written, take, st.pills, "Written as", titles, label_visibility="collapsed")

@@ -19,7 +19,7 @@ from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility, Level
 from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import fields, frame, guide, numbers, session
+from dpsynth_core.web.shell import fields, frame, guide, numbers
 from dpsynth_core.web.shell.text import literal, one_line
 
 _BOX = {
@@ -208,15 +208,14 @@ def _preset(mechanism: Mechanism) -> Mechanism:
     name = mechanism.card.name
     if name not in registry.PUBLISHED:
         return mechanism
-    published, key = registry.PUBLISHED[name], f"{session.current().project}:as_published"
-    st.session_state[key] = fields.value(f"mechanism.settings.{registry.PRESET}") == registry.PAPER
+    published, now = registry.PUBLISHED[name], fields.value(f"mechanism.settings.{registry.PRESET}")
 
-    def switch() -> None:
-        fields.store("mechanism", {"name": name, "settings": {registry.PRESET: registry.PAPER} if st.session_state[key] else {}})
+    def switch(on: bool) -> None:
+        fields.store("mechanism", {"name": name, "settings": {registry.PRESET: registry.PAPER} if on else {}})
 
     help = "\n".join(["The algorithm and the constants that its paper prints, instead of our defaults. Left open there, or kept:", ""])
     help += "\n".join(f"- {chosen}" for chosen in published.card.differences)
-    on = st.toggle("As published", key=key, on_change=switch, help=help)
+    on = fields.linked("as_published", now == registry.PAPER, switch, st.toggle, "As published", help=help)
     if mechanism.card.differences:
         st.caption(f"Our defaults differ from the paper in {len(mechanism.card.differences)} ways; the Guide lists them.")
     return published if on else mechanism

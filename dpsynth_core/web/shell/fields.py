@@ -107,6 +107,14 @@ def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable
         return None
 
 
+def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
+    """A widget for what has no path of its own in the draft: it shows `shown`, and hands what is entered to `take`. key: its own within
+    the open project. Returns what the widget does."""
+    own = f"{session.current().project}:{key}"
+    st.session_state[own] = shown
+    return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), **look)
+
+
 def problem(error: InputError) -> None:
     """What is wrong with the field above, in one quiet line."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")

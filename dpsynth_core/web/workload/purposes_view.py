@@ -38,15 +38,16 @@ def choice(here: Current, own: Mapping[str, Any]) -> None:
     proposals = document.proposals(here.draft)
     forms = {proposal.name: dict(proposal.form) for proposal in proposals} | {OWN: dict(own)}
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
-    key = f"{here.project}:purpose"
-    st.session_state[key] = now = served(here.draft)
-    st.radio(
+    now = served(here.draft)
+    fields.linked(
+        "purpose",
+        now,
+        lambda purpose: _take(forms[purpose]),
+        st.radio,
         "What will readers study?",
         list(forms),
         format_func=(names | {OWN: f"**{_OWN_TITLE}**  \n{_OWN_TEXT}"}).get,
         captions=[*(words(document.cost({**here.draft, "workload": forms[proposal.name]})) for proposal in proposals), ""],
-        key=key,
-        on_change=lambda: _take(forms[st.session_state[key]]),
         label_visibility="collapsed",
     )
     if now == "target":

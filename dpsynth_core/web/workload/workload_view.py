@@ -63,7 +63,8 @@ def choice(here: Current) -> None:
 
 def _detail(here: Current, is_own: bool) -> None:
     now, domain = here.draft["workload"], document.domain(here.draft)
-    _way(here, drawn_view.way_of(now))
+    look = {"format_func": WAYS.get, "required": True, "label_visibility": "collapsed"}
+    fields.linked("way", drawn_view.way_of(now), _switch, st.segmented_control, "Which tables?", list(WAYS), **look)
     if now["kind"] == PICKED:
         _picked(here, domain, now["marginals"])
     else:
@@ -72,20 +73,6 @@ def _detail(here: Current, is_own: bool) -> None:
     if is_own and _sizes(now):
         st.caption(purposes_view.words(document.cost(here.draft)))
     _files(now)
-
-
-def _way(here: Current, way: str) -> None:
-    key = f"{here.project}:way"
-    st.session_state[key] = way
-    st.segmented_control(
-        "Which tables?",
-        list(WAYS),
-        format_func=WAYS.get,
-        key=key,
-        required=True,
-        on_change=lambda: _switch(st.session_state[key]),
-        label_visibility="collapsed",
-    )
 
 
 def _combinations(domain: Domain, kind: str, is_own: bool) -> None:
@@ -111,17 +98,9 @@ def _matching(here: Current, domain: Domain) -> None:
     if not takers or not columns or not _thresholds(sizes):
         return
     names = {_EVERY: "all values"} | {t: f"at least {t} of {_columns(sizes)}" for t in _thresholds(sizes)}
-    key, threshold = f"{here.project}:threshold", now.get("threshold")
-    st.session_state[key] = threshold if threshold in names else _EVERY
-    st.segmented_control(
-        "A question counts the people who match",
-        list(names),
-        format_func=names.get,
-        key=key,
-        required=True,
-        on_change=lambda: _set_threshold(st.session_state[key]),
-        help=MATCHING_HELP,
-    )
+    threshold, title = now.get("threshold"), "A question counts the people who match"
+    look = {"options": list(names), "format_func": names.get, "required": True, "help": MATCHING_HELP}
+    fields.linked("threshold", threshold if threshold in names else _EVERY, _set_threshold, st.segmented_control, title, **look)
     st.caption(literal(_sentence(threshold, [f"{name} = {domain[name].cell_labels()[0]}" for name in columns], takers), 1000))
 
 
