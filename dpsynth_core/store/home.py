@@ -41,6 +41,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def seconds_between(first: str, last: str) -> float:
+    """Between two times as the store writes them."""
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+
+
+def age(moment: str) -> float:
+    """Seconds since then."""
+    return seconds_between(moment, now())
+
+
 def new_id() -> str:
     """An unguessable identifier for a project or run; safe as a file name."""
     return secrets.token_hex(8)

@@ -24,12 +24,11 @@ import sqlite3
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dpsynth_core.store import launching, ledger, processes
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.home import new_id, now, run_folder
+from dpsynth_core.store.home import age, new_id, now, run_folder
 from dpsynth_core.store.ledger import Charge
 
 RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
@@ -229,7 +228,7 @@ def reconcile(db: sqlite3.Connection) -> None:
         job = db.execute("SELECT * FROM jobs WHERE id = ?", (worker["job"],)).fetchone()
         if not _lives(worker):
             _bury(db, job, worker)
-        elif job["state"] == "stopping" and _age(job["stop_asked"]) > GRACE_SECONDS and worker["place"] == processes.place():
+        elif job["state"] == "stopping" and age(job["stop_asked"]) > GRACE_SECONDS and worker["place"] == processes.place():
             processes.signal_group(worker["pid"], worker["birth"], signal.SIGKILL)
 
 
@@ -325,7 +324,7 @@ def _lives(worker: sqlite3.Row) -> bool:
     """Whether the process that a row names is alive, as far as this machine can tell."""
     if worker["pid"] is not None and worker["place"] == processes.place():
         return processes.birth(worker["pid"]) == worker["birth"]
-    return _age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
+    return age(worker["heartbeat"] or worker["started"]) < SILENCE_SECONDS
 
 
 def _bury(db: sqlite3.Connection, job: sqlite3.Row, worker: sqlite3.Row) -> None:
@@ -417,7 +416,3 @@ def _open_points(db: sqlite3.Connection, job: str) -> int:
 def _me() -> tuple[int, str | None]:
     """pid and start of this process."""
     return os.getpid(), processes.birth(os.getpid())
-
-
-def _age(moment: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(moment)) / timedelta(seconds=1)

@@ -9,7 +9,6 @@ import os
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
@@ -17,7 +16,7 @@ from dpsynth_core.foundation.processors import available
 from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import fingerprints, jobs, looks, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
-from dpsynth_core.store.home import new_id
+from dpsynth_core.store.home import new_id, seconds_between
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
@@ -44,7 +43,7 @@ class PointState:
         """Wall time from being taken to being done."""
         if self.state != "done" or not self.started or not self.finished:
             return None
-        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+        return seconds_between(self.started, self.finished)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 
 import pandas as pd
@@ -15,6 +14,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import jobs, runs
+from dpsynth_core.store.home import age, seconds_between
 from dpsynth_core.store.runs import Run
 from dpsynth_core.web.run import history
 from dpsynth_core.web.shell import frame, refusals
@@ -72,7 +72,7 @@ def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
     steps = [event.progress for event in runs.events(run.owner, run.id)]
     forecast = _forecast(run.id, json.dumps(run.spec, sort_keys=True))
-    elapsed = _seconds_since(run.started)
+    elapsed = age(run.started) if run.started else 0.0
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{icon} **{words}** · {_now(run, steps)}", width="content")
         if run.state != "cancelling" and st.button("Cancel", icon=":material/stop:", key=f"cancel_{run.id}"):
@@ -120,7 +120,7 @@ def _ended(run: Run) -> None:
     words, icon, box = _ENDED[run.state]
     box(f"**{words}**. {literal(run.error)} {charge_sentence(run)}", icon=icon)
     if run.started and run.finished:
-        _for_your_eyes(f"It took {history.in_words(_seconds_between(run.started, run.finished))}.")
+        _for_your_eyes(f"It took {history.in_words(seconds_between(run.started, run.finished))}.")
     if run.state == "done":
         frame.link("results", "See the results")
         return
@@ -202,11 +202,3 @@ def _forecast(run_id: str, spec_text: str) -> float:
     """The seconds that its mechanism was expected to take. run_id: only to keep the cache apart."""
     del run_id
     return Plan.of(Spec.from_json(json.loads(spec_text))).forecast.seconds
-
-
-def _seconds_since(moment: str | None) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds() if moment else 0.0
-
-
-def _seconds_between(first: str, last: str) -> float:
-    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
