@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -44,13 +45,15 @@ def pick(here: Current, finished: Sequence[Run]) -> list[Run]:
     names = run_names(here, finished)
     own = [run.id for run in finished if run.project == here.project]
     first = sorted(own or list(names), key=lambda run: run != favourite(here))[:2]
-    if not set(st.session_state.get(_PICKED, [])) <= set(names):
-        st.session_state[_PICKED] = first
-    st.session_state.setdefault(_PICKED, first)
-    chosen = st.multiselect(
-        "Runs", list(names), format_func=names.get, key=_PICKED, max_selections=MAX_RUNS, placeholder="Choose two to four"
-    )
-    return [next(run for run in finished if run.id == picked) for picked in chosen]
+    chosen = picked("Runs", _PICKED, names, first, max_selections=MAX_RUNS, placeholder="Choose two to four")
+    return [next(run for run in finished if run.id == one) for one in chosen]
+
+
+def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **look: Any) -> list[str]:
+    """Some of the runs, `first` to begin with and again when one that was picked is gone. names: by the ids of the runs."""
+    if not set(st.session_state.setdefault(key, first)) <= set(names):
+        st.session_state[key] = first
+    return st.multiselect(label, list(names), format_func=names.get, key=key, **look)
 
 
 def favourite(here: Current) -> str:

@@ -120,11 +120,7 @@ def _filter(values: Rows, attribute: Attribute) -> rows_filter.Filter | None:
             "Values", options, format_func=lambda v: "missing" if v is None else one_line(v), key=key, placeholder="all values"
         )
         return partial(rows_filter.one_of, column=name, values=picked) if picked else None
-    if attribute.dtype in ("int64", "float64") and attribute.is_number and attribute.lower < attribute.upper:
-        low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
-        whole = (low, high) == (attribute.lower, attribute.upper)
-        return None if whole else partial(rows_filter.between, column=name, low=low, high=high)
-    if attribute.dtype in ("date", "timestamp", "time") and attribute.lower < attribute.upper:
+    if attribute.is_number and attribute.dtype != "duration" and attribute.lower < attribute.upper:
         low, high = st.slider("Range", attribute.lower, attribute.upper, (attribute.lower, attribute.upper), key=key)
         whole = (low, high) == (attribute.lower, attribute.upper)
         return None if whole else partial(rows_filter.between, column=name, low=low, high=high)

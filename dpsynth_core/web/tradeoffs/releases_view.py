@@ -29,17 +29,8 @@ def beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...
     if not finished:
         return ()
     names = compare_view.run_names(here, finished)
-    if not set(st.session_state.get(_PICKED, [])) <= set(names):
-        st.session_state[_PICKED] = []
-    picked = st.multiselect(
-        "Finished releases beside it",
-        list(names),
-        format_func=names.get,
-        key=_PICKED,
-        max_selections=MOST,
-        placeholder="Choose releases, also of other projects",
-        help=_HELP,
-    )
+    look = {"max_selections": MOST, "placeholder": "Choose releases, also of other projects", "help": _HELP}
+    picked = compare_view.picked("Finished releases beside it", _PICKED, names, [], **look)
     points = []
     for run in finished:
         if run.id in picked:
