@@ -4,6 +4,7 @@ because a pipe or device may never end; and JSON without what no field of ours c
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -29,9 +30,15 @@ def read_document(path: Path, field: str) -> str:
             raise InputError(field, f"the file has more than {MAX_BYTES / 1e6:,.0f} MB", "is it the right file?")
         if not size:  # some files of the system are called empty, and are waited for in vain
             return ""
-        return path.read_text(encoding="utf-8-sig")
+        return decoded(path.read_bytes(), field)
     except OSError:
         raise InputError(field, f"the file {shown(path)} cannot be read", "check its path and permissions") from None
+
+
+def decoded(content: bytes, field: str) -> str:
+    """The text of a UTF-8 file, for messages called `field`, with one kind of line end. Raises InputError."""
+    try:
+        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError:
         raise InputError(field, "the file is not UTF-8 text", "save it as UTF-8") from None
 

@@ -72,14 +72,14 @@ def populations() -> tuple[str, ...]:
         return _names(db)
 
 
-def spent(population: str, following: Accountant = GDP) -> Spent:
-    """The account of a population; of one that nobody opened yet, an empty account with the default cap.
+def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
+    """The account of a population; of one that nobody opened yet, an empty account with this cap, (epsilon, delta).
 
     following: the accountant of the release that would come next. Where it is zCDP's, all has to be counted so.
     """
     with reading() as db:
-        cap = accounts.cap_of(db, population) or Cap(*DEFAULT_CAP)
-        return accounts.account(population, cap, accounts.charges_of(db, population), following)
+        in_force = accounts.cap_of(db, population) or Cap(*cap)
+        return accounts.account(population, in_force, accounts.charges_of(db, population), following)
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from dpsynth_core.web.domain import learning_view
 from dpsynth_core.web.shell import document, fields, frame, numbers
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import code, literal, names
+from dpsynth_core.web.shell.text import capital, code, literal, names
 
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
 _EXPERTS = "budget_experts"
@@ -46,6 +46,10 @@ FOUND_HELP = (
 RHO_HELP = (
     "The same budget in the currency in which the pieces of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
     "Gaussian differential privacy (GDP) where nearly all of the noise is Gaussian."
+)
+_SHARING_HELP = (
+    "AIM measures only the tables that matter most, and fits a model to them: tables that overlap tell about each other, so that large "
+    "ones come out better than this."
 )
 
 
@@ -102,7 +106,7 @@ def _meaning(here: Current, epsilon: float, delta: float) -> None:
         help=FOUND_HELP,
     )
     for warning in conversions.check_budget(epsilon, delta):
-        st.warning(literal(warning[:1].upper() + warning[1:]), icon=":material/warning:")
+        st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(here.draft):
         _reason(here)
 
@@ -163,7 +167,8 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
     """How far the cells of measured tables will be off."""
     with frame.card("How exact will the tables be?", Zone.PUBLIC, "From the budget and the workload alone: the records are not looked at."):
         for column, shared in zip(st.columns(len(shares)), shares, strict=True):
-            column.metric(_capital(shared), _plus_minus(precision.half_width(rho, unit, shared.tables)), help=_sharing_help(shared))
+            help = f"If the whole budget were spread evenly over {shared.title}. {_SHARING_HELP}"
+            column.metric(capital(shared.title), f"± {numbers.people(precision.half_width(rho, unit, shared.tables))}", help=help)
         clique, cells = precision.largest(workload)[0]
         people = document.people(here.draft)
         average = f", about {numbers.count(people / cells)} people in each" if people else ""
@@ -174,11 +179,8 @@ def noise(here: Current, workload: Workload, unit: Unit, rho: float, shares: Seq
 def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> None:
     """The share of the budget for measuring the errors of the result. rho: that share."""
     with frame.card("How much budget measures the quality of the rows?", Zone.PUBLIC, CERTIFICATE_HELP):
-        chosen = fields.value(CERTIFICATE, 0.0)
-        options = sorted({*SHARES, chosen})
-        names = {share: f"{100 * share:g} %" if share else "no certificate" for share in options}
-        fields.choice("Share of the budget for the certificate", CERTIFICATE, options, names, kind="segmented", help=CERTIFICATE_HELP)
-        if not chosen:
+        title, none = "Share of the budget for the certificate", "no certificate"
+        if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
             st.caption(
                 ":material/info: Errors will only be bounded from the noisy tables: several times larger than they are, and in tables that "
                 "were not measured hardly at all."
@@ -208,29 +210,11 @@ def learning(here: Current) -> None:
             st.caption(literal(price))
 
 
-def _capital(shared: Sharing) -> str:
-    return shared.title[:1].upper() + shared.title[1:]
-
-
-def _sharing_help(shared: Sharing) -> str:
-    return (
-        f"If the whole budget were spread evenly over {shared.title}. AIM measures only the tables that matter most, and fits a model to "
-        "them: tables that overlap tell about each other, so that large ones come out better than this."
-    )
-
-
-def _plus_minus(people: float) -> str:
-    return f"± {people:,.0f}" if people >= 10 else f"± {people:.1f}"
-
-
 def account(here: Current, shares: Shares) -> InputError | None:
     """What this population's account says; an error if the budget or the unit does not fit it."""
     name, counted, rho = here.draft["population"], shares.accountant, shares.rho
-    spent = ledger.spent(name, counted)
-    has_account = name in ledger.populations()
-    cap_epsilon, cap_delta = (spent.cap_epsilon, spent.cap_delta) if has_account else document.cap(here.draft)
-    cap_rho = spent.accountant.rho_from(cap_epsilon, cap_delta)
-    left_over = (spent.remaining_rho if has_account else cap_rho) - rho
+    spent = ledger.spent(name, counted, document.cap(here.draft))
+    cap_epsilon, cap_delta, left_over = spent.cap_epsilon, spent.cap_delta, spent.remaining_rho - rho
     error: InputError | None = accounts.mixed(name, spent.unit, UnitSpec(**here.draft["unit"]))
     with frame.card(
         "What is left of the account?", Zone.PUBLIC, "Losses of all releases about the same people add up; the ledger keeps the sum."

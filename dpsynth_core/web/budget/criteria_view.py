@@ -57,7 +57,7 @@ def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     with frame.card("What must the rows be good enough for?", Zone.PUBLIC, _HELP):
         if entries:
             if shares.criteria:
-                _share()
+                fields.share("Share of the budget that decides them", SHARE, _SHARES, DEFAULT_CRITERIA, _HELP)
             chosen = _chosen(here, entries)
             _panel(here, workload, entries[chosen], chosen)
             _precision(here, workload, unit, shares, chosen)
@@ -72,13 +72,6 @@ def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> N
 def _put(project: str, number: int, entry: Entry | None) -> None:
     session.edit(lambda draft: criteria_draft.replace(draft, number, entry))
     st.session_state[f"{project}:criterion"] = number if entry is not None else max(0, number - 1)
-
-
-def _share() -> None:
-    chosen = fields.value(SHARE, DEFAULT_CRITERIA)
-    options = sorted({*_SHARES, chosen})
-    names = {share: f"{100 * share:g} %" for share in options}
-    fields.choice("Share of the budget that decides them", SHARE, options, names, kind="segmented", default=chosen, help=_HELP)
 
 
 def _chosen(here: Current, entries: list[Entry]) -> int:

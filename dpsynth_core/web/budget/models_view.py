@@ -105,10 +105,7 @@ def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:
 
 def _price(here: Current, unit: Unit, columns: list[str]) -> None:
     """The share of the budget, and how precisely it will be known how often models are right."""
-    chosen = fields.value(SHARE, DEFAULT_MODELS)
-    options = sorted({*SHARES, chosen})
-    shown = {share: f"{100 * share:g} %" for share in options}
-    fields.choice("Share of the budget for models", SHARE, options, shown, kind="segmented", default=DEFAULT_MODELS)
+    fields.share("Share of the budget for models", SHARE, SHARES, DEFAULT_MODELS)
     try:
         rho = document.shares(here.draft).models
     except InputError:

@@ -125,18 +125,14 @@ def _chosen(here: Current) -> None:
         what = _REMOVING.get(here.draft["wizard"]["source"], "The file stays where it is.")
         st.button("Remove", icon=":material/delete:", type="tertiary", key="remove_table", on_click=_remove, args=(here,), help=what)
     if KINDS[data["kind"]].is_file:
-        reading_view.panel(here, data, _reread)
+        reading_view.panel(here, data, partial(_again, project_table.reread))
         engine_view.panel(here)
     elif project_table.gives_counts_alone(here.draft):
-        reading_view.texts_panel(here, data, _restate)
+        reading_view.texts_panel(here, data, partial(_again, project_table.restated))
 
 
-def _reread(**changes: Any) -> None:
-    _take(lambda: project_table.reread(session.current().draft, **changes))
-
-
-def _restate(**changes: Any) -> None:
-    _take(lambda: project_table.restated(session.current().draft, **changes))
+def _again(read: Callable[..., Table], **changes: Any) -> None:
+    _take(lambda: read(session.current().draft, **changes))
 
 
 def unit(here: Current) -> None:
@@ -215,7 +211,7 @@ def population(here: Current) -> None:
         fields.number(
             "About how many people? (optional)",
             "wizard.people",
-            _people,
+            partial(numbers.optional, field="number of people", low=1, high=10**10),
             lambda n: f"{n:,}",
             placeholder="only if publicly known, such as 32,000",
             help="A public or rough figure, never the exact count of the private table. It is used to judge noise and delta.",
@@ -228,10 +224,6 @@ def population(here: Current) -> None:
             help="Other releases, totals, previews, copies without names: they can show what noise hides here, and no ledger counts them. "
             "Your answer is published with the release.",
         )
-
-
-def _people(text: str) -> int | None:
-    return numbers.whole(text.replace(",", "").replace(" ", ""), "number of people", 1, 10**10) if text.strip() else None
 
 
 def _account(name: str) -> None:

@@ -59,7 +59,7 @@ def shown(place: Address) -> str:
 
 def seconds(text: str) -> int | None:
     """How long one statement may take, as typed; None for no text. Raises InputError."""
-    return numbers.whole(text.replace(",", ""), "seconds", 1, MAX_TIMEOUT) if text.strip() else None
+    return numbers.optional(text, "seconds", 1, MAX_TIMEOUT)
 
 
 def _check_allowed(place: Address, only_this_machine: bool) -> None:

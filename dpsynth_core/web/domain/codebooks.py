@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.domain import Domain, parse_domain
 from dpsynth_core.web.domain import domain_table, zeros_table
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.zeros_table import Rule
+
+ENDINGS = ("json", "csv", "txt", "tsv", "xml")
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,7 @@ class Codebook:
 
 def of_file(content: bytes) -> Codebook:
     """Domain JSON, codebook CSV or DDI. Raises InputError."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("codebook", "it is not UTF-8 text", "save it as UTF-8") from None
+    text = decoded(content, "codebook")
     if not ddi.is_xml(text):
         return of_domain(parse_domain(text))
     entries = ddi.declared_domain(text)["attributes"]

@@ -18,7 +18,7 @@ from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
 from dpsynth_core.web.shell import fields
 from dpsynth_core.web.shell.fields import AGAIN
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import capital, literal
 
 DTYPE_NAMES = {"string": "Text", "int64": "Whole number", "float64": "Number", "bool": "true / false"}
 GROUPS_HELP = (
@@ -148,7 +148,7 @@ def _wrong(row: Row, error: InputError | None, here: bool) -> None:
     if error is None or not here:
         return
     if domain_table.is_untouched(row):
-        st.caption(f":material/edit: {literal(error.remedy[:1].upper() + error.remedy[1:])}.")
+        st.caption(f":material/edit: {literal(capital(error.remedy))}.")
     else:
         fields.problem(error)
 

@@ -42,7 +42,7 @@ def declared(draft: Draft) -> list[dict[str, Any]]:
 def prefill(here: Current) -> Current:
     """Fill in what is known without being said: the domain of the simulated people; of other columns, what their names promise."""
     if "rows" not in here.draft["wizard"] and project_table.is_simulated(here.draft):
-        save(lambda _: _simulated(here.draft), "public")
+        save(lambda _: domain_table.from_guesses(project_table.look(here.draft).value), "public")
     elif "rows" not in here.draft["wizard"] and document.problem(here.draft, "domain") is None:
         stated = document.domain(here.draft)
         save(lambda rows: domain_table.with_domain(rows, stated), here.draft.get("domain_origin", ""))
@@ -57,10 +57,6 @@ def _first(draft: Draft, row: Row) -> Row:
         return domain_table.left_out(row)
     there = plan_first.differences(draft)
     return domain_table.not_planned(row) if there and row["column"] in there.extra else row
-
-
-def _simulated(draft: Draft) -> list[Row]:
-    return domain_table.from_guesses(project_table.look(draft).value)
 
 
 def save(change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:

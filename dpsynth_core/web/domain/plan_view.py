@@ -6,17 +6,16 @@ from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.pasted import holds_values, pasted_domain, pasted_names
 from dpsynth_core.web.data import data_view
 from dpsynth_core.web.domain import codebooks, draft_rows
 from dpsynth_core.web.domain.codebooks import Codebook
-from dpsynth_core.web.shell import plan_first, refusals, session
+from dpsynth_core.web.shell import fields, plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
-
-_LOADS = "_plan_loads"
 
 
 def beginning(here: Current) -> None:
@@ -25,9 +24,8 @@ def beginning(here: Current) -> None:
         "Recommended: decide everything from public knowledge, and choose the table last. Nothing that you decide can then come from the "
         "records, and the release can say so."
     )
-    key, lines = f"plan_codebook_{st.session_state.get(_LOADS, 0)}", f"{here.project}:plan_lines"
-    kinds = ["json", "csv", "txt", "tsv", "xml"]
-    st.file_uploader("A codebook: domain JSON, CSV or DDI", type=kinds, key=key, on_change=_take_codebook, args=(key,))
+    lines = f"{here.project}:plan_lines"
+    fields.file("A codebook: domain JSON, CSV or DDI", codebooks.ENDINGS, "plan_codebook", _take_codebook)
     st.text_area(
         "Or paste names of columns, or two columns: column and value",
         key=lines,
@@ -41,11 +39,8 @@ def beginning(here: Current) -> None:
         st.markdown(f":green[:material/check_circle:] {len(columns)} columns are planned: {names(columns)}. The table can come later.")
 
 
-def _take_codebook(key: str) -> None:
-    file = st.session_state.get(key)
-    if file is not None:
-        st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-        _begin(lambda: _of_codebook(codebooks.of_file(file.getvalue())))
+def _take_codebook(file: UploadedFile) -> None:
+    _begin(lambda: _of_codebook(codebooks.of_file(file.getvalue())))
 
 
 def _take_lines(key: str) -> None:

@@ -36,9 +36,8 @@ def loaders(here: Current, rows: list[Row]) -> bool:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
-            kinds = ["json", "csv", "txt", "tsv", "xml"]
             key = draft_rows.loader_key("codebook")
-            st.file_uploader("Domain JSON, codebook CSV or DDI", type=kinds, key=key, on_change=_load_codebook)
+            st.file_uploader("Domain JSON, codebook CSV or DDI", type=list(codebooks.ENDINGS), key=key, on_change=_load_codebook)
         with st.popover("Paste two columns", icon=":material/content_paste:", key=draft_rows.loader_key("load_pasted")):
             _paste()
         if labelled := domain_table.labelled_columns(draft_rows.declared(here.draft)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import streamlit as st
@@ -51,7 +52,8 @@ def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
         if not people:
             with declared:
                 frame.link("data", "Say how many")
-        noise.metric("Noise per cell", f"± {_people(result.noise)}", help="Expected error of one cell of a measured table, in people.")
+        per_cell = "Expected error of one cell of a measured table, in people."
+        noise.metric("Noise per cell", f"± {numbers.people(result.noise)}", help=per_cell)
         _outlook(single, result.columns)
         _outlook(tables, result.tables)
         st.caption(
@@ -185,7 +187,7 @@ def _rows() -> None:
     fields.number(
         "Rows to write",
         "output.rows",
-        _optional_whole("output.rows", MAX_ROWS),
+        partial(numbers.optional, field="output.rows", low=1, high=MAX_ROWS),
         lambda n: f"{n}",
         placeholder=f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most",
         help="Any number costs the same. Leave it empty to follow the noisy (or public) number of people.",
@@ -239,12 +241,3 @@ def _parameter(mechanism: Mechanism, parameter: Parameter, columns: Sequence[str
         return registry.settings(mechanism, given)[parameter.name]
 
     fields.number(name, path, read, numbers.short, placeholder=numbers.short(cast(float, parameter.default)), help=parameter.help)
-
-
-def _optional_whole(field: str, most: int) -> Any:
-    """A reader of an optional whole number: nothing typed means None."""
-    return lambda text: numbers.whole(text.replace(",", "").replace(" ", ""), field, 1, most) if text.strip() else None
-
-
-def _people(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"

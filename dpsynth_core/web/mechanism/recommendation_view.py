@@ -23,6 +23,7 @@ from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.run.history import in_words
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import capital
 
 _ORDER = ("First choice", "Second", "Third")
 _BY = "recommended_by"
@@ -82,13 +83,9 @@ def _one(rank: str, one: Recommendation, by: str, *, chosen: bool) -> None:
         f"About **{percent(expected.error)}** {what} ({percent(expected.low)} to {percent(expected.high)})"
         f" · {in_words(forecast.seconds)} · {forecast.memory_mb:,.0f} MB"
     )
-    st.caption(_sentence("; ".join(one.reasons)))
+    st.caption(f"{capital('; '.join(one.reasons))}.")
     if not chosen:
         st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def forecasts(draft: document.Draft) -> Mapping[str, Forecast | InputError]:

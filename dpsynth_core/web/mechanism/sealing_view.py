@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,7 +14,6 @@ from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning import feasibility, leaks
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec
-from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.sources.locations import located
 from dpsynth_core.store import accounts, fingerprints, ledger, looks, runs
 from dpsynth_core.store.accounts import Spent
@@ -42,7 +40,8 @@ def planning(here: Current) -> None:
         plan_view.parameters(mechanism)
         return
     spec, shares = plan.spec, plan.shares
-    account, people = _account(here, spec.population, shares.accountant), document.people(here.draft)
+    account = ledger.spent(spec.population, shares.accountant, document.cap(here.draft))
+    people = document.people(here.draft)
     plan_view.verdict(feasibility.assess(plan.workload, shares.mechanism, plan.unit, people), people)
     elsewhere = _charged_before(spec.data, spec.population)
     was_private = _charged_before(DataSpec(path=spec.public.path)) if spec.public else ()
@@ -54,16 +53,6 @@ def planning(here: Current) -> None:
     if spec.public is not None:
         check_view.card(here)
     _seal(here, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
-
-
-def _account(here: Current, population: str, following: Accountant) -> Spent:
-    """What the ledger says; for a population that it does not know yet, the cap chosen on the Data page."""
-    account = ledger.spent(population, following)
-    if population in ledger.populations():
-        return account
-    epsilon, delta = document.cap(here.draft)
-    rho = account.accountant.rho_from(epsilon, delta)
-    return replace(account, cap_epsilon=epsilon, cap_delta=delta, cap_rho=rho, remaining_rho=rho, remaining_epsilon=epsilon)
 
 
 def _charged_before(data: DataSpec, but: str = "") -> tuple[str, ...]:

@@ -107,6 +107,27 @@ def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable
         return None
 
 
+def file(title: str, kinds: Sequence[str], place: str, take: Callable[[Any], object], help: str | None = None) -> None:
+    """Hands a file to `take`, then is empty again: the server's copy of it in memory is let go. place: unlike that of any other."""
+    counter = f"_{place}"
+    number = st.session_state.get(counter, 0)
+    key = f"{place}_{number}"
+
+    def changed() -> None:
+        if (chosen := st.session_state.get(key)) is not None:
+            st.session_state[counter] = number + 1
+            take(chosen)
+
+    st.file_uploader(title, type=list(kinds), key=key, on_change=changed, help=help)
+
+
+def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0 %") -> float:
+    """A share of the budget, one of the usual ones or what the draft says. none: what to call no share at all."""
+    options = sorted({*usual, value(path, default)})
+    names = {one: f"{100 * one:g} %" if one else none for one in options}
+    return float(choice(label, path, options, names, kind="segmented", default=default, help=help))
+
+
 def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
     """A widget for what has no path of its own in the draft: it shows `shown`, and hands what is entered to `take`. key: its own within
     the open project. Returns what the widget does."""

@@ -37,6 +37,16 @@ def whole(text: str, field: str, low: int, high: int) -> int:
     return int(entered)
 
 
+def optional(text: str, field: str, low: int, high: int) -> int | None:
+    """The same, perhaps with commas or spaces between thousands; None for no text."""
+    return whole(text.replace(",", "").replace(" ", ""), field, low, high) if text.strip() else None
+
+
+def people(number: float) -> str:
+    """So many people, for reading: 12,345, and fewer than ten with a digit after the point."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
+
+
 def short(number: float) -> str:
     """A number as one would write it: 1, 0.25, 1e-9."""
     text = f"{number:.6g}"

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import capital, literal
 
 P = ParamSpec("P")
 
@@ -27,7 +27,7 @@ def refused(error: InputError) -> None:
 
 def sentence(error: InputError) -> str:
     """An InputError as Markdown in which its texts mean only themselves."""
-    return f"**{literal(_capital(error.field))}**: {literal(error.problem)}. {literal(_capital(error.remedy))}."
+    return f"**{literal(capital(error.field))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
 
 
 def stored(action: Callable[P, object]) -> Callable[P, None]:
@@ -86,7 +86,3 @@ def taken(place: str) -> InputError | None:
 
 def _key(place: str) -> str:
     return f"_refused_{place}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -118,14 +118,10 @@ def note(**values: object) -> None:
     edit(lambda draft: draft.setdefault("wizard", {}).update(values))
 
 
-def create(name: str) -> None:
-    """Add a project and open it."""
-    _open(projects.create(st.session_state[_OWNER], name, document.new()))
-
-
-def create_for(name: str, plan: Draft, looked: Iterable[Look]) -> None:
-    """Add a project that begins with a plan, and open it. looked: before that plan was made, in the project that it is from."""
-    _open(projects.create(st.session_state[_OWNER], name, plan, looked))
+def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) -> None:
+    """Add a project that begins with a plan, or with none, and open it. looked: before that plan was made, in the project that it is from.
+    """
+    _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
 
 def switch(project: str) -> None:

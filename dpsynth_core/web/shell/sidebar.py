@@ -28,11 +28,7 @@ def show(here: Current, first_page: st.Page, runs_page: st.Page) -> None:
     """Draw it. first_page: where a new project begins; runs_page: where the run badge leads."""
     _run_badge(here, runs_page)
     _picker(here, first_page)
-    _visitor(session.signed_in_as())
-
-
-def _visitor(name: str) -> None:
-    if name:
+    if name := session.signed_in_as():
         st.caption(f"Signed in as {literal(name)}")
         st.button("Sign out", icon=":material/logout:", key="sign_out", type="tertiary", on_click=st.logout)
 
@@ -111,7 +107,7 @@ def _copy(here: Current, first_page: st.Page) -> None:
     def copy() -> None:
         if (whose := st.session_state[_WHOSE_KEY]) is None:
             raise InputError("people", "it is not said whom the new table is about", "choose one of the two answers")
-        session.create_for(st.session_state[_COPY_NAME], copied(here.draft, whose), looks.of(here.owner, here.project))
+        session.create(st.session_state[_COPY_NAME], copied(here.draft, whose), looks.of(here.owner, here.project))
 
     if _confirmed("Copy", "project_copy_confirm", copy):
         _begin(first_page)

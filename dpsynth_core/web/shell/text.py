@@ -53,6 +53,11 @@ def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
     return f"{first} and {more} more" if more > 0 else first
 
 
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def file_stem(name: str, limit: int = 40) -> str:
     """A name as the beginning of a file name: ASCII letters, digits and hyphens; "release" where none of it is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()

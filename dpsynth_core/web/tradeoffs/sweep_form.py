@@ -171,11 +171,8 @@ def _offer(here: Current, sweep: Sweep, expected: Expected) -> None:
 
 @refusals.dialog("Charge the private table?", width="medium")
 def _confirm(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    account = ledger.spent(sweep.base.population, ZCDP)
-    rho_left = account.remaining_rho
-    if sweep.base.population not in ledger.populations():
-        rho_left = ZCDP.rho_from(*document.cap(here.draft))
-    left = ZCDP.epsilon_from(rho_left, account.cap_delta) if rho_left > 0 else 0.0
+    account = ledger.spent(sweep.base.population, ZCDP, document.cap(here.draft))
+    left = ZCDP.epsilon_from(account.remaining_rho, account.cap_delta) if account.remaining_rho > 0 else 0.0
     (epsilon, delta), (first, second) = sweeps.cost(sweep), st.columns(2)
     first.metric("Left now", f"ε {left:.3g}")
     second.metric("These trials", f"ε {epsilon:.3g}", help=f"{len(sweep.points):,} trials add up, in ρ.")

@@ -18,7 +18,7 @@ from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store.home import home
 from dpsynth_core.web.shell import frame
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import capital, literal
 from dpsynth_core.web.verify import decision_view
 
 _VERIFIED = "verified"
@@ -93,7 +93,7 @@ def _checks(checks: tuple[Check, ...]) -> None:
     with frame.card("What was checked", Zone.RELEASED):
         for check in checks:
             icon, lead = _LOOK[check.verdict]
-            detail = literal(check.detail[:1].upper() + check.detail[1:])
+            detail = literal(capital(check.detail))
             st.markdown(f"{icon} **{check.question}** {lead}{detail}.")
         st.caption(literal(CANNOT, 1000))
 

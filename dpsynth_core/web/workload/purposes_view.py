@@ -29,7 +29,7 @@ _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
 def served(draft: Draft) -> str:
     """The name of the purpose that the workload serves; `OWN` for tables that are none's. Thresholds ask something else of the same
     tables."""
-    tables = _without_threshold(draft["workload"])
+    tables = without_threshold(draft["workload"])
     return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
 
 
@@ -72,7 +72,8 @@ def keep(draft: Draft) -> None:
         draft["wizard"].setdefault("workloads", {})[way] = draft["workload"]
 
 
-def _without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
+def without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
+    """A workload that asks for cells of the same tables."""
     return {key: value for key, value in form.items() if key != "threshold"}
 
 

@@ -7,8 +7,10 @@ import math
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core import charts
+from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
@@ -38,7 +40,6 @@ MATCHING_HELP = (
 )
 _EVERY = 0
 """Instead of a threshold: all columns of a table have to match."""
-_LOADS = "_workload_loads"
 _WORKLOAD = "workload"
 
 
@@ -121,7 +122,7 @@ def _columns(sizes: list[int]) -> str:
 def _example(workload: dict[str, Any], domain: Domain) -> tuple[str, ...]:
     """The columns of one table of the workload, a largest one; none while it has none that can be used."""
     try:
-        cliques = workloads.from_json(domain, {key: value for key, value in workload.items() if key != "threshold"}).cliques
+        cliques = workloads.from_json(domain, purposes_view.without_threshold(workload)).cliques
     except InputError:
         return ()
     return max(cliques, key=len)
@@ -241,9 +242,8 @@ def _take_weights() -> None:
 
 def _files(now: dict[str, Any]) -> None:
     with st.expander("Import or export", icon=":material/swap_vert:"):
-        key = f"workload_{st.session_state.get(_LOADS, 0)}"
         forms = 'JSON such as {"kind": "all", "k": 2}, or lines such as: age, sex: 2'
-        st.file_uploader("Workload JSON", type=["json", "txt"], key=key, on_change=_take_file, args=(key,), help=forms)
+        fields.file("Workload JSON", ["json", "txt"], "workload", _take_file, forms)
         st.download_button(
             "Download the workload",
             data=json.dumps(now, indent=1).encode(),
@@ -255,24 +255,13 @@ def _files(now: dict[str, Any]) -> None:
         )
 
 
-def _take_file(key: str) -> None:
-    file = st.session_state.get(key)
-    if file is None:
-        return
-    st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
-
+def _take_file(file: UploadedFile) -> None:
     def take() -> None:
-        read = workloads.from_document(document.domain(session.current().draft), file.name, _text(file.getvalue())).to_json()
+        text = decoded(file.getvalue(), _WORKLOAD)
+        read = workloads.from_document(document.domain(session.current().draft), file.name, text).to_json()
         session.edit(lambda draft: draft.update(workload=read))
 
     refusals.attempt(_WORKLOAD, take)
-
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(_WORKLOAD, "the file is not UTF-8 text", "save it as UTF-8") from None
 
 
 def outcome(workload: Workload) -> None:
