@@ -51,15 +51,8 @@ if __name__ == "__main__":
 '''
 
 
-def pack(
-    release: Release,
-    stream: BinaryIO,
-    folder: Path,
-    further: Mapping[str, Zoned[bytes]] | None = None,
-    written: Mapping[str, Path] | None = None,
-) -> None:
-    """Write the bundle as a ZIP, part by part. further: more parts, by file name. Raises ZoneError for anything curator-only, before
-    anything is written.
+def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str, Path] | None = None) -> None:
+    """Write the bundle as a ZIP, part by part. Raises ZoneError for anything curator-only, before anything is written.
 
     folder: on its disk the rows are kept meanwhile, in files without names: the ZIP begins with what states their hashes. written: files of
     the rows that were written just now, by their names in the bundle; they are read instead of being made again.
@@ -70,19 +63,15 @@ def pack(
         for name, write in releases.row_writers(release).items():
             if name not in rows:
                 rows[name] = asides.enter_context(written_aside(write, folder))
-        parts = contents(release, {name: content.digest for name, content in rows.items()}, further)
+        parts = contents(release, {name: content.digest for name, content in rows.items()})
         zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
 
 
-def contents(release: Release, rows: Mapping[str, Digest], further: Mapping[str, Zoned[bytes]] | None = None) -> dict[str, bytes]:
+def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
     """The files of the bundle by name, without those of the rows. rows: what those are. The manifest comes last."""
     _refuse_curator_only(release, "the release")
     parts = {releases.DOCUMENT: released(releases.document(release))} | report.parts(release)
     parts[SCRIPT] = public(_SCRIPT.encode())
-    for name, part in (further or {}).items():
-        if name in parts or name in rows or name in (CARD, MANIFEST):
-            raise ValueError(f"{name} is written by the release itself")
-        parts[checked_name(name)] = part
     files = {name: publishable(part, name) for name, part in parts.items()}
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
     return files | {MANIFEST: manifest({**rows, **{name: held(content).digest for name, content in files.items()}})}

@@ -10,7 +10,6 @@ from pathlib import Path
 from dpsynth_core.bundle import pack as packing
 from dpsynth_core.bundle.pack import CARD, MANIFEST
 from dpsynth_core.foundation.content import Writer, held
-from dpsynth_core.foundation.zones import Zoned
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 
@@ -23,8 +22,8 @@ def written(write: Writer) -> bytes:
     return out.getvalue()
 
 
-def pack(release: Release, further: Mapping[str, Zoned[bytes]] | None = None) -> bytes:
-    return written(lambda stream: packing.pack(release, stream, Path(tempfile.gettempdir()), further))
+def pack(release: Release) -> bytes:
+    return written(lambda stream: packing.pack(release, stream, Path(tempfile.gettempdir())))
 
 
 def contents(release: Release) -> dict[str, bytes]:
