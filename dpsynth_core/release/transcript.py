@@ -177,16 +177,10 @@ class _Replay:
             raise InputError("transcript", f"it does not hold the answers of {operation}", "this mechanism cannot be reproduced")
         if isinstance(answer.value, Measurement):
             self.__check(answer.value)
-        needed = due(Call(self.unit, self.domain, operation, question, answer.value))
-        if answer.charges != (needed is not None):
-            raise _uncharged(operation)
-        if needed is not None:
-            paid = next(self.__paid, None)
-            if paid is None or not pays(paid, needed):
-                raise _uncharged(operation)
+        paid = _paid(Call(self.unit, self.domain, operation, question, answer.value), answer.charges, self.__paid)
+        if paid is not None:
             self.__meter.charge(paid)
         return answer.value
-
 
     def __check(self, measured: Measurement) -> None:
         """What the kernel decides of a measurement, and nobody asks for: which values its groups have, and the kind of its noise."""
@@ -199,19 +193,19 @@ def check_paid(domain: Domain, unit: Unit, answers: Sequence[RecordedAnswer], pa
     """That every answer was charged as the kernel charges it, and that nothing else was. Raises InputError."""
     charges = iter(paid)
     for answer in answers:
-        needed = due(Call(unit, domain, answer.operation, answer.arguments, answer.value))
-        if answer.charges != (needed is not None):
-            raise _uncharged(answer.operation)
-        if needed is not None:
-            event = next(charges, None)
-            if event is None or not pays(event, needed):
-                raise _uncharged(answer.operation)
+        _paid(Call(unit, domain, answer.operation, answer.arguments, answer.value), answer.charges, charges)
     if next(charges, None) is not None:
         raise InputError("transcript", "there are charges for which there is no answer", "do not rely on this release")
 
 
-def _uncharged(operation: str) -> InputError:
-    return InputError("transcript", f"an answer of {operation} was not charged as it has to be", "do not rely on this release")
+def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
+    """The next event, which has to be the price of this call; None for one that is free. Raises InputError."""
+    needed = due(call)
+    event = None if needed is None else next(paid, None)
+    if charges != (needed is not None) or (needed is not None and (event is None or not pays(event, needed))):
+        problem = f"an answer of {call.operation} was not charged as it has to be"
+        raise InputError("transcript", problem, "do not rely on this release")
+    return event
 
 
 @dataclass(frozen=True)
