@@ -157,13 +157,9 @@ def written(obj: Mapping[str, Any]) -> bytes:
     return (_lines(obj) + "\n").encode()
 
 
-def csv_bytes(table: pa.Table, for_spreadsheets: bool = False) -> bytes:
-    """A table as UTF-8 CSV with a header.
-
-    for_spreadsheets: texts that a spreadsheet would run as a formula (= + - @, tab, carriage return first) get a leading apostrophe.
-    That changes values, so it is off where programs read the file.
-    """
-    return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=for_spreadsheets))
+def csv_bytes(table: pa.Table) -> bytes:
+    """A table for people as CSV, which a spreadsheet may open."""
+    return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:
@@ -173,7 +169,11 @@ def with_readable_times(table: pa.Table) -> pa.Table:
 
 
 def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> None:
-    """What `csv_bytes` gives for all rows, one batch after the other."""
+    """The rows as UTF-8 CSV with a header, one batch after the other.
+
+    for_spreadsheets: texts that a spreadsheet would run as a formula (= + - @, tab, carriage return first) get a leading apostrophe.
+    That changes values, so it is off where programs read the file.
+    """
     for number, batch in enumerate(rows.batches()):
         readable = with_readable_times(batch)
         table = _without_formulas(readable) if for_spreadsheets else readable
@@ -212,7 +212,8 @@ def holds_rows(file: str) -> bool:
 
 def write_document(release: Release, directory: Path) -> None:
     """Write release.json alone."""
-    _write_whole(directory / DOCUMENT, document(release))
+    with private_file(directory / DOCUMENT) as stream:
+        stream.write(document(release))
 
 
 def save(release: Release, directory: Path) -> None:
@@ -225,7 +226,7 @@ def save(release: Release, directory: Path) -> None:
         for number, rows in enumerate(release.further, start=2):
             with private_file(directory / _kept(number)) as stream:
                 write_parquet(rows, stream)
-    _write_whole(directory / DOCUMENT, document(release))
+    write_document(release, directory)
 
 
 def load(directory: Path) -> Release:
@@ -260,11 +261,6 @@ def _lines(value: Any, depth: int = 1) -> str:
     if isinstance(value, list) and value:
         return "[" + ",".join(line + write(item) for item in value) + line[:-1] + "]"
     return write(value)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    with private_file(path) as stream:
-        stream.write(content)
 
 
 def _numbers(values: NDArray[np.float64]) -> list[Any]:

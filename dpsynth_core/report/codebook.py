@@ -65,4 +65,4 @@ def codebook_csv(release: Release) -> bytes:
         about = [attribute.label for attribute in release.domain for _ in attribute.cell_labels()]
         about += [one.label for one in release.domain.filled]
         table = table.add_column(1, "about", pa.array(about, pa.string()))
-    return csv_bytes(table, for_spreadsheets=True)
+    return csv_bytes(table)

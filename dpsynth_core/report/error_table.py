@@ -42,4 +42,4 @@ def table(release: Release) -> pd.DataFrame:
 
 def csv(release: Release) -> bytes:
     """`table` as CSV. Texts that a spreadsheet would run get an apostrophe."""
-    return csv_bytes(pa.Table.from_pandas(table(release), preserve_index=False), for_spreadsheets=True)
+    return csv_bytes(pa.Table.from_pandas(table(release), preserve_index=False))

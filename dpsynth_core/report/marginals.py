@@ -25,7 +25,7 @@ def csv_files(release: Release) -> dict[str, bytes]:
     """A CSV for each measurement and the index, by file name. Texts that a spreadsheet would run get an apostrophe."""
     tables = {_file(number): _table(release, m) for number, m in enumerate(release.measurements)}
     about = {INDEX: _index(release)} | ({GROUPS: _groups(release)} if any(m.groups for m in release.measurements) else {})
-    return {name: csv_bytes(table, for_spreadsheets=True) for name, table in {**about, **tables}.items()}
+    return {name: csv_bytes(table) for name, table in {**about, **tables}.items()}
 
 
 def parquet(release: Release) -> bytes:

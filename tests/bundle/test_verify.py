@@ -68,7 +68,7 @@ def csv(change: Callable[[pd.DataFrame], None]) -> Callable[[dict[str, bytes]], 
         frame = pq.read_table(io.BytesIO(held["synthetic.parquet"])).to_pandas()
         change(frame)
         table = releases.pa.Table.from_pandas(frame, schema=kinds, preserve_index=False)
-        held["synthetic.csv"] = releases.csv_bytes(table)
+        held["synthetic.csv"] = releases.content_of(HeldRows(table), releases.write_csv)
         held["synthetic.parquet"] = releases.content_of(HeldRows(table), releases.write_parquet)
 
     return apply

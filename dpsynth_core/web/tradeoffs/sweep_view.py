@@ -335,4 +335,4 @@ def _downloads(sweep: Sweep, outcomes: Mapping[int, Outcome], metric: Metric, ch
 
 def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
     rows = publishable(content(), "the table of a sweep on the private table")
-    return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False), for_spreadsheets=True)
+    return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False))
