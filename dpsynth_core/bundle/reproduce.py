@@ -44,10 +44,6 @@ class Reproduction:
     versions: tuple[str, ...]
     complete: bool
 
-    @property
-    def identical(self) -> bool:
-        return not self.different
-
 
 class NeedsPublic(InputError):
     """The release used a public table that was not given. No bundle contains it, and no file that a bundle names is opened."""
@@ -74,7 +70,7 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
     made = carried_out(plan, kept, on_event)
     complete = not made.branded(INTERRUPTED)
     if complete and published.branded(INTERRUPTED):  # everything was answered, and no rows were made of it
-        made = answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed)
+        made = answers_only(plan, kept)
     made = replace(made, despite=published.despite, **{name: getattr(published, name) for name in FREE})
     return Reproduction(made, tuple(_different(bundle, made)), tuple(other_versions(published.versions)), complete)
 

@@ -31,8 +31,8 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
 
     Raises InputError where nothing was measured, and where this version asks for something else than the one that the run began with.
     """
-    plan = synthesis.plan_without_records(kept.spec)
-    return answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed) if answers else carried_out(plan, kept, on_event)
+    plan = synthesis.feasible(Plan.of(kept.spec))
+    return answers_only(plan, kept) if answers else carried_out(plan, kept, on_event)
 
 
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
@@ -41,15 +41,16 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
     try:
         made = synthesis.carry_out(plan, kernel, kept.private, kept.row_seed, on_event)
     except AnswersEnd:
-        return answers_only(plan, kept.answers, kept.paid, kept.private, kept.row_seed)
+        return answers_only(plan, kept)
     return replace(made, transcript=kept.answers)
 
 
-def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[Event], private: bool, row_seed: int | None) -> Release:
+def answers_only(plan: Plan, kept: Kept) -> Release:
     """The noisy tables among the answers, and no rows. Raises InputError where there are none.
 
-    row_seed: of the rows that the last answers may be about, if the run drew any: whoever repeats it has to draw the same.
+    The seed of the rows stays: the last answers may be about some that the run drew, and whoever repeats it has to draw the same.
     """
+    answers, paid = kept.answers, kept.paid
     with suppress(AnswersEnd):  # it ended while values were learnt: then no table was measured
         kernel = replaying(plan.domain, plan.unit, plan.shares, answers, paid)
         plan, _ = synthesis.learnt(plan, kernel, Journal(lambda _: None, Stopwatch()))
@@ -68,20 +69,20 @@ def answers_only(plan: Plan, answers: Sequence[RecordedAnswer], paid: Sequence[E
         total=records,
         measurements=measurements,
         history=tuple(_history(plan, answers, paid)),
-        charges=tuple(paid),
+        charges=paid,
         rho=plan.shares.rho,
         rho_spent=spent,
-        private=private,
-        statement=statement(plan, spent, private),
-        brands=(*brands(plan, records, private, details), interrupted_brand(len(measurements))),
+        private=kept.private,
+        statement=statement(plan, spent, kept.private),
+        brands=(*brands(plan, records, kept.private, details), interrupted_brand(len(measurements))),
         row_policy="no rows: noisy tables alone",
         details=details,
         versions=synthesis.versions(),
         created=synthesis.today(),
         bounds={},
         certificate=None,
-        row_seed=row_seed,
-        transcript=tuple(answers),
+        row_seed=kept.row_seed,
+        transcript=answers,
         criteria=tuple(map(Decided, plan.criteria)),
     )
 

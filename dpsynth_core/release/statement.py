@@ -20,8 +20,6 @@ from dpsynth_core.vocabulary.public_table import PublicTable
 
 NOT_PRIVATE = "Not private: the noise came from a seeded generator, and whoever knows the seed can take it away. Do not publish this."
 
-_UNTESTED = "The run was interrupted before it was measured how often models are right, although a share of the budget was for it."
-_UNMEASURED = "The run was interrupted before its errors were measured: there is no certificate, although a share of the budget was for it."
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
@@ -121,31 +119,19 @@ def interrupted_brand(tables: int) -> Brand:
     return Brand(INTERRUPTED, f"The run was interrupted, or its rows are left out: this release holds {held} that it had measured.")
 
 
-def certificate_brands(plan: Plan, certificate: Certificate | None) -> Iterator[Brand]:
-    """That the certificate is missing, where a share of the budget was kept for it."""
+def unmeasured_brands(
+    plan: Plan, certificate: Certificate | None, usefulness: Sequence[Usefulness], decided: Sequence[Decided]
+) -> Iterator[Brand]:
+    """What was never measured, although a share of the budget was kept for it: errors, how often models are right, criteria."""
+    kept = "although a share of the budget was for"
     if plan.shares.certificate and certificate is None:
-        yield Brand(UNCERTIFIED, _UNMEASURED)
-
-
-def criteria_brands(plan: Plan, decided: Sequence[Decided]) -> Iterator[Brand]:
-    """How many of the criteria were never measured, if any."""
-    missing = sum(one.outcome == UNMEASURED for one in decided)
-    if missing:
-        yield Brand(UNDECIDED_CRITERIA, _unmeasured(missing, len(plan.criteria)))
-
-
-def _unmeasured(missing: int, criteria: int) -> str:
-    which = "none of them was" if missing == criteria else f"{missing:,} of {criteria:,} were not"
-    return (
-        f"The run was interrupted before all its criteria were measured: {which}, although a share of the budget was for them. Such a"
-        " criterion may be met or not."
-    )
-
-
-def models_brands(plan: Plan, usefulness: Sequence[Usefulness]) -> Iterator[Brand]:
-    """That nothing is said of models, where a share of the budget was kept for it."""
+        yield Brand(UNCERTIFIED, f"The run was interrupted before its errors were measured: there is no certificate, {kept} it.")
     if plan.shares.models and not usefulness:
-        yield Brand(UNTESTED, _UNTESTED)
+        yield Brand(UNTESTED, f"The run was interrupted before it was measured how often models are right, {kept} it.")
+    if missing := sum(one.outcome == UNMEASURED for one in decided):
+        which = "none of them was" if missing == len(plan.criteria) else f"{missing:,} of {len(plan.criteria):,} were not"
+        sentence = f"The run was interrupted before all its criteria were measured: {which}, {kept} them."
+        yield Brand(UNDECIDED_CRITERIA, f"{sentence} Such a criterion may be met or not.")
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:

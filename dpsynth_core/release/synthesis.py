@@ -48,12 +48,10 @@ from dpsynth_core.release.release import Progress, Release
 from dpsynth_core.release.spool import Spool, row_seed
 from dpsynth_core.release.statement import (
     brands,
-    certificate_brands,
-    criteria_brands,
-    models_brands,
     public_details,
     row_policy,
     statement,
+    unmeasured_brands,
 )
 from dpsynth_core.release.times import Stopwatch
 from dpsynth_core.release.transcript import AnswersEnd, RecordedAnswer, recording
@@ -97,11 +95,6 @@ def _names_the_table_twice(spec: Spec) -> bool:
     if spec.public is None or not spec.data.is_file:
         return False
     return public_tables.is_same_table(located(spec.public.path), located(spec.data.path))
-
-
-def plan_without_records(spec: Spec) -> Plan:
-    """The same without looking for the private table, for recipients of a release. Raises the same."""
-    return feasible(Plan.of(spec))
 
 
 def feasible(draft: Plan) -> Plan:
@@ -239,9 +232,7 @@ def carry_out(
         statement=statement(plan, kernel.rho_spent, private),
         brands=(
             *brands(plan, float(finished.total), private, details),
-            *certificate_brands(plan, certificate),
-            *models_brands(plan, usefulness),
-            *criteria_brands(plan, outcomes),
+            *unmeasured_brands(plan, certificate, usefulness, outcomes),
         ),
         row_policy=row_policy(plan, float(finished.total)),
         row_seed=row_seed if codes is not None else None,

@@ -23,6 +23,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import answers_only
 from dpsynth_core.release.release import INTERRUPTED, UNCERTIFIED, Brand, Release
+from dpsynth_core.release.spool import Kept
 from dpsynth_core.sources import demo
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
@@ -302,12 +303,12 @@ def interrupted(name: str, public: Path, answers: int | None) -> Release:
     """What is kept of the release if its run ended after so many answers; None: right before its rows were written."""
     whole = release_of(name, public)
     held = whole.transcript[:answers]
-    return answers_only(whole.plan, held, whole.charges[: sum(answer.charges for answer in held)], True, whole.row_seed)
+    paid = whole.charges[: sum(answer.charges for answer in held)]
+    return answers_only(whole.plan, Kept("", whole.spec, True, whole.row_seed or 0, held, paid))
 
 
 def uncertified(public: Path) -> Release:
     from dpsynth_core.release.recovery import carried_out
-    from dpsynth_core.release.spool import Kept
 
     whole = release_of("independent", public)
     held = tuple(answer for answer in whole.transcript if answer.operation not in ("measure_errors", "measure_largest_error"))
@@ -398,7 +399,7 @@ def test_an_interrupted_run_cannot_leave_an_answer_or_a_table_out(name: str, twi
         transcript=(*release.transcript[:first], *release.transcript[first + 1 :]),
         charges=(*release.charges[:spared], *release.charges[spared + 1 :]),
     )
-    again = answers_only(release.plan, less.transcript, less.charges, True, release.row_seed)
+    again = answers_only(release.plan, Kept("", release.spec, True, release.row_seed or 0, less.transcript, less.charges))
     assert verified(pack.pack(again)).verdict == UNSOUND
     fewer = replace(release, measurements=release.measurements[:-1])
     assert verified(pack.pack(fewer)).verdict == UNSOUND

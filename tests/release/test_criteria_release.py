@@ -20,7 +20,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.recovery import recover
 from dpsynth_core.release.release import INTERRUPTED, UNDECIDED_CRITERIA, Release
 from dpsynth_core.release.spool import Kept
-from dpsynth_core.release.statement import criteria_brands, models_brands
+from dpsynth_core.release.statement import unmeasured_brands
 from tests.bundle import pack
 from tests.bundle.bundles import failed, run, spec, verified
 
@@ -224,7 +224,7 @@ def without_outcomes(release: Release, kept: int) -> Release:
     """The same as if the run had ended before all but so many of its criteria were measured: its answers tell otherwise."""
     criteria = tuple(Decided(one.criterion, one.interval if number < kept else None) for number, one in enumerate(release.criteria))
     usefulness = release.usefulness if kept else ()
-    told = (*models_brands(release.plan, usefulness), *criteria_brands(release.plan, criteria))
+    told = unmeasured_brands(release.plan, release.certificate, usefulness, criteria)
     return replace(release, criteria=criteria, usefulness=usefulness, brands=(*release.brands, *told), despite="The run ended early.")
 
 
@@ -239,7 +239,7 @@ def test_what_was_measured_cannot_pass_for_unmeasured(kept: int) -> None:
 def test_criteria_on_models_cannot_pass_for_unmeasured_beside_what_was_measured_of_models() -> None:
     release = made_with_models()
     forged = (Decided(release.criteria[0].criterion), *release.criteria[1:])
-    told = tuple(criteria_brands(release.plan, forged))
+    told = unmeasured_brands(release.plan, release.certificate, release.usefulness, forged)
     assert QUESTION in failed(pack.pack(replace(release, criteria=forged, brands=(*release.brands, *told))))
 
 

@@ -13,7 +13,7 @@ import pytest
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.kernel import SealedKernel
-from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event, Gaussian, Selection
@@ -68,7 +68,7 @@ def run(plan_of: Spec) -> Release:
 def replayed(made: Release, plan_of: Spec) -> Release:
     """Through the document, as a recipient has it."""
     read = releases.from_json(json.loads(releases.document(made)), made.codes, made.values)
-    plan = synthesis.plan_without_records(plan_of)
+    plan = synthesis.feasible(Plan.of(plan_of))
     kernel = replaying(plan.domain, plan.unit, plan.shares, read.transcript, read.charges)
     return synthesis.carry_out(plan, kernel, read.private, made.row_seed or 0, lambda _: None)
 

@@ -15,11 +15,9 @@ from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.statement import (
     NOT_PRIVATE,
     brands,
-    certificate_brands,
-    criteria_brands,
     interrupted_brand,
-    models_brands,
     statement,
+    unmeasured_brands,
 )
 
 _PROMISE = re.compile(r"\([^()]*\)-differential")
@@ -50,9 +48,7 @@ def warnings(opened: Opened) -> str:
     if release.branded(INTERRUPTED):
         planned.append(interrupted_brand(len(release.measurements)))
     else:
-        planned.extend(certificate_brands(opened.plan, release.certificate))
-        planned.extend(models_brands(opened.plan, release.usefulness))
-        planned.extend(criteria_brands(opened.plan, release.criteria))
+        planned.extend(unmeasured_brands(opened.plan, release.certificate, release.usefulness, release.criteria))
     if stated == planned:
         return f"{'1 warning follows' if len(stated) == 1 else f'{len(stated):,} warnings follow'} from the plan and the answers"
     missing = Counter(brand.code for brand in planned) - Counter(brand.code for brand in stated)
