@@ -8,9 +8,8 @@ coding and counting are done by Arrow and NumPy, which let other threads run mea
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -22,23 +21,21 @@ from dpsynth_core.sources import persons
 from dpsynth_core.sources.files import TableFormat, TableSource
 from dpsynth_core.sources.parts import USUAL, Part, Sizes
 from dpsynth_core.sources.persons import Before, nobody
-from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.records import Counts, RecordCounts, Records
 from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.sources.values import keyed_counts
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
-from dpsynth_core.vocabulary.tally import Tally, check_canonical
+from dpsynth_core.vocabulary.predictors import RightCounts
+from dpsynth_core.vocabulary.tally import Tally
 
 COPIED_BYTES = 128 << 20
 """Tables of counts that each thread may have of its own."""
 
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
-_Counts = TypeVar("_Counts", bound=Tally | RightCounts)
 
 
-class ArrowSource:
+class ArrowSource(RecordCounts):
     """A `ValueSource` over a table.
 
     person_column: with it, only the first max_rows_per_person rows of each person, in file order, are counted (see `persons`).
@@ -54,28 +51,11 @@ class ArrowSource:
         max_rows_per_person: int = 1,
         sizes: Sizes = USUAL,
     ) -> None:
-        self._domain = domain
-        self._records = Records(table, form or TableFormat(), person_column, max_rows_per_person, sizes)
-        self._records.check_columns(domain)
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        check_canonical(self._domain, cliques)
-        if not cliques:
-            return {}
-        return self._counted(partial(Tally, self._domain, cliques)).counts()
-
-    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
-        return self._counted(partial(RightCounts, self._domain, predictors)).numbers
+        super().__init__(domain, Records(table, form or TableFormat(), person_column, max_rows_per_person, sizes))
 
     def sample(self, most: int) -> NDArray[np.int32]:
         """See `SampledSource.sample`. One thread: all records in their order."""
-        drawn = Sample(self._domain, most)
+        drawn = Sample(self.domain, most)
         for _ in self._records.add_to(drawn):
             interrupts.check()
         return drawn.records
@@ -93,10 +73,9 @@ class ArrowSource:
                 interrupts.check()
                 yield batch.column(name)
 
-        return keyed_counts(columns, self._records.form.missing_markers, hierarchy=self._domain[name].hierarchy)
+        return keyed_counts(columns, self._records.form.missing_markers, hierarchy=self.domain[name].hierarchy)
 
-    def _counted(self, new: Callable[[], _Counts]) -> _Counts:
-        """All records, worked into something that counts them. new: an empty one."""
+    def _counted(self, new: Callable[[], Counts]) -> Counts:
         total, parts = new(), self._records.parts()
         workers = min(processors.available(), len(parts), max(1, COPIED_BYTES // max(1, total.nbytes)))
         counts = [total, *(new() for _ in range(workers - 1))]

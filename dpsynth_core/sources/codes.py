@@ -20,23 +20,19 @@ class CodesSource:
     def __init__(self, domain: Domain, codes: NDArray[np.int32]) -> None:
         if codes.ndim != 2 or codes.shape[1] != len(domain):
             raise ValueError("codes needs one column per attribute of the domain")
-        self._domain = domain
+        self.domain = domain
         self._codes = codes
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`."""
-        return row_marginals(self._domain, self._codes, cliques)
+        return row_marginals(self.domain, self._codes, cliques)
 
     def sample(self, most: int) -> NDArray[np.int32]:
         """See `SampledSource.sample`."""
-        drawn = Sample(self._domain, most)
-        drawn.add({name: self._codes[:, place] for place, name in enumerate(self._domain.names)}, len(self._codes))
+        drawn = Sample(self.domain, most)
+        drawn.add({name: self._codes[:, place] for place, name in enumerate(self.domain.names)}, len(self._codes))
         return drawn.records
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
         """See `RecordSource.right`."""
-        return right_counts(self._domain, self._codes, predictors)
+        return right_counts(self.domain, self._codes, predictors)

@@ -13,12 +13,12 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial, wraps
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import Any, cast
 
 import dask.config
 import numpy as np
@@ -32,11 +32,10 @@ from dpsynth_core.sources import persons
 from dpsynth_core.sources.locations import located
 from dpsynth_core.sources.parts import Part
 from dpsynth_core.sources.persons import Keys, Turnout
-from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.records import Counts, RecordCounts, Records
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
-from dpsynth_core.vocabulary.tally import Tally, check_canonical
+from dpsynth_core.vocabulary.predictors import RightCounts
+from dpsynth_core.vocabulary.tally import Tally
 
 TASKS_PER_WORKER = 16
 """Parts are put together until there are as many tasks: enough that no worker waits long for the last one."""
@@ -56,7 +55,6 @@ _SOONER = 10
 Tables = tuple[NDArray[np.int64], ...]
 New = Callable[[], Tally | RightCounts]
 """Makes something empty that counts records: a function of public values, which workers get."""
-_Counts = TypeVar("_Counts", bound=Tally | RightCounts)
 
 
 @dataclass(frozen=True)
@@ -107,34 +105,16 @@ _OTHER_PROGRAM = (
 )
 
 
-class DaskSource:
-    """A `MarginalSource` over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
+class DaskSource(RecordCounts):
+    """Over a file or folder. Raises InputError if the table lacks a column of the domain or the person column."""
 
     def __init__(self, domain: Domain, records: Records, cluster: Cluster) -> None:
         if isinstance(records.table, pd.DataFrame):
             raise ValueError("workers cannot open what is in this process")
-        self._domain = domain
-        self._records = replace(records, table=str(located(records.table).absolute()))
+        super().__init__(domain, replace(records, table=str(located(records.table).absolute())))
         self._cluster = cluster
-        self._records.check_columns(domain)
 
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        check_canonical(self._domain, cliques)
-        if not cliques:
-            return {}
-        return self._counted(partial(Tally, self._domain, tuple(cliques))).counts()
-
-    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
-        return self._counted(partial(RightCounts, self._domain, tuple(predictors))).numbers
-
-    def _counted(self, new: Callable[[], _Counts]) -> _Counts:
-        """All records, worked into something that counts them. new: an empty one."""
+    def _counted(self, new: Callable[[], Counts]) -> Counts:
         total, parts = new(), self._records.parts()
         with self._cluster.connected() as client:
             workers = sum(client.nthreads().values())

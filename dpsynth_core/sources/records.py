@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from dpsynth_core.sources import files, persons
 from dpsynth_core.sources.codec import encode_column
@@ -15,8 +20,11 @@ from dpsynth_core.sources.persons import Before, Keys, Turnout, nobody
 from dpsynth_core.sources.readers import check_columns
 from dpsynth_core.sources.sampling import Sample
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.predictors import RightCounts
-from dpsynth_core.vocabulary.tally import Tally
+from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.predictors import Predictor, RightCounts
+from dpsynth_core.vocabulary.tally import Tally, check_canonical
+
+Counts = TypeVar("Counts", bound=Tally | RightCounts)
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,26 @@ class Records:
             codes = {name: encode_column(tally.domain[name], batch.column(name), self.form.notation) for name in tally.columns}
             tally.add(codes, batch.num_rows)
             yield
+
+
+class RecordCounts(ABC):
+    """A `RecordSource` that works all records of a table into something that counts them."""
+
+    def __init__(self, domain: Domain, records: Records) -> None:
+        """Raises InputError if the table lacks a column of the domain or the person column."""
+        self.domain = domain
+        self._records = records
+        records.check_columns(domain)
+
+    def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
+        """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
+        check_canonical(self.domain, cliques)
+        return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
+
+    def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
+        """See `RecordSource.right`."""
+        return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers
+
+    @abstractmethod
+    def _counted(self, new: Callable[[], Counts]) -> Counts:
+        """All records, worked into something that counts them. new: an empty one."""

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Codes
 
 _SEED = 0
@@ -29,26 +28,13 @@ class Sample:
     nbytes = 0
 
     def __init__(self, domain: Domain, most: int) -> None:
-        self._domain, self._most, self._rng = domain, most, np.random.default_rng(_SEED)
-        self._codes = np.zeros((0, len(domain)), dtype=np.int32)
-        self._numbers = np.zeros(0)
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    @property
-    def columns(self) -> Clique:
-        return self._domain.names
+        self.domain, self.columns, self._most = domain, domain.names, most
+        self.records = np.zeros((0, len(domain)), dtype=np.int32)
+        self._numbers, self._rng = np.zeros(0), np.random.default_rng(_SEED)
 
     def add(self, codes: Codes, rows: int) -> None:
         """Look at one batch: `rows` codes of every column."""
         numbers = np.concatenate([self._numbers, self._rng.random(rows)])
-        whole = np.concatenate([self._codes, np.column_stack([codes[name] for name in self.columns]).astype(np.int32)])
+        whole = np.concatenate([self.records, np.column_stack([codes[name] for name in self.columns]).astype(np.int32)])
         kept = np.argsort(numbers)[: self._most]
-        self._codes, self._numbers = whole[kept], numbers[kept]
-
-    @property
-    def records(self) -> NDArray[np.int32]:
-        """See `SampledSource.sample`."""
-        return self._codes
+        self.records, self._numbers = whole[kept], numbers[kept]

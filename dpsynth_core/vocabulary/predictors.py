@@ -199,45 +199,33 @@ class Predictor:
 
 
 class RightCounts:
-    """How many records each predictor is right about, a batch after the other: what `vocabulary.tally.Tally` is for marginals."""
+    """How many records each predictor is right about (`numbers`), a batch after the other: what `vocabulary.tally.Tally` is for marginals.
+    """
 
     nbytes = 0
     """Of the tables, so to speak: there are some numbers."""
 
     def __init__(self, domain: Domain, predictors: Sequence[Predictor]) -> None:
-        self._domain, self._predictors = domain, tuple(predictors)
-        self._numbers = np.zeros(len(self._predictors), dtype=np.int64)
-        self._columns = domain.clique({name for one in self._predictors for name in one.columns})
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    @property
-    def columns(self) -> Clique:
-        return self._columns
+        self.domain, self._predictors = domain, tuple(predictors)
+        self.columns = domain.clique({name for one in self._predictors for name in one.columns})
+        self.numbers = np.zeros(len(self._predictors), dtype=np.int64)
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
         """The numbers so far, for `absorb`."""
-        return (self._numbers,)
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """By predictor."""
-        return self._numbers
+        return (self.numbers,)
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
         """Add the numbers of other records by the same predictors."""
         (others,) = tables
-        self._numbers += others
+        self.numbers += others
 
     def add(self, codes: Codes, rows: int) -> None:
         """Look at one batch: `rows` codes of every column in `columns`."""
         for start in range(0, rows, CHUNK_ROWS):
             some = slice(start, min(start + CHUNK_ROWS, rows))
-            chunk = {name: codes[name][some] for name in self._columns}
-            self._numbers += [int(one.right(chunk, some.stop - start).sum()) for one in self._predictors]
+            chunk = {name: codes[name][some] for name in self.columns}
+            self.numbers += [int(one.right(chunk, some.stop - start).sum()) for one in self._predictors]
 
 
 def right_counts(domain: Domain, codes: NDArray[np.int32], predictors: Sequence[Predictor]) -> NDArray[np.int64]:

@@ -165,7 +165,7 @@ class Tally:
     """Running counts of the blocks of a plan; `add` each batch, then ask for `counts`."""
 
     def __init__(self, domain: Domain, cliques: Collection[Clique], block_cells: int = BLOCK_CELLS) -> None:
-        self._domain = domain
+        self.domain = domain
         self._cliques = tuple(cliques)
         self._home = plan(domain, self._cliques, block_cells)
         self._tables = {block: np.zeros(domain.cells(block), dtype=np.int64) for block in self._in_reading_order(self._home.values())}
@@ -173,11 +173,7 @@ class Tally:
 
     def _in_reading_order(self, blocks: Collection[Clique]) -> Sequence[Clique]:
         """Sorted so that neighbouring blocks share as many first columns as possible."""
-        return sorted(set(blocks), key=lambda block: [self._domain.position(name) for name in block])
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
+        return sorted(set(blocks), key=lambda block: [self.domain.position(name) for name in block])
 
     @property
     def nbytes(self) -> int:
@@ -186,7 +182,7 @@ class Tally:
 
     @property
     def columns(self) -> Clique:
-        return self._domain.clique({name for block in self._tables for name in block})
+        return self.domain.clique({name for block in self._tables for name in block})
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
@@ -216,7 +212,7 @@ class Tally:
                 continue
             for depth in range(_shared(path, block), len(block)):
                 if depth:
-                    np.multiply(cells[depth - 1], self._index.type(self._domain[block[depth]].size), out=cells[depth])
+                    np.multiply(cells[depth - 1], self._index.type(self.domain[block[depth]].size), out=cells[depth])
                     cells[depth] += codes[block[depth]]
                 else:
                     cells[0] = codes[block[0]]
@@ -234,7 +230,7 @@ class Tally:
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
         """Tables of all cliques, each summed from the smallest requested superset, or from its block. Call it once, at the end."""
-        blocks = {block: table.reshape(self._domain.sizes(block)) for block, table in self._tables.items()}
+        blocks = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
         tables: dict[Clique, NDArray[np.int64]] = {}
         for clique in sorted(dict.fromkeys(self._cliques), key=len, reverse=True):
             superset, table = self._smallest_superset(clique, tables, blocks)
@@ -246,7 +242,7 @@ class Tally:
     ) -> tuple[Clique, NDArray[np.int64]]:
         if clique in self._home:
             return self._home[clique], blocks[self._home[clique]]
-        by_one_more = (self._domain.clique((*clique, name)) for name in self._domain.names if name not in clique)
+        by_one_more = (self.domain.clique((*clique, name)) for name in self.domain.names if name not in clique)
         near = [c for c in by_one_more if c in tables]
         supersets = near or [c for c in tables if set(clique).issubset(c)]
         superset = min(supersets, key=lambda c: tables[c].size)

@@ -58,7 +58,7 @@ class DatabaseSource:
         self, domain: Domain, section: Mapping[str, Any], notation: Notation, person_column: str | None = None, max_rows_per_person: int = 1
     ) -> None:
         persons.check_limit(max_rows_per_person)
-        self._domain, self._notation = domain, notation
+        self.domain, self._notation = domain, notation
         self._person_column, self._limit = person_column, max_rows_per_person
         self._connection = connect.connect(section)
         self._words = WORDS.get(self._connection.address.engine, OTHERS)
@@ -69,23 +69,19 @@ class DatabaseSource:
         self._kept = False
         weakref.finalize(self, self._connection.close)
 
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order."""
-        check_canonical(self._domain, cliques)
+        check_canonical(self.domain, cliques)
         if not cliques:
             return {}
-        tally = Tally(self._domain, cliques, BLOCK_CELLS)
+        tally = Tally(self.domain, cliques, BLOCK_CELLS)
         for block, rows in self._counted(tally.blocks):
             tally.add_counts(block, rows[:, 0], rows[:, 1])
         return tally.counts()
 
     def prepare(self) -> None:
         """Make all expressions, and ask nothing. InputError for a column that cannot be counted exactly."""
-        self._codes(self._domain.names)
+        self._codes(self.domain.names)
 
     def close(self) -> None:
         self._connection.close()
@@ -104,12 +100,12 @@ class DatabaseSource:
 
     def _is_quick(self, names: Collection[str]) -> bool:
         """Whether codes of these columns may be made again and again."""
-        return self._person_column is None and all(coding.is_quick(self._columns[name], self._domain[name]) for name in names)
+        return self._person_column is None and all(coding.is_quick(self._columns[name], self.domain[name]) for name in names)
 
     def _together(self, blocks: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64]]]:
         """Some blocks from codes that are made once for one statement."""
-        names = self._domain.clique({name for block in blocks for name in block})
-        codes = self._codes(names if self._person_column is None else self._domain.names)
+        names = self.domain.clique({name for block in blocks for name in block})
+        codes = self._codes(names if self._person_column is None else self.domain.names)
         parts = [self._sql(self._cells(self._kept_codes(), block).mutate(block=ibis.literal(i))) for i, block in enumerate(blocks)]
         counted = "\nUNION ALL\n".join(f"({part})" for part in parts)
         rows = self._connection.numbers(f"WITH {_KEPT} AS MATERIALIZED (\n{codes}\n)\n{counted}", 3)
@@ -131,7 +127,7 @@ class DatabaseSource:
     def _cell(self, codes: Any, block: Clique) -> Any:
         cell = ibis.literal(0).cast("int64")
         for name in block:
-            cell = cell * self._domain[name].size + codes[self._alias(name)]
+            cell = cell * self.domain[name].size + codes[self._alias(name)]
         return cell
 
     def _coded(self, names: Clique) -> Any:
@@ -154,7 +150,7 @@ class DatabaseSource:
     def _limited(self, coded: Any) -> Any:
         """The rows that count; all columns of the domain have codes."""
         rows = coded.filter(coded.person.notnull())
-        codes = [self._alias(name) for name in self._domain.names]
+        codes = [self._alias(name) for name in self.domain.names]
         number = ibis.row_number().over(ibis.window(group_by=rows.person, order_by=[rows[alias] for alias in codes]))
         return rows.mutate(place=number).filter(lambda numbered: numbered.place < self._limit).select(*codes)
 
@@ -163,7 +159,7 @@ class DatabaseSource:
         if self._kept:
             return True
         try:
-            names = self._domain.names
+            names = self.domain.names
             codes = self._sql(self._coded(names)) if self._is_quick(names) else self._codes(names)
             self._connection.run(f"CREATE TEMPORARY TABLE {_KEPT} AS {codes}")
         except MemoryError:
@@ -174,19 +170,19 @@ class DatabaseSource:
         return True
 
     def _kept_codes(self) -> Any:
-        return ibis.table({self._alias(name): self._width(name) for name in self._domain.names}, name=_KEPT)
+        return ibis.table({self._alias(name): self._width(name) for name in self.domain.names}, name=_KEPT)
 
     def _width(self, name: str) -> str:
         """The smallest type that all databases have for the codes of a column."""
-        return str(np.min_scalar_type(-self._domain[name].size))
+        return str(np.min_scalar_type(-self.domain[name].size))
 
     def _alias(self, name: str) -> str:
         """Names of columns may differ in capitals alone, which not every database tells apart."""
-        return f"c{self._domain.position(name)}"
+        return f"c{self.domain.position(name)}"
 
     def _code(self, name: str, keep: Keep) -> Any:
         column = self._columns[name]
-        return coding.code(self._words, self._domain[name], column, self._table[column.name], self._notation, keep)
+        return coding.code(self._words, self.domain[name], column, self._table[column.name], self._notation, keep)
 
     def _named(self, name: str) -> Any:
         column = self._columns[name]
