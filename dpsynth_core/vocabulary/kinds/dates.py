@@ -50,6 +50,14 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
             yield day_number(date(year, month + 1, 1))
 
 
+def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
+    """The first days of months, and of ever more years: cuts between two days at round places."""
+    if last.year - first.year < MOST_PARTS:
+        yield calendar_starts(first, last, 1)
+    for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
+        yield calendar_starts(first, last, 12 * years)
+
+
 class Days(Scale):
     noun = "date"
     wanted = "dates such as 2024-12-31"
@@ -99,14 +107,10 @@ class Days(Scale):
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Days, months, and ever more years."""
-        first, last = day_of(low), day_of(high - 1)
         if high - low <= MOST_PARTS:
             yield [low + i for i in range(1, int(high - low))]
-        if last.year - first.year < MOST_PARTS:
-            yield [day for day in calendar_starts(date(first.year, 1, 1), date(last.year, 12, 31), 1) if low < day < high]
-        for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
-            starts = [date(year, 1, 1) for year in range(first.year, last.year + 1) if year % years == 0]
-            yield [day for day in map(day_number, starts) if low < day < high]
+        for starts in round_starts(day_of(low), day_of(high - 1)):
+            yield [day for day in starts if low < day < high]
 
 
 DATE = Kind(

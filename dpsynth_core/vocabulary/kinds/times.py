@@ -13,7 +13,16 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK_YEARS, LAST_DAY, MONDAY, calendar_starts, day_number, day_of
+from dpsynth_core.vocabulary.kinds.dates import (
+    CALENDAR_WIDTHS,
+    FIRST_LOOK_YEARS,
+    LAST_DAY,
+    MONDAY,
+    calendar_starts,
+    day_number,
+    day_of,
+    round_starts,
+)
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
@@ -195,11 +204,7 @@ class Moments(_Clock):
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Round times and days, then months, then ever more years."""
         yield from super().round_cuts(low, high)
-        first, last = self.value(low), self.value(high - 1)
-        if last.year - first.year < MOST_PARTS:
-            yield [cut for cut in self.named_cuts("month", low, high) if low < cut < high]
-        for years in (1, 2, 5, 10, 20, 50, 100, 200, 500):
-            starts = [day_number(date(year, 1, 1)) for year in range(first.year, last.year + 1) if year % years == 0]
+        for starts in round_starts(self.value(low).date(), self.value(high - 1).date()):
             yield [cut for cut in (day * DAY // self.unit for day in starts) if low < cut < high]
 
 
