@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +13,7 @@ from dpsynth_core.mechanisms.steps import Step
 from dpsynth_core.privacy.accountant import Accountant
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.public_table import PublicTable
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -67,6 +69,13 @@ SINGLE, CHOOSING, CHOSEN, ASKED, COUNTING, CHECKING = (
 
 Split = tuple[tuple[str, float], ...]
 """Stages of a run in order, each with its share of the budget; the shares add up to 1."""
+
+
+def split_by_size(shares: Mapping[Clique, float]) -> Split:
+    """The stages of a run that measures each table once, from each one's share of the budget."""
+    sizes = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(clique) for clique in shares} - {0, 1}}
+    stages = ((stage, math.fsum(share for clique, share in shares.items() if len(clique) in wanted)) for stage, wanted in sizes.items())
+    return tuple((stage, share) for stage, share in stages if share > 0)
 
 
 class Mechanism(Parametrised, Protocol):

@@ -22,11 +22,14 @@ MAX_CELLS = 100_000_000
 """A mechanism that compares its model with many marginals keeps both answers: 16 bytes a cell, and it refuses more cells than this."""
 
 
-def too_many_cells(cells: int) -> str:
-    """Why a workload of so many cells is refused, or ""."""
-    if cells <= MAX_CELLS:
-        return ""
-    return f"the workload has {cells:,} cells, more than {MAX_CELLS:,}; use fewer or smaller tables"
+def too_many_cells(cells: int, most: int = MAX_CELLS, whose: str = "the workload has", remedy: str = "use fewer or smaller tables") -> str:
+    """Why so many cells are refused, or ""."""
+    return f"{whose} {cells:,} cells, more than {most:,}; {remedy}" if cells > most else ""
+
+
+def too_many_in_pairs(cells: int) -> str:
+    """Why pairs of columns with so many cells are refused, or ""."""
+    return too_many_cells(cells, whose="the pairs of columns have", remedy="merge values or drop columns")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.residual_answers import ROWS, ResidualAnswers
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, COUNTING, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.mechanisms.strategies import Strategy, best
 from dpsynth_core.privacy.accountant import GDP
@@ -64,13 +64,13 @@ class Hdmm:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """One noise draw per cell of what is measured, about as many as the workload's closure has, and all of it in memory."""
         cells, marginals = workload.closure_cells, workload.closure_tables
-        reason = f"the tables have {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+        reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
         seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * marginals
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
         """As planned for add-remove."""
-        return stages(best(workload, 0.0 if total_is_public else 1.0))
+        return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the strategy, then Finished."""
@@ -88,13 +88,6 @@ class Hdmm:
 def rows_price(unit: Unit) -> float:
     """What the number of rows costs, as a fraction of a marginal's price."""
     return (unit.total_l2 / unit.marginal_l2) ** 2
-
-
-def stages(strategy: Strategy) -> Split:
-    """What the shares go to, as people are told."""
-    sizes = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(clique) for clique in strategy.shares} - {0, 1}}
-    shares = ((stage, math.fsum(p for clique, p in strategy.shares.items() if len(clique) in wanted)) for stage, wanted in sizes.items())
-    return tuple((stage, share) for stage, share in shares if share > 0)
 
 
 def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:

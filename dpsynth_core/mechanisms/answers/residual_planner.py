@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from dpsynth_core.mechanisms import rounds
 from dpsynth_core.mechanisms.answers.residual_answers import ROWS, ResidualAnswers, parts, saving
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import ASKED, COUNTING, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.vocabulary.measurement import Clique, Residual
@@ -53,7 +54,7 @@ class ResidualPlanner:
         """One noise draw per cell of the workload's closure, and all residuals and answers in memory."""
         closure = workload.closure()
         cells = sum(map(workload.domain.cells, closure))
-        reason = f"the tables have {cells:,} cells, more than {_MAX_CELLS:,}; use fewer or smaller tables" if cells > _MAX_CELLS else ""
+        reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")
         seconds = 1.0 + _SECONDS_PER_CELL * cells + _SECONDS_PER_MARGINAL * len(closure)
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
@@ -61,10 +62,7 @@ class ResidualPlanner:
         """As planned for add-remove."""
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
-        spent = {part: prices[part] / sigma**2 for part, sigma in sigmas.items()}
-        stages = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(part) for part in spent} - {0, 1}}
-        shares = ((stage, math.fsum(rho for part, rho in spent.items() if len(part) in sizes)) for stage, sizes in stages.items())
-        return tuple((stage, share) for stage, share in shares if share > 0)
+        return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the workload's closure, as soon as its last residual is measured, then Finished."""

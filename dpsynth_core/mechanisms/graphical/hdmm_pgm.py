@@ -16,7 +16,7 @@ from dpsynth_core.mechanisms.answers.hdmm import Hdmm
 from dpsynth_core.mechanisms.graphical import models
 from dpsynth_core.mechanisms.graphical.models import Capacity
 from dpsynth_core.mechanisms.kernel import Kernel
-from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import Card, Forecast, Split, split_by_size
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.mechanisms.strategies import within
 from dpsynth_core.privacy.accountant import GDP
@@ -54,7 +54,7 @@ class HdmmPgm:
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
         """As planned for add-remove."""
-        return hdmm.stages(within(workload, 0.0 if total_is_public else 1.0))
+        return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """One Measured event per marginal of the strategy, one Fitted, then Finished."""

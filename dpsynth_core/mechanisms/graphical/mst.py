@@ -58,11 +58,8 @@ class Mst:
         domain = workload.domain
         pairs = [domain.cells(pair) for pair in _pairs(domain, Capacity(domain, self.max_size_mb))]
         cells, edges = sum(pairs), len(domain) - 1
-        reason = models.columns_too_large(domain, self.max_size_mb)
-        if not reason and not pairs:
-            reason = "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
-        if not reason and cells > rounds.MAX_CELLS:
-            reason = f"the pairs of columns have {cells:,} cells, more than {rounds.MAX_CELLS:,}; merge values or drop columns"
+        none = "" if pairs else "no pair of columns fits the model's capacity; raise max_size_mb, merge values, or use Independent"
+        reason = models.columns_too_large(domain, self.max_size_mb) or none or rounds.too_many_in_pairs(cells)
         seconds = 2.0 + edges * (0.1 + 1e-8 * cells + 4e-4 * len(pairs))
         return Forecast(not reason, seconds, 200.0 + 3e-5 * cells + 2 * self.max_size_mb, reason)
 

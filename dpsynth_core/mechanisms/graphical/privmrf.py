@@ -94,11 +94,8 @@ class PrivMrf:
         """Every pair is compared once; a round compares the candidates and fits a model within the capacity."""
         domain = workload.domain
         pairs, cells = math.comb(len(domain), 2), sum(math.prod(domain.sizes(pair)) for pair in combinations(domain.names, 2))
-        reason = models.columns_too_large(domain, self.max_size_mb)
-        if not reason and len(domain) < 2:
-            reason = "it needs two columns; use Independent"
-        if not reason and cells > rounds.MAX_CELLS:
-            reason = f"the pairs of columns have {cells:,} cells, more than {rounds.MAX_CELLS:,}; merge values or drop columns"
+        alone = "it needs two columns; use Independent" if len(domain) < 2 else ""
+        reason = models.columns_too_large(domain, self.max_size_mb) or alone or rounds.too_many_in_pairs(cells)
         growing = 2e-3 * pairs + 1e-6 * pairs**2
         a_fit = 0.02 * len(domain) + self.max_size_mb / 80.0 * min(1.0, 4 * rho)
         fits = (1 + rounds_for(len(domain))) * (a_fit + 4e-4 * self.candidates)

@@ -76,11 +76,8 @@ class PrivSyn:
         domain = workload.domain
         columns = domain.sizes(domain.names)
         cells = (sum(columns) ** 2 - sum(size**2 for size in columns)) // 2
-        reason = models.columns_too_large(domain, _START_MB)
-        if not reason and len(domain) < 2:
-            reason = "it needs two columns; use Independent"
-        if not reason and cells > rounds.MAX_CELLS:
-            reason = f"the pairs of columns have {cells:,} cells, more than {rounds.MAX_CELLS:,}; merge values or drop columns"
+        alone = "it needs two columns; use Independent" if len(domain) < 2 else ""
+        reason = models.columns_too_large(domain, _START_MB) or alone or rounds.too_many_in_pairs(cells)
         tables = min(math.comb(len(domain), 2), 5 * len(domain))
         seconds = 3.0 + 1e-7 * cells + self.passes * tables * (3e-3 + 1e-7 * _USUAL_TOTAL)
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
