@@ -9,10 +9,10 @@ import os
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
+from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
 from dpsynth_core.store import fingerprints, jobs, looks, projects
 from dpsynth_core.store.database import forget_deleted, owned, reading, transaction
@@ -155,7 +155,8 @@ def workers_at_once(memory_mb: float) -> int:
     text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
     if text.isdigit() and int(text) > 0:
         return int(text)
-    return max(1, min(available(), int(MEMORY_SHARE * _free_mb() / max(1.0, memory_mb))))
+    free = machine.free_mb()
+    return max(1, available() if free is None else min(available(), int(MEMORY_SHARE * free / max(1.0, memory_mb))))
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:
@@ -180,21 +181,6 @@ def _charge(sweep: Sweep, name: str) -> Charge:
     )
 
 
-def _free_mb() -> float:
-    """Memory that processes can still have, as the kernel estimates it."""
-    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    return int(lines["MemAvailable"].split()[0]) / 1024
-
-
 def _stored(row: sqlite3.Row) -> Stored:
-    return Stored(
-        row["id"],
-        row["owner"],
-        row["project"],
-        Sweep.from_json(json.loads(row["document"])),
-        row["state"],
-        bool(row["touched"]),
-        row["workers"],
-        row["created"],
-        row["finished"],
-    )
+    kept = {name: row[name] for name in ("id", "owner", "project", "state", "workers", "created", "finished")}
+    return Stored(**kept, sweep=Sweep.from_json(json.loads(row["document"])), touched=bool(row["touched"]))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core.foundation.errors import InputError, OracleError
+from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
@@ -374,6 +375,6 @@ def test_another_projects_upload_cannot_be_tried_on(make_spec: Make, project: st
 
 def test_memory_limits_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DPSYNTH_SWEEP_WORKERS")
-    monkeypatch.setattr(sweeps, "_free_mb", lambda: 1000.0)
+    monkeypatch.setattr(machine, "free_mb", lambda: 1000.0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
     assert [sweeps.workers_at_once(mb) for mb in (1.0, 100.0, 300.0, 5000.0)] == [16, 7, 2, 1]
