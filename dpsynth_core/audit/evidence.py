@@ -43,12 +43,11 @@ class Draw:
 @dataclass(frozen=True)
 class Finding:
     """claim: what was promised. least: the smallest parameter that the draws allow. draws: of each table; 0: every probability
-    was computed. rates: bounds of the event's false- and true-positive rates."""
+    was computed."""
 
     claim: Claim
     least: float
     draws: int
-    rates: tuple[float, float] = (0.0, 0.0)
 
     @property
     def broken(self) -> bool:
@@ -68,23 +67,21 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
     _, threshold, low, high = max(choices, key=lambda choice: choice[0])
     fpr = _highest(np.array([(low >= threshold).sum()]), len(low), level / 2)
     tpr = _lowest(np.array([(high >= threshold).sum()]), len(high), level / 2)
-    return Finding(claim, float(claim.least(fpr, tpr)[0]), count, (float(fpr[0]), float(tpr[0])))
+    return Finding(claim, float(claim.least(fpr, tpr)[0]), count)
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:
     """The same from every answer's probability: the best event is a set of the answers whose ratios are largest (Neyman and Pearson)."""
     answers = {*without, *with_person}
     p, q = (np.array([side.get(answer, 0.0) for answer in answers]) for side in (with_person, without))
-    most, at = 0.0, (0.0, 0.0)
+    most = 0.0
     for high, low in ((p, q), (q, p)):
         order = np.lexsort((-high, low / (high + low)))
         tpr, fpr = np.cumsum(high[order])[:-1], np.cumsum(low[order])[:-1]
         exact = (tpr < 1 - EXACT) | (fpr < EXACT)  # of nearly all answers, the complement is summed precisely, the other way round
         tpr, fpr = tpr[exact], fpr[exact]
-        least = claim.least(fpr, tpr)
-        if least.size and least.max() > most:
-            most, at = float(least.max()), (float(fpr[least.argmax()]), float(tpr[least.argmax()]))
-    return Finding(claim, most, 0, at)
+        most = max(most, float(claim.least(fpr, tpr).max(initial=0.0)))
+    return Finding(claim, most, 0)
 
 
 def smallest_visible(claim: Claim, draws: int, level: float) -> float:

@@ -297,34 +297,6 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([row for row in rows if not math.isnan(row[1])], columns=["series", "error", "low", "high"])
 
 
-@dataclass(frozen=True)
-class Trust:
-    """How many tables are within `threshold`. together: all of these statements hold at once with 95 % confidence, not each by itself."""
-
-    tables: int
-    trusted: int
-    unknown: int
-    threshold: float
-    together: bool
-    certified: bool
-
-
-def trust(table: Zoned[pd.DataFrame], threshold: float, together: bool = False) -> Zoned[Trust]:
-    """Which tables can be trusted to be within `threshold` (a share of people), in numbers."""
-    return combine(lambda t: _trust(t, threshold, together), table)
-
-
-def _trust(table: pd.DataFrame, threshold: float, together: bool) -> Trust:
-    return Trust(
-        tables=len(table),
-        trusted=int(within(table, threshold, together).sum()),
-        unknown=int(table["limit"].isna().sum()),
-        threshold=threshold,
-        together=together,
-        certified=bool(table["error"].notna().any()),
-    )
-
-
 def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
     """True for tables whose error stays within `threshold` with 95 % confidence."""
     return table["together" if together else "limit"] <= threshold

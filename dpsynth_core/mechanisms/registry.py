@@ -124,9 +124,6 @@ PUBLISHED: dict[str, Mechanism] = {
 MECHANISMS: dict[str, Mechanism] = {mechanism.card.name: mechanism for purpose in PURPOSES for mechanism in purpose.mechanisms}
 """By name, the recommended one first; all with their default parameters."""
 
-RECOMMENDED = next(iter(MECHANISMS))
-"""What a plan starts with."""
-
 
 def get(name: str) -> Mechanism:
     """InputError with the known names if there is none of this name."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import pandas as pd
+
 from dpsynth_core.criteria.words import percent
 from dpsynth_core.evaluation.certificate import ANSWERS
-from dpsynth_core.evaluation.quality import Headline, Trust
+from dpsynth_core.evaluation.quality import Headline, within
 from dpsynth_core.planning import discovery, origins
 from dpsynth_core.planning.spec import UNNAMED
 from dpsynth_core.release import tables
@@ -57,14 +59,15 @@ def largest(headline: Headline) -> str:
     )
 
 
-def trusted(trust: Trust) -> str:
-    """Which tables can be trusted, as a sentence."""
-    limit = f"at most {percent(trust.threshold)} of people are in the wrong group"
-    if not trust.trusted:
-        return f"None of the {trust.tables:,} tables: nothing that was released shows that {limit} in any of them."
-    which = "All" if trust.trusted == trust.tables else f"{trust.trusted:,} of the"
-    how = "for all of them together" if trust.together else "for each by itself"
-    return f"{which} {trust.tables:,} tables can be trusted: {limit}, with 95 % confidence {how}."
+def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> str:
+    """Which tables can be trusted to be within `threshold` (a share of people), as a sentence. together: all of these statements hold at
+    once with 95 % confidence, not each by itself."""
+    good, limit = int(within(table, threshold, together).sum()), f"at most {percent(threshold)} of people are in the wrong group"
+    if not good:
+        return f"None of the {len(table):,} tables: nothing that was released shows that {limit} in any of them."
+    which = "All" if good == len(table) else f"{good:,} of the"
+    how = "for all of them together" if together else "for each by itself"
+    return f"{which} {len(table):,} tables can be trusted: {limit}, with 95 % confidence {how}."
 
 
 def byline(release: Release) -> str:

@@ -193,12 +193,9 @@ def test_the_headline_of_a_release_that_bounds_nothing_has_no_numbers() -> None:
 
 def test_trust_counts_what_stays_within_the_limit_alone_or_all_together() -> None:
     table = quality.marginal_table(released(statements(CERTIFIED)))
-    assert quality.trust(table, 0.25).value.trusted == 3
-    assert quality.trust(table, 0.249).value.trusted == 2
-    assert quality.trust(table, 0.25, together=True).value.trusted == 2
-    assert quality.trust(table, 0.05).value.trusted == 1
-    unknown = quality.trust(quality.marginal_table(released(statements())), 1.0).value
-    assert (unknown.trusted, unknown.unknown) == (0, 3)
+    asked = [(0.25, False), (0.249, False), (0.25, True), (0.05, False)]
+    assert [quality.within(table.value, *one).sum() for one in asked] == [3, 2, 2, 1]
+    assert not quality.within(quality.marginal_table(released(statements())).value, 1.0).any()
 
 
 def test_pairs_that_were_not_asked_for_take_the_statement_of_the_smallest_table_around_them() -> None:

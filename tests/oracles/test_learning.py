@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpsynth_core.oracles.answer import Limit
 from dpsynth_core.oracles.rules import lists, rule_oracle
-from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, EXHAUSTIVE, LearningProblem, Oracle
+from dpsynth_core.oracles.rules.rule_oracle import AUTO, CP_SAT, LearningProblem, Oracle
 from dpsynth_core.oracles.rules.rules import CONJUNCTION, DECISION_LIST, KINDS, RuleClass
 from tests.oracles.test_rules import class_of, every
 
@@ -26,8 +27,7 @@ def invented(rules: RuleClass, seed: int, rows: int = 30) -> LearningProblem:
 def test_cp_sat_and_going_through_the_class_both_find_the_cheapest_rule(kind: str, closed: bool, seed: int) -> None:
     problem = invented(class_of(kind, 4, closed), seed)
     truth = min(problem.value(rule) for rule in every(problem.rules))
-    for name in (CP_SAT, EXHAUSTIVE):
-        solution = Oracle(name, 30).minimise(problem)
+    for solution in (rule_oracle.solve(problem, Limit.of_work(30)), rule_oracle.exhaust(problem)):
         assert solution is not None
         assert solution.certified
         assert solution.value == problem.value(solution.rule) == truth == solution.bound

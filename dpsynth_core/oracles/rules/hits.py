@@ -7,7 +7,6 @@ distinct row; going through all 2^p subsets with fast transforms gives the exact
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -127,15 +126,6 @@ def _indicator(model: cp_model.CpModel, how: str, meet: list[Any], v: list[Any],
         else:
             model.add(lead <= 0).only_enforce_if(is_hit.negated())
     return is_hit
-
-
-def exhaustive(problem: Hits) -> ChosenSet:
-    """The first of all 2^p subsets that costs least."""
-    started = time.perf_counter()
-    values = all_values(problem)
-    best = int(values.argmin())
-    value, v = int(values[best]), subsets(problem.rows.shape[1], np.array([best]))[0]
-    return ChosenSet(v, value, float(value), time.perf_counter() - started, certified=True)
 
 
 def subsets(p: int, numbers: Integers) -> Flags:

@@ -73,10 +73,6 @@ class Oracle:
     def limit(self) -> Limit:
         return Limit.of_work(self.work)
 
-    def minimise(self, problem: LearningProblem) -> Learned | None:
-        """The cheapest rule. None: the search reached its limit without a rule."""
-        return solve(problem, self.limit) if self.may_fail(problem.rules) else exhaust(problem)
-
     def may_fail(self, rules: RuleClass) -> bool:
         """Whether the answer may come without a proof; never where all sets of features are gone through."""
         return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))

@@ -154,8 +154,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
         together = _together(confidence) if bool(table.value["together"].notna().any()) else False
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
-        trust = quality.trust(table, threshold / 100, together).value
-        st.markdown(f"**{literal(report.trusted(trust))}**")
+        st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**")
         rows = quality.against_limit(table, threshold / 100, together).value
         rows = rows[_of_kind(rows, chosen)]
         if rows.empty:
