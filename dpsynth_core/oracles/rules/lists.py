@@ -99,8 +99,8 @@ def _sequences(left: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
                 yield (run, *rest)
 
 
-def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool, float] | None:
-    """(rule, bound, certified, seconds) for the least sum of weights at which the rule holds, or None if CP-SAT failed."""
+def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tuple[Rule, float, bool] | None:
+    """(rule, bound, certified) for the least sum of weights at which the rule holds, or None if CP-SAT failed."""
     from ortools.sat.python import cp_model
 
     model, p = cp_model.CpModel(), len(rules.features)
@@ -122,7 +122,7 @@ def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tup
 
     order = sorted(range(p), key=lambda i: sum(value(before[j, i]) for j in range(p) if j != i))
     rule = Rule(DECISION_LIST, rules.features, tuple(order), tuple(value(answers[i]) for i in order), value(otherwise))
-    return rule, result.bound, result.status == "optimal", result.seconds
+    return rule, result.bound, result.status == "optimal"
 
 
 def _total_order(model: cp_model.CpModel, p: int) -> Order:

@@ -55,7 +55,6 @@ class Learned:
     rule: Rule
     value: int
     bound: float
-    seconds: float
     certified: bool
 
 
@@ -93,11 +92,8 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
     """By CP-SAT; None if the search failed. A class with its negations is two searches, each with half the limit."""
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
-        best_list = lists.solve(problem.rules, merged.rows, merged.weights, limit)
-        if best_list is None:
-            return None
-        rule, bound, certified, seconds = best_list
-        return Learned(rule, problem.value(rule), bound, seconds, certified)
+        found = lists.solve(problem.rules, merged.rows, merged.weights, limit)
+        return None if found is None else Learned(found[0], problem.value(found[0]), *found[1:])
     signs = (False, True) if problem.rules.closed else (False,)
     share = replace(limit, seconds=limit.seconds / len(signs), work=limit.work / len(signs))
     answers = [_solve_signed(problem, negated, share) for negated in signs]
@@ -106,24 +102,24 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
         return None
     best = min(learned, key=lambda answer: answer.value)
     bound = min(answer.bound for answer in learned)
-    return Learned(best.rule, best.value, bound, sum(a.seconds for a in learned), all(a.certified for a in learned))
+    return Learned(best.rule, best.value, bound, all(a.certified for a in learned))
 
 
 def _solve_signed(problem: LearningProblem, negated: bool, limit: Limit) -> Learned | None:
     best, shift = hits.solve(_as_hits(problem, negated), limit), _shift(problem, negated)
     if best is None:
         return None
-    return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.seconds, best.certified)
+    return Learned(_rule(problem.rules, best.v, negated), best.value + shift, best.bound + shift, best.certified)
 
 
 def exhaust(problem: LearningProblem) -> Learned:
     """By going through all sets of features. ValueError where `exhaustible` says no."""
     if problem.rules.kind == DECISION_LIST:
         rule, value = lists.cheapest(problem.rules, problem.seen, problem.weights)
-        return Learned(rule, value, float(value), 0.0, certified=True)
+        return Learned(rule, value, float(value), certified=True)
     values = all_values(problem)
     best = int(values.argmin())
-    return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), 0.0, certified=True)
+    return Learned(numbered(problem.rules, best), int(values[best]), float(values[best]), certified=True)
 
 
 def exhaust_many(problem: LearningProblem, noise: Integers) -> list[Rule]:
