@@ -238,7 +238,7 @@ class _Reader:
     def sides(self, obj: Any) -> dict[str, Codes]:
         """{"column": value or values, ...} as codes."""
         if not isinstance(obj, Mapping) or not obj:
-            raise InputError(self.field, "it does not say which columns", 'write {"column": ["value", ...]}')
+            raise InputError(self.field, "it does not say which columns", "name one or more, each with its values")
         self.table(obj)
         return {str(name): self.codes(str(name), values) for name, values in obj.items()}
 

@@ -39,7 +39,7 @@ def test_criteria_are_edited_on_the_budget_page_and_sealed_as_they_stand_there()
     assert "With 50,000 people: the measurement is uncertain by about ±" in captions(app)
     app.button(key=f"{place}:criterion_add").click().run()
     field(app, "selectbox", "It is about").set_value("share").run()
-    assert "it does not say which columns" in captions(app)
+    assert captions(app).count("it does not say which columns; name one or more") == 1  # not beside the columns to predict, too
     assert "condition 2" in captions(app).lower()
     assert app.button(key="next_budget").disabled
     assert field(app, "radio", "Conditions").value == 1

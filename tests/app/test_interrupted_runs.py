@@ -16,24 +16,27 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.budget import criteria_draft
 from dpsynth_core.web.data import project_table
-from tests.app.demo_project import draft, open_page, project
+from tests.app.demo_project import PASSED, draft, open_page, project, words
 
 PAGES = ("data", "domain", "workload", "budget", "mechanism", "tradeoffs")
 MEAN = {"kind": "mean", "column": "age", "among": {"age": "0..39", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}
 
 
 def uploaded() -> str:
-    stated = draft(other_copies="Totals of 2024.", criteria=[MEAN])
+    stated = draft(other_copies="Totals of 2024.", criteria=[MEAN], models=[{"column": "age", "tolerance": 4.5}])
     place = projects.create(LOCAL_OWNER, "Trial", stated)
     people = io.BytesIO(demo.simulate(rows=50).to_csv(index=False).encode())
     project_table.adopt(stated, project_table.from_upload(LOCAL_OWNER, place.id, "people.csv", people))
+    stated["wizard"] |= {"passed": list(PASSED), "comparison": "declined"}  # another table is to be compared with the domain anew
     projects.save(LOCAL_OWNER, place.id, stated | {"population": "People of 2024"})
     return place.id
 
 
 def simulated() -> str:
-    stated = draft(unit={"relation": "add-remove", "person_column": "age", "max_rows_per_person": 3}, delta=1e-7)
+    stated = draft(unit={"relation": "add-remove", "person_column": "patient", "max_rows_per_person": 3}, delta=1e-7)
+    stated["wizard"]["columns"] += ["patient"]
     stated["wizard"] |= {"several": True, "people": 40_000, "cap": {"epsilon": 7.0, "delta": 1e-6}}
     return project(**stated)
 
@@ -55,6 +58,30 @@ def shown_wrongly(app: AppTest) -> Iterator[str]:
 def test_a_browser_that_missed_a_widget_is_sent_its_value_again(made: Callable[[], str], page: str) -> None:
     app = open_page(page, made())
     assert not app.exception
+    assert "This step opens when" not in words(app)
     app._run(WidgetStates())
     assert not app.exception
     assert not list(shown_wrongly(app))
+
+
+def test_two_clicks_before_a_page_is_drawn_again_are_both_kept() -> None:
+    """Both are answered by what was drawn before the first of them."""
+    about = {"kind": "share", "of": {"age": ["16 to 20"], "sex": ["female"]}, "tolerance": 0.02, "importance": "must"}
+    place = project(criteria=[about, about | {"tolerance": 0.03}], models=[{"column": "age", "tolerance": 4.5}])
+    app = open_page("budget", place)
+    app.multiselect(key=f"{place}:criterion:0:of:age").set_value(["21 to 25"])
+    app.multiselect(key=f"{place}:criterion:0:of:sex").set_value(["male"])
+    app.multiselect(key=f"{place}:models").set_value(["age", "sex"])
+    app.number_input(key=f"{place}:near:age").set_value(2.0).run()
+    assert not app.exception
+    stated = projects.load(LOCAL_OWNER, place).draft
+    assert stated["criteria"][0]["of"] == {"age": ["21 to 25"], "sex": ["male"]}
+    assert stated["models"] == [{"column": "age", "tolerance": 2.0}, {"column": "sex"}]
+
+
+def test_a_second_click_on_remove_does_not_remove_the_next_condition() -> None:
+    first, second = MEAN, {**MEAN, "tolerance": 3.0}
+    stated = draft(criteria=[first, second])
+    criteria_draft.remove(stated, 0, first)
+    criteria_draft.remove(stated, 0, first)
+    assert stated["criteria"] == [second]

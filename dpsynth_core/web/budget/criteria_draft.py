@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpsynth_core.criteria.criterion import MUST
@@ -96,11 +96,30 @@ def change(draft: Draft, number: int, changes: Mapping[str, Any]) -> None:
         draft["criteria"] = entries
 
 
-def replace(draft: Draft, number: int, entry: Entry | None) -> None:
-    """Put another criterion in the place of one, behind the last one, or, None, nothing."""
+def restate(draft: Draft, number: int, name: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change what one criterion says now of people, as columns with their values. name: of the entry, such as "among"."""
+    for entry in listed(draft)[number : number + 1]:
+        change(draft, number, {name: changed(entry.get(name, {}))})
+
+
+def turn(draft: Draft, number: int, kind: str) -> None:
+    """Make one criterion another kind."""
+    for entry in listed(draft)[number : number + 1]:
+        replace(draft, number, new(kind, entry))
+
+
+def replace(draft: Draft, number: int, entry: Entry) -> None:
+    """Put another criterion in the place of one, or behind the last one."""
     entries = listed(draft)
-    entries[number : number + 1] = [] if entry is None else [entry]
+    entries[number : number + 1] = [entry]
     draft["criteria"] = entries
+
+
+def remove(draft: Draft, number: int, entry: Entry) -> None:
+    """Take one away, if it is still the one that was seen there: a second click must not take the one that took its place."""
+    entries = listed(draft)
+    if entries[number : number + 1] == [entry]:
+        draft["criteria"] = entries[:number] + entries[number + 1 :]
 
 
 def title(number: int, entry: Mapping[str, Any]) -> str:

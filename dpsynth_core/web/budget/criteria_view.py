@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -61,7 +61,7 @@ def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> N
             chosen = _chosen(here, entries)
             _panel(here, workload, entries[chosen], chosen)
             _precision(here, workload, unit, shares, chosen)
-            _remove(here, chosen)
+            _remove(here, chosen, entries[chosen])
         else:
             st.caption("Nothing is fixed. After the run you will judge the rows by their errors alone.")
         new = criteria_draft.new(TablesWithin.kind)
@@ -69,9 +69,9 @@ def criteria(here: Current, workload: Workload, unit: Unit, shares: Shares) -> N
         st.button("Add a condition", icon=":material/add:", key=key, on_click=_put, args=(here.project, len(entries), new))
 
 
-def _put(project: str, number: int, entry: Entry | None) -> None:
+def _put(project: str, number: int, entry: Entry) -> None:
     session.edit(lambda draft: criteria_draft.replace(draft, number, entry))
-    st.session_state[f"{project}:criterion"] = number if entry is not None else max(0, number - 1)
+    st.session_state[f"{project}:criterion"] = number
 
 
 def _chosen(here: Current, entries: list[Entry]) -> int:
@@ -121,8 +121,7 @@ def _kind(entry: Entry, number: int) -> str:
     known = entry["kind"] if entry.get("kind") in KINDS else TablesWithin.kind
 
     def take(kind: str) -> None:
-        new = criteria_draft.new(kind, entry)
-        session.edit(lambda draft: criteria_draft.replace(draft, number, new))
+        session.edit(partial(criteria_draft.turn, number=number, kind=kind))
 
     key = f"criterion:{number}:kind"
     return str(fields.linked(key, known, take, st.selectbox, "It is about", list(KINDS), format_func=KINDS.get))
@@ -181,7 +180,8 @@ def _condition(domain: Domain, entry: Entry, number: int, name: str, title: str)
     names = [a.name for a in domain if not a.most]
 
     def take(picked: list[str]) -> None:
-        _save(number, {name: {column: stated.get(column, [domain[column].cell_labels()[0]]) for column in picked}})
+        first = {column: [domain[column].cell_labels()[0]] for column in picked}
+        _restate(number, name, lambda now: {column: now.get(column, values) for column, values in first.items()})
 
     meant = [column for column in stated if column in names]
     look = {"options": names, "format_func": one_line, "placeholder": "columns"}
@@ -195,7 +195,7 @@ def _values(domain: Domain, stated: Mapping[str, Any], number: int, name: str, c
     values = given if isinstance(given, list) else [given]
 
     def take(picked: list[Any]) -> None:
-        _save(number, {name: {**stated, column: picked}})
+        _restate(number, name, lambda now: now | {column: picked})
 
     look = {"options": labels + [value for value in values if value not in labels], "format_func": one_line}
     fields.linked(f"criterion:{number}:{name}:{column}", values, take, st.multiselect, one_line(column), **look)
@@ -216,6 +216,10 @@ def _save(number: int, changes: Mapping[str, Any]) -> None:
     session.edit(partial(criteria_draft.change, number=number, changes=changes))
 
 
+def _restate(number: int, name: str, changed: Callable[[Entry], Entry]) -> None:
+    session.edit(partial(criteria_draft.restate, number=number, name=name, changed=changed))
+
+
 def _precision(here: Current, workload: Workload, unit: Unit, shares: Shares, number: int) -> None:
     """The criterion in words, and how precisely it can be decided; or what is still wrong with it."""
     try:
@@ -230,6 +234,11 @@ def _precision(here: Current, workload: Workload, unit: Unit, shares: Shares, nu
     st.caption(literal(criteria_draft.precision(criterion, unit, rho, workload, document.people(here.draft)), 600))
 
 
-def _remove(here: Current, number: int) -> None:
+def _remove(here: Current, number: int, entry: Entry) -> None:
     key = f"{here.project}:criterion_remove"
-    st.button("Remove this condition", icon=":material/delete:", key=key, on_click=_put, args=(here.project, number, None))
+
+    def remove() -> None:
+        session.edit(partial(criteria_draft.remove, number=number, entry=entry))
+        st.session_state[f"{here.project}:criterion"] = max(0, number - 1)
+
+    st.button("Remove this condition", icon=":material/delete:", key=key, on_click=remove)

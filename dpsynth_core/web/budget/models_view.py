@@ -12,7 +12,8 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import models, precision, training_time
 from dpsynth_core.planning.spec import DEFAULT_MODELS, MAX_MODELS
 from dpsynth_core.privacy.unit import Unit
-from dpsynth_core.web.shell import document, fields, frame, numbers
+from dpsynth_core.web.shell import document, fields, frame, numbers, session
+from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names, one_line
 
@@ -31,7 +32,7 @@ def card(here: Current, unit: Unit) -> None:
         if document.counts_alone(here.draft):
             st.caption(":material/info: Not for tables in databases: they count cells, and cannot be asked whether a model is right.")
             if here.draft.get("models"):
-                st.button("Remove the columns to predict", on_click=_choose, args=(here, []))
+                st.button("Remove the columns to predict", on_click=_choose, args=([],))
             return
         domain = document.domain(here.draft)
         chosen = [one["column"] for one in here.draft.get("models", [])]
@@ -47,13 +48,16 @@ def card(here: Current, unit: Unit) -> None:
             max_selections=MAX_MODELS,
             placeholder="no column",
             help=HELP,
-            on_change=lambda: _choose(here, st.session_state[key]),
+            on_change=lambda: _choose(st.session_state[key]),
+            persist_state=fields.AGAIN,
+
         )
         _propose(here, chosen, offered)
         try:
             targets = document.targets(here.draft)
         except InputError as error:
-            fields.problem(error)
+            if not error.field.startswith(document.CONDITION):  # the condition says that itself
+                fields.problem(error)
             return
         if not targets:
             st.caption("Readers will not know what a model is worth that is trained on these rows.")
@@ -68,17 +72,21 @@ def card(here: Current, unit: Unit) -> None:
         st.caption(f"{training_time.sentence(targets, len(domain), fields.value('output.rows'))}.")
 
 
-def _choose(here: Current, columns: list[str]) -> None:
+def _choose(columns: list[str]) -> None:
     """Keep what was said of the columns that stay."""
-    before = {one["column"]: one for one in here.draft.get("models", [])}
-    fields.store("models", [before.get(column, {"column": column}) for column in columns])
+
+    def change(draft: Draft) -> None:
+        before = {one["column"]: one for one in draft.get("models", [])}
+        draft["models"] = [before.get(column, {"column": column}) for column in columns]
+
+    session.edit(change)
 
 
 def _propose(here: Current, chosen: list[str], offered: list[str]) -> None:
     """The column that the workload is about, with one click."""
     target = here.draft.get("workload", {}).get("column")
     if target in offered and target not in chosen:
-        add = partial(_choose, here, [*chosen, target])
+        add = partial(_choose, [*chosen, target])
         st.button(f"Predict {literal(target, 40)}, the workload's target", icon=":material/add:", key="predict_target", on_click=add)
 
 
@@ -89,14 +97,13 @@ def _tolerance(here: Current, column: str, usual: float) -> None:
     if st.session_state.get(key) != stated:
         st.session_state[key] = stated
 
-    def changed() -> None:
+    def change(draft: Draft) -> None:
         entered = st.session_state[key]
-        fields.store("models", [_nearer(one, entered) if one["column"] == column else one for one in here.draft["models"]])
+        draft["models"] = [_nearer(one, entered) if one["column"] == column else one for one in draft.get("models", [])]
 
     label = f"{literal(column, 40)}: right within ±"
-    st.number_input(
-        label, min_value=1e-9, value=None, format="%g", key=key, placeholder=numbers.short(usual), help=NEAR_HELP, on_change=changed
-    )
+    look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}
+    st.number_input(label, key=key, on_change=lambda: session.edit(change), persist_state=fields.AGAIN, **look)
 
 
 def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import LABEL_DTYPES
 from dpsynth_core.vocabulary.kinds.kind import Form, Option
 from dpsynth_core.vocabulary.kinds.registry import KINDS, of_form
-from dpsynth_core.vocabulary.recoding import outside_rule
+from dpsynth_core.vocabulary.recoding import other_is_missing, outside_rule
 from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, draft_rows, learning_view, origin_view
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
@@ -129,6 +129,7 @@ def _store(row: Row, field: str, entered: Any) -> None:
 
 def _choice(row: Row, field: str, label: str, options: Any, names: dict[Any, str], help: str | None = None) -> None:
     look: dict[str, Any] = {"format_func": lambda option: names.get(option, str(option)), "help": help}
+    look["placeholder"] = names.get(None)  # what a widget shows whose value is None
     fields.linked(_key(row, field), row[field], partial(_store, row, field), st.selectbox, label, options, **look)
 
 
@@ -185,7 +186,7 @@ def _option(row: Row, option: Option) -> None:
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
 
     def take(entered: str) -> None:
-        _store(row, "options", row["options"] | {option.field: entered.strip()})
+        draft_rows.change_option(row["column"], option.field, entered.strip())
 
     fields.linked(_key(row, option.field), stated, take, widget, option.title, help=option.help, **look)
 
@@ -193,4 +194,5 @@ def _option(row: Row, option: Option) -> None:
 def _picture(row: Row) -> None:
     attribute = domain_table.attribute(row)
     st.html(cells_picture.html(attribute))
-    st.caption(f":material/rule: {literal(outside_rule(attribute))}")
+    shown = " In the rows, both are empty and count as 'missing'." if other_is_missing(attribute) else ""
+    st.caption(f":material/rule: {literal(outside_rule(attribute) + shown)}")

@@ -100,6 +100,12 @@ def change_row(column: str, values: dict[str, Any], origin: str = "") -> None:
     save(lambda rows: [row | confirmed if row["column"] == column else row for row in rows], origin)
 
 
+def change_option(column: str, field: str, text: str) -> None:
+    """Store one option of the kind of a column, beside those that are stored."""
+    options = next(row["options"] for row in of(session.current().draft) if row["column"] == column)
+    change_row(column, {"options": options | {field: text}})
+
+
 def add_values(column: str, values: Sequence[str]) -> None:
     """Add values that the records hold: from then on the domain was read from the data."""
 
