@@ -26,6 +26,7 @@ from dpsynth_core.vocabulary.filled import Filled
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 from dpsynth_core.vocabulary.order import positions
+from dpsynth_core.vocabulary.recoding import other_is_missing
 
 _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "date": pa.date32()}
 _PLAIN = ("int64", "float64")
@@ -190,7 +191,7 @@ def as_written(domain: Domain, codes: NDArray[np.int32]) -> NDArray[np.int32]:
     where there is a cell for that. Shape (n, columns of the domain)."""
     written = codes.copy()
     for column, attribute in zip(written.T, domain, strict=True):
-        if attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None:
+        if other_is_missing(attribute):
             column[column == attribute.other_code] = attribute.missing_code
     return written
 

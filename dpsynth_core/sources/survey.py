@@ -13,7 +13,7 @@ import pandas as pd
 from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
 from dpsynth_core.sources.files import TableSource
-from dpsynth_core.sources.formats import TableFormat, table_files
+from dpsynth_core.sources.formats import LINES, TableFormat, table_files
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,22 @@ class Survey:
     """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
 
     damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
-    are left out.
+    are left out. quoted: whether a quote ends with its line, so that a line break in a cell makes two malformed lines.
     """
 
     malformed: int = 0
     blank: int = 0
     damaged: int = 0
     unnamed: int = 0
+    quoted: bool = False
 
     def sentences(self) -> tuple[str, ...]:
         """What the curator should know; none if all is well."""
         notes = []
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
-            notes.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.")
+            breaks = " If quoted cells contain line breaks, say so where quotes are stated (“standard”)." if self.quoted else ""
+            notes.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.{breaks}")
         if self.damaged:
             notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
         if self.unnamed:
@@ -59,7 +61,7 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
     if person_column is not None or form.kind != "csv":
         for batch in files.open_batches(source, form, used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
-    return curator_only(Survey(malformed, blank, damaged, unnamed))
+    return curator_only(Survey(malformed, blank, damaged, unnamed, form.kind == "csv" and form.quoting == LINES))
 
 
 def _lines(count: int) -> str:

@@ -33,6 +33,11 @@ def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
     )
 
 
+def other_is_missing(attribute: Attribute) -> bool:
+    """Whether rows show values outside as nothing, where nothing means missing: in columns that are not text."""
+    return attribute.dtype != "string" and attribute.other_code is not None and attribute.missing_code is not None
+
+
 def written(attribute: Attribute, code: int) -> str:
     """How rows show a cell that is not called so: a value that has a label; "other" in texts; empty for missing ones, and for other ones
     where a column holds no texts. "" for the rest."""

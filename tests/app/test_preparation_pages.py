@@ -173,8 +173,10 @@ def test_lines_that_cannot_be_read_are_said_to_the_curator_before_anything_is_ch
     app.file_uploader[0].set_value(("people.csv", CSV + b'1,"x\n', "text/csv")).run()
     assert not app.exception
     assert any("1 line is malformed" in warning.value for warning in app.warning)
+    assert "If quoted cells contain line breaks" in words(app)
     field(app, "selectbox", "Quotes").set_value("none").run()
     assert stored()["data"]["quoting"] == "none"
+    assert "If quoted cells contain line breaks" not in words(app)
     field(app, "toggle", "Look at every line").set_value(False).run()
     assert not app.warning
 
@@ -269,6 +271,17 @@ def test_what_would_count_as_something_else_is_said_and_mended() -> None:
     assert stored()["data"]["missing_markers"] == ["", "?"]
     assert document.domain(stored())["eye"].missing
     assert not document.domain(stored())["sex"].missing
+
+
+def test_numbers_outside_that_rows_will_not_tell_from_missing_ones_are_said_before_anything_is_charged() -> None:
+    numbers = {"kind": "integer", "values": [], "lower": "0", "upper": "9"}
+    place = domain_project(b"sex,eye\n1,1\n2,99\n", **numbers)
+    app = compared(open_page("domain", place))
+    assert "In the rows, both are empty and count as" in words(app)
+    assert "every table of this column is off by as many people" in words(app)
+    texts = compared(open_page("domain", domain_project(b"sex,eye\nx,x\nx,y\n")))
+    assert "1 values (50.0%) go to “other”" in words(texts)
+    assert "off by as many people" not in words(texts)
 
 
 def test_values_taken_from_the_records_make_the_domain_one_that_was_read_from_them() -> None:

@@ -17,6 +17,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import is_reason
 from dpsynth_core.foundation.zones import Zone, Zoned, public
 from dpsynth_core.sources.outside import ColumnFit
+from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import domain_table
 from dpsynth_core.web.domain.domain_table import OWN, Row
@@ -38,6 +39,10 @@ _OFFER = (
     "Counts, without noise and for this screen only, which values have no place in the domain, and mends it with a click. The release will "
     "say that it was done: choices can follow from what is seen. Without it no value becomes another one in silence, but a label that the "
     "file spells differently is counted as “other”."
+)
+_LOST = (
+    "Rows show them as empty, so they count as missing there, and every table of this column is off by as many people. List them or "
+    "widen the bounds; or, if they are codes for missing, say so on the Data page."
 )
 _WITHOUT = "Not compared, as you decided: a label that the file spells differently is counted as “other”. The results show how many are."
 _IN_A_DATABASE = (
@@ -135,7 +140,7 @@ def _columns(here: Current, rows: dict[str, Row], fits: Sequence[ColumnFit], tak
 
 
 def _column(here: Current, row: Row, one: ColumnFit, take: TakeRow, add: AddValues) -> None:
-    st.markdown(f"{code(one.column)} {_in_words(one)}")
+    st.markdown(f"{code(one.column)} {_in_words(one, other_is_missing(domain_table.attribute(row)))}")
     with st.container(horizontal=True, gap="small"):
         mend = partial(_mend, here, one.column)
         if one.missing and one.missing_to:
@@ -154,7 +159,8 @@ def _mend(here: Current, column: str, label: str, what: str, do: Callable[..., N
     st.button(label, key=f"{here.project}:mend:{column}:{what}", on_click=do, args=arguments)
 
 
-def _in_words(one: ColumnFit) -> str:
+def _in_words(one: ColumnFit, lost: bool) -> str:
+    """lost: whether rows do not tell values outside from missing ones."""
     parts = []
     if one.missing and one.missing_to:
         parts.append(f":red[**{one.missing:,} empty values would count as {literal(one.missing_to)}.**]")
@@ -164,6 +170,8 @@ def _in_words(one: ColumnFit) -> str:
         more = f" and {len(one.values) - _SHOWN:,} other values" if len(one.values) > _SHOWN else ""
         fate = f":red[**{share} would count as {literal(one.outside_to)}**]" if one.outside_to else f"{share} go to “other”"
         parts.append(f"{fate}: {shown}{more}." if one.values else f"{fate}.")
+        if lost:
+            parts.append(f":orange[{_LOST}]")
     return " ".join(parts)
 
 

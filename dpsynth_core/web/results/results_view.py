@@ -16,12 +16,13 @@ from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.domain import Attribute
+from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.results import criteria_view, downloads, offers, rows_filter
 from dpsynth_core.web.results.offers import Offer
 from dpsynth_core.web.results.open_runs import OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show, specification
-from dpsynth_core.web.shell.text import literal, one_line
+from dpsynth_core.web.shell.text import WHOLE, literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "Reading the records takes as long as they make it take. No release says how long that was: keep it to yourself."
@@ -31,7 +32,7 @@ _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 def warnings(opened: OpenRun) -> None:
     """What a reader must know before trusting the rows."""
     for brand in opened.release.brands:
-        (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, 1000), icon=":material/flag:")
+        (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, WHOLE), icon=":material/flag:")
 
 
 def columns(opened: OpenRun) -> None:
@@ -43,6 +44,8 @@ def columns(opened: OpenRun) -> None:
     if frame_of_column.value.empty:
         st.info("This column was not measured, and this mechanism writes no rows.", icon=":material/info:")
         return
+    if opened.release.values is not None and other_is_missing(opened.release.domain[column]):
+        st.caption("Rows have no “other” here: values outside are empty in them, and count as missing.")
     ordered = is_ordered(opened.release.domain[column])
     show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
 
@@ -166,7 +169,7 @@ def about(opened: OpenRun) -> None:
     """The guarantee, how the run went, and the way to remove it."""
     release, run = opened.release, opened.run
     with frame.card("The guarantee", Zone.RELEASED):
-        st.markdown(literal(release.statement, 2000))
+        st.markdown(literal(release.statement, WHOLE))
     with frame.card("What could an attacker learn about one person?", Zone.RELEASED):
         left, right = st.columns([3, 4], gap="medium")
         with left:
@@ -179,7 +182,7 @@ def about(opened: OpenRun) -> None:
             show(charts.tradeoff, curve, name="attacker")
     with frame.card("Facts", Zone.RELEASED):
         for name, text in report.facts(release):
-            st.markdown(f"**{name}** · {literal(text, 300)}")
+            st.markdown(f"**{name}** · {literal(text, WHOLE)}")
     _times(run)
     with frame.card("Delete this run"):
         st.caption("Removes its rows and measurements from this machine for good. The ledger keeps the charge.")
