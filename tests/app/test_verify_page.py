@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_a_sound_bundle_is_called_sound_with_a_line_per_check() -> None:
     assert "This bundle is sound" in app.success[0].value
     lines = [element.value for element in app.markdown if "check_circle" in element.value]
     assert len(lines) == 18
+
+
+def test_no_fact_that_somebody_decides_by_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    def long(content: bytes, public: Path | None) -> verdicts.Report:
+        report = verified(content, public=public)
+        assert report.summary is not None
+        return replace(report, summary=replace(report.summary, facts=(("Verdict", "word " * 500 + "end"),)))
+
+    monkeypatch.setattr(confined, "verified", long)
+    assert "word end" in words(shown(packed()))
 
 
 @pytest.mark.usefixtures("in_this_process")

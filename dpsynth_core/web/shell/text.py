@@ -12,6 +12,9 @@ import unicodedata
 
 from dpsynth_core.foundation.visible import visible
 
+WHOLE = 20_000
+"""A limit for texts that somebody decides by, such as a verdict, a warning or a reason: longer than any of our own release."""
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 _WORD_JOINER = "\u2060"
 _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
@@ -54,8 +57,9 @@ def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
+    """The text as the beginning of a sentence; symbols and names of files stay what they are."""
+    is_name = not text[:1].isascii() or "." in text.partition(" ")[0].rstrip(".")
+    return text if is_name else text[:1].upper() + text[1:]
 
 
 def file_stem(name: str, limit: int = 40) -> str:

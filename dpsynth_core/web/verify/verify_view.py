@@ -18,7 +18,7 @@ from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store.home import home
 from dpsynth_core.web.shell import frame
-from dpsynth_core.web.shell.text import capital, literal
+from dpsynth_core.web.shell.text import WHOLE, capital, literal
 from dpsynth_core.web.verify import decision_view
 
 _VERIFIED = "verified"
@@ -101,7 +101,7 @@ def _checks(checks: tuple[Check, ...]) -> None:
 def _says(summary: Summary) -> None:
     with frame.card("What the release says of itself", Zone.RELEASED):
         for warning in summary.warnings:
-            st.warning(literal(warning, 1000), icon=":material/flag:")
-        st.markdown(literal(summary.statement, 2000))
+            st.warning(literal(warning, WHOLE), icon=":material/flag:")
+        st.markdown(literal(summary.statement, WHOLE))
         for name, text in summary.facts:
-            st.markdown(f"**{name}** · {literal(text, 300)}")
+            st.markdown(f"**{name}** · {literal(text, WHOLE)}")
