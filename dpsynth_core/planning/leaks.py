@@ -22,7 +22,7 @@ _SHOWN = 5
 
 
 class Severity(IntEnum):
-    """HIGH voids or weakens the guarantee; MEDIUM needs a reason; NOTE is worth knowing."""
+    """HIGH voids or weakens the guarantee; MEDIUM deserves a second thought; NOTE is worth knowing."""
 
     NOTE = 0
     MEDIUM = 1
@@ -155,7 +155,7 @@ def _of_budget(spec: Spec) -> Iterator[Leak]:
 
 def _of_looks(spec: Spec) -> Iterator[Leak]:
     if spec.looks and not spec.data.simulated:
-        title = "Choices may have been made after looking at the records"
+        title = "The records were looked at before this plan"
         fix = "A look cannot be taken back. Where it matters, let somebody plan who has not seen the table."
         yield _branded("after-looking", title, looks.sentence(spec.looks), fix)
 

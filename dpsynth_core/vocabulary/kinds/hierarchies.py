@@ -73,7 +73,7 @@ def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = No
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
     if bool(read.level) == bool(read.groups):
-        remedy = 'state "level": how many characters count, or "groups": {"beginning": "group"}'
+        remedy = "state how many first characters count (level), or which beginning belongs to which group (groups)"
         raise InputError(column_field(name), "it needs a level or a table of groups, one of the two", remedy)
     if (repeated := first_repeated([beginning for beginning, _ in table])) is not None:
         raise InputError(column_field(name), f"the beginning {shown(repeated)} has two groups", "name it once")

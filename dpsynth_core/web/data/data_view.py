@@ -236,7 +236,7 @@ def _account(name: str) -> None:
 
 def _new_population() -> None:
     fields.text("Name of the population", "population", placeholder="Patients of County Hospital, 2024", max_chars=200)
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         fields.number(
             "Limit for all releases about these people: ε",

@@ -86,9 +86,10 @@ def texts_panel(here: Current, data: Mapping[str, Any], restate: Reread) -> None
 
 def _values(here: Current, reread: Reread, stated: Sequence[tuple[str, str, Mapping[str, str], str | None]]) -> None:
     """Numbers and dates as text: what is written otherwise is missing, never another number."""
-    for place, (label, name, names, help) in zip(st.columns(len(stated)), stated, strict=True):
-        with place:
-            _choice(here, label, name, names, reread, help)
+    for first in range(0, len(stated), 2):  # four beside each other would cut what they say
+        for place, (label, name, names, help) in zip(st.columns(2), stated[first : first + 2], strict=False):
+            with place:
+                _choice(here, label, name, names, reread, help)
 
 
 def _sheet(here: Current, reread: Reread) -> None:

@@ -540,7 +540,10 @@ def _bound(name: str, scale: Scale, text: str) -> Any:
         return scale.entered(entered)
     except ValueError:
         wanted = f"whole {scale.noun}" if scale.whole else scale.noun
-        raise InputError(column_field(name), f"“{entered[:40]}” is not a {wanted}", "correct the bounds or the bins") from None
+        remedy = "correct the bounds or the bins"
+        if "," in entered and scale.axis == "number":
+            remedy = "write a decimal point, and no thousands separators"
+        raise InputError(column_field(name), f"“{entered[:40]}” is not a {wanted}", remedy) from None
 
 
 def _whole(name: str, text: Any, what: str) -> int:

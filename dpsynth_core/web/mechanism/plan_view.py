@@ -29,7 +29,7 @@ _BOX = {
     Level.NOISE: (st.error, ":material/grain:"),
     Level.UNKNOWN: (st.info, ":material/help:"),
 }
-_MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "needs a reason")}
+_MARK = {Severity.HIGH: ("red", ":material/warning:", "weakens it"), Severity.MEDIUM: ("orange", ":material/flag:", "think twice")}
 _NOTE = ("gray", ":material/info:", "good to know")
 _CARDS_IN_A_ROW = 3
 _RESEARCH = "research"
@@ -52,8 +52,7 @@ def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
         if not people:
             with declared:
                 frame.link("data", "Say how many")
-        per_cell = "Expected error of one cell of a measured table, in people."
-        noise.metric("Noise per cell", f"± {numbers.people(result.noise)}", help=per_cell)
+        noise.metric("Noise per cell", numbers.people(result.noise), help="How many people a cell of a measured table is off, on average.")
         _outlook(single, result.columns)
         _outlook(tables, result.tables)
         st.caption(

@@ -173,7 +173,7 @@ def nav(name: str, *, ready: bool = True, why: str = "", label: str = "Continue"
         if st.button("Back", icon=":material/arrow_back:", disabled=before is None, key=f"back_{name}"):
             go(before or name)
         if not ready and why:
-            st.caption(why, width="content")
+            st.caption(why, width="stretch", text_alignment="center")
         if after is None:
             return
         if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", disabled=not ready, key=f"next_{name}"):
