@@ -36,7 +36,6 @@ from benchmarks.programs import OURS, versions
 from benchmarks.table import RESULTS
 from dpsynth_core.bundle.pack import zipped
 from dpsynth_core.evaluation.comparison import Evidence
-from dpsynth_core.foundation import threads
 from dpsynth_core.foundation.content import stored
 from dpsynth_core.inference.rows import in_random_order
 from dpsynth_core.mechanisms import registry
@@ -82,7 +81,6 @@ class Cost:
 
 def main() -> int:
     options = _parser().parse_args()
-    threads.limit()
     costs = [_in_own_process(options.table, rows, options.written or rows, options.epsilon) for rows in options.rows]
     path = options.results / "many_rows.json"
     earlier = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []

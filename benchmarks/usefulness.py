@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from benchmarks.table import ADULT_FOLDER, RESULTS
 from dpsynth_core.cli.release_commands import parse_workload
 from dpsynth_core.evaluation.models import training
-from dpsynth_core.foundation import threads
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_MODELS, Spec, StandinSpec
 from dpsynth_core.release import synthesis
@@ -82,7 +81,6 @@ def asked_of(table: str) -> Asked:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    threads.limit()
     options = _parser().parse_args(arguments)
     asked = asked_of(options.table)
     plan = synthesis.plan(_spec(options, asked))

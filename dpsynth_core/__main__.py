@@ -7,9 +7,10 @@ import sys
 import warnings
 from contextlib import suppress
 
-from dpsynth_core.foundation import interrupts, threads
+from dpsynth_core.foundation import allocation, interrupts, threads
 
 threads.limit()  # before NumPy is loaded
+allocation.keep_freed_memory()
 interrupts.handle()  # before the rest is imported, which takes long enough for Ctrl-C
 
 from dpsynth_core.cli import main  # noqa: E402

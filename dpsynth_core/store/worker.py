@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import allocation, interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.foundation.private_files import private_directory
@@ -42,6 +42,7 @@ def main(job: str) -> None:
     """Claim the job, work off what waits in it, and let the next one start."""
     interrupts.handle()
     interrupts.defer()
+    allocation.keep_freed_memory()
     with contextlib.suppress(jobs.NotMine, Interrupted):
         row = jobs.claim(job)
         os.nice(NICENESS[row["kind"]])
