@@ -86,14 +86,27 @@ class Product:
     labels: Labels
     shape: tuple[int, ...]
 
+    def operands(self, values: Sequence[Table]) -> tuple[Table, Table]:
+        """Both factors as stacks of matrices."""
+        return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
+
     def multiply(self, left: Table, right: Table) -> Table:
-        """left (b, l, k), right (b, k, r) -> (b, l, r)."""
+        """left (b, l, k), right (b, k, r) -> out."""
         (_, n_left, n_inner), n_right = self.left.shape, self.right.shape[2]
         if n_inner == 1:
-            return left * right
+            return (left * right).reshape(self.shape)
         if n_left == 1 and n_right == 1:
-            return np.einsum("bij,bji->b", left, right)[:, None, None]
-        return np.matmul(left, right)
+            return np.einsum("bij,bji->b", left, right).reshape(self.shape)
+        return np.matmul(left, right).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Forward:
+    """What a run of a program keeps. values: of each slot. operands: of each product's slot, its factors as stacks, which running backwards
+    uses again: bringing a table into that order costs as much as the product."""
+
+    values: list[Table]
+    operands: dict[int, tuple[Table, Table]]
 
 
 class Program:
@@ -159,24 +172,37 @@ class Program:
         self.flops += work
         self.peak = max(self.peak, self.cells(step.labels))
 
-    def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> list[Table]:
+    def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
         """Values of all slots. Slots in `normalise` are divided by their maximum, so that long chains neither overflow nor vanish.
 
         Raises FloatingPointError when a normalised slot is zero or not finite everywhere.
         """
         values: list[Table] = list(inputs)
+        operands: dict[int, tuple[Table, Table]] = {}
         for step in self.steps:
-            if isinstance(step, SumOut):
-                result = values[step.source].sum(axis=step.axes)
+            if isinstance(step, Product):
+                operands[step.out] = step.operands(values)
+                values.append(step.multiply(*operands[step.out]))
             else:
-                factors = step.left.stacked(values[step.left.slot]), step.right.stacked(values[step.right.slot])
-                result = step.multiply(*factors).reshape(step.shape)
+                values.append(values[step.source].sum(axis=step.axes))
             if step.out in normalise:
-                result = _normalised(result)
-            values.append(result)
-        return values
+                values[step.out] /= _top(values[step.out])
+        return Forward(values, operands)
 
-    def backward(self, values: Sequence[Table], root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
+    def result(self, inputs: Sequence[Table], slot: int) -> Table:
+        """Value of one slot. Tables on the way are let go as soon as they are used."""
+        values: list[Table] = list(inputs)
+        used = np.empty(0)
+        for step in self.steps:
+            if isinstance(step, Product):
+                values.append(step.multiply(*step.operands(values)))
+                values[step.left.slot] = values[step.right.slot] = used
+            else:
+                values.append(values[step.source].sum(axis=step.axes))
+                values[step.source] = used
+        return values[slot]
+
+    def backward(self, forward: Forward, root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
         """Derivatives of the scalar slot `root` with respect to every slot it depends on, each up to a positive factor of its own.
 
         Axes follow `labels` of the slot; an axis along which the derivative is constant may have length one.
@@ -187,12 +213,11 @@ class Program:
                 continue
             outer = adjoint[step.out]
             if step.out in normalise:
-                outer = _normalised(outer)
-                adjoint[step.out] = outer
+                adjoint[step.out] = outer = outer / _top(outer)
             if isinstance(step, SumOut):
                 adjoint[step.source] = outer[step.back]
                 continue
-            left, right = step.left.stacked(values[step.left.slot]), step.right.stacked(values[step.right.slot])
+            left, right = forward.operands[step.out]
             outer = broadcast(outer, step.shape).reshape(step.left.shape[0], step.left.shape[1], step.right.shape[2])
             adjoint[step.left.slot] = step.left.table(_times_transposed(outer, right))
             adjoint[step.right.slot] = step.right.table(_transposed_times(left, outer))
@@ -204,11 +229,11 @@ def broadcast(table: Table, shape: tuple[int, ...]) -> Table:
     return table if table.shape == shape else np.broadcast_to(table, shape)
 
 
-def _normalised(table: Table) -> Table:
-    top = float(table.max())
+def _top(message: Table) -> float:
+    top = float(message.max())
     if not 0.0 < top < math.inf:
         raise FloatingPointError("potentials are too extreme: a message vanished or overflowed")
-    return table / top
+    return top
 
 
 def _times_transposed(outer: Table, right: Table) -> Table:
@@ -300,4 +325,4 @@ class Contractor:
     def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
         """Product of the tables summed to the labels in `keep` that any of them has, with the order in which its axes come."""
         program, slot = self.plan(inputs, keep)
-        return program.forward(tables)[slot], program.labels[slot]
+        return program.result(tables, slot), program.labels[slot]

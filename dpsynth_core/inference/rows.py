@@ -90,7 +90,7 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
         program = Program([labels for _, labels in bucket], structure.sizes, ONCE)
         keep = frozenset(a for _, labels in bucket for a in labels) - {attribute}
         slot = program.contract(range(len(bucket)), keep)
-        message = program.forward([table for table, _ in bucket])[slot]
+        message = program.result([table for table, _ in bucket], slot)
         if message.ndim:
             pool.append((scale(message), program.labels[slot]))
     return buckets

@@ -85,8 +85,8 @@ class Structure:
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
         """All clique marginals and messages. Raises FloatingPointError if the potentials underflow (see Program.forward)."""
         potentials = tuple(_exponential(t, possible) for t, possible in zip(log_potentials, self.possible, strict=True))
-        values = self.program.forward(potentials, self._normalise)
-        adjoint = self.program.backward(values, self.message_slot[0], self._normalise)
+        forward = self.program.forward(potentials, self._normalise)
+        adjoint = self.program.backward(forward, self.message_slot[0], self._normalise)
         marginals = []
         for i, potential in enumerate(potentials):
             marginal = potential * adjoint[i]
@@ -94,7 +94,7 @@ class Structure:
             if not 0.0 < mass < np.inf:
                 raise FloatingPointError("potentials are too extreme: a marginal vanished or overflowed")
             marginals.append(np.divide(marginal, mass, out=marginal))
-        inward = tuple(values[s] for s in self.message_slot)
+        inward = tuple(forward.values[s] for s in self.message_slot)
         outward = tuple(self._outward(adjoint, s) for s in self.message_slot)
         return Calibration(potentials, tuple(marginals), inward, outward)
 
