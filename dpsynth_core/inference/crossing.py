@@ -73,12 +73,17 @@ class Queries:
         # not functools.cache, which would keep every calibration in memory
         self._sides: dict[tuple[int, int], int] = {}
         self._works: dict[tuple[int, int, int], float] = {}
+        self._plans: dict[tuple[int, int, int], tuple[float, Labels]] = {}
         edges = [(u, v) for u, others in enumerate(self._neighbours) for v in others]
         self._cuts = list(dict.fromkeys((self._separator(u, v), self._behind(u, v)) for u, v in edges))
 
     def marginal(self, labels: Labels) -> Table:
         """Probabilities of the attributes `labels` (ascending), one axis each."""
         return self._table(mask_of(labels))
+
+    def work(self, labels: Labels) -> float:
+        """Multiplications that `marginal` takes if nothing has been asked before."""
+        return self._work(mask_of(labels))
 
     def inside(self, node: int, labels: Labels) -> Table:
         """Probabilities of attributes of one node of the tree, ascending."""
@@ -145,6 +150,33 @@ class Queries:
             own = float(self._structure.program_cells(self._structure.tree.nodes[source] | extra))
             work = self._works[key] = own + sum(self._message_work(o, source, extra & self._behind(o, source)) for o in others)
         return work
+
+    def _work(self, wanted: int) -> float:
+        if any(wanted & mask == wanted for mask in self._masks) or self._sums:
+            return 0.0
+        if (cut := self._cheapest_cut(wanted)) is not None:
+            separator, behind = cut
+            return self._work((wanted & ~behind) | separator) + self._work(behind | separator)
+        return self._planned(self._best_node(wanted), None, wanted, frozenset(bits(wanted)))[0]
+
+    def _planned(self, node: int, towards: int | None, wanted: int, keep: frozenset[int]) -> tuple[float, Labels]:
+        """Multiplications of what `_gather` gives, with those of its messages, and the axes of the result."""
+        labels, work = [self._structure.cliques[i] for i in self._factors[node]], 0.0
+        for other in self._neighbours[node]:
+            if other != towards:
+                flops, axes = self._message_planned(other, node, wanted & self._behind(other, node))
+                labels.append(axes)
+                work += flops
+        program, slot = self._contract.plan(labels, keep)
+        return work + program.flops, program.labels[slot]
+
+    def _message_planned(self, source: int, target: int, extra: int) -> tuple[float, Labels]:
+        if not extra:
+            return 0.0, self._structure.message_labels(source if self._structure.tree.parent[source] == target else target)
+        key = source, target, extra
+        if key not in self._plans:
+            self._plans[key] = self._planned(source, target, extra, frozenset(bits(self._separator(source, target) | extra)))
+        return self._plans[key]
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
         """The separator that divides the wanted attributes most cheaply, if one does so within CUT_CELLS, and those of them behind it."""

@@ -23,6 +23,7 @@ from dpsynth_core.inference.refinement import refine
 from dpsynth_core.inference.structure import Calibration, Structure
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.tally import Tally
 
 REFINED_CELLS = 20_000_000
 """Rows are refined towards marginals of at most this many cells together; the largest are left out, whose cells are mostly empty anyway."""
@@ -32,6 +33,15 @@ MANY_PAIRS = 200
 """From so many pairs on they are answered together."""
 PAIRS_CELLS = 40_000_000
 """All pairs of all values of the domain have at most this many cells if they are answered together: 320 MB."""
+
+FAR, MUCH_WORK = 1e8, 1e9
+"""Multiplications from which on a marginal is far to get, about a second, and from which on together it pays to count those that are far in
+rows drawn for that. They are of attributes in branches of the tree with large separators between them; a few take longer than the rest."""
+DRAWN_CELLS, DRAWN_TIMES = 40_000_000, 4
+"""Values of the rows that are drawn for that (160 MB), and how many times as many rows as are asked for they must be: otherwise a marginal
+that is far is no target, for the rows themselves are as good a sample."""
+UNLIKELY = 1e-6
+"""Rows of a cell that none of those has."""
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
@@ -109,11 +119,29 @@ class GraphicalModel:
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
         swept, domain = self._swept(marginals), self.folding.model.keep(columns.names)
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
+        far = self._far([clique for clique in marginals if clique not in together])
+        if far:
+            drawn = self._drawn(domain, far, rng) if len(columns) * n * DRAWN_TIMES <= DRAWN_CELLS else {}
+            together, marginals = {**together, **drawn}, {c: weight for c, weight in marginals.items() if c in drawn or c not in far}
 
         def probabilities(clique: Clique) -> NDArray[np.float64]:
             return together[clique] if clique in together else self._folded(clique)
 
         return self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng)
+
+    def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
+        """Those whose exact answers would take too long."""
+        work = {clique: self._queries.work(labels_of(self.domain, clique)) for clique in cliques}
+        far = {clique: flops for clique, flops in work.items() if flops >= FAR}
+        return set(far) if sum(far.values()) >= MUCH_WORK else set()
+
+    def _drawn(self, columns: Domain, cliques: Collection[Clique], rng: np.random.Generator) -> dict[Clique, NDArray[np.float64]]:
+        """Probabilities of the model's own cells, counted in many rows. What no row has is unlikely, not impossible."""
+        n = DRAWN_CELLS // len(self.domain)
+        codes = rows.generate(self.structure, self.calibration.potentials, n, rng).T
+        tally = Tally(columns, cliques)
+        tally.add(dict(zip(columns.names, codes, strict=False)), n)
+        return {clique: np.maximum(counts, UNLIKELY) / n for clique, counts in tally.counts().items()}
 
 
 def _blocks(
