@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -24,7 +25,8 @@ from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.workload import drawn_view, purposes_view
+from dpsynth_core.web.workload import drawn_view, purposes_view, weights_view
+from dpsynth_core.web.workload.weights_view import Tables
 
 ALL, TARGET, PICKED = "all", "target", "marginals"
 WAYS = {ALL: "All combinations", TARGET: "Around one column", PICKED: "Hand-picked", drawn_view.WAY: drawn_view.TITLE}
@@ -181,7 +183,7 @@ def _picked(here: Current, domain: Domain, marginals: list[dict[str, Any]]) -> N
         if not marginals and (copied := _former(here, domain)):
             st.button(f"Start from {len(copied)} tables", key="copy_marginals", on_click=_set_marginals, args=(copied,))
     if marginals:
-        _weights(marginals)
+        weights_view.editor(marginals, _change_marginals)
 
 
 def is_empty_list(here: Current) -> bool:
@@ -190,15 +192,18 @@ def is_empty_list(here: Current) -> bool:
 
 
 def _add(key: str) -> None:
-    draft = session.current().draft
-    names, marginals = list(document.domain(draft).clique(st.session_state[key])), draft["workload"]["marginals"]
-    if names not in [m["attributes"] for m in marginals]:
-        _set_marginals([*marginals, {"attributes": names, "weight": 1.0}])
+    names = list(document.domain(session.current().draft).clique(st.session_state[key]))
+    new = {"attributes": names, "weight": 1.0}
+    _change_marginals(lambda marginals: marginals if names in [m["attributes"] for m in marginals] else [*marginals, new])
     st.session_state[key] = []
 
 
-def _set_marginals(marginals: list[dict[str, Any]]) -> None:
-    session.edit(lambda draft: draft["workload"].update(marginals=marginals))
+def _set_marginals(marginals: Tables) -> None:
+    _change_marginals(lambda _: marginals)
+
+
+def _change_marginals(change: Callable[[Tables], Tables]) -> None:
+    session.edit(lambda draft: draft["workload"].update(marginals=change(draft["workload"]["marginals"])))
     _drop_threshold()
 
 
@@ -213,31 +218,6 @@ def _former(here: Current, domain: Domain) -> list[dict[str, Any]]:
         if len(workload.cliques) <= MOST_TO_COPY:
             return [{"attributes": list(clique), "weight": weight} for clique, weight in workload.weights.items()]
     return []
-
-
-def _weights(marginals: list[dict[str, Any]]) -> None:
-    st.data_editor(
-        {"table": [" × ".join(m["attributes"]) for m in marginals], "weight": [float(m["weight"]) for m in marginals]},
-        key="weights_editor",
-        num_rows="delete",
-        hide_index=True,
-        height=35 * min(len(marginals), 6) + 40,
-        column_config={
-            "table": st.column_config.TextColumn("Table", disabled=True),
-            "weight": st.column_config.NumberColumn("Weight", min_value=0.001, max_value=1e6, help="A table of weight 2 counts twice."),
-        },
-        on_change=_take_weights,
-        alt="Tables of the workload with their weights",
-    )
-
-
-def _take_weights() -> None:
-    changes = st.session_state["weights_editor"]
-    marginals = [dict(m) for m in session.current().draft["workload"]["marginals"]]
-    for position, values in changes["edited_rows"].items():
-        marginals[int(position)]["weight"] = values.get("weight") or 1.0
-    gone = set(changes["deleted_rows"])
-    _set_marginals([m for i, m in enumerate(marginals) if i not in gone])
 
 
 def _files(now: dict[str, Any]) -> None:
