@@ -52,7 +52,8 @@ def verdict(zoned: Zoned[Feasibility], people: int | None) -> None:
         if not people:
             with declared:
                 frame.link("data", "Say how many")
-        noise.metric("Noise per cell", numbers.people(result.noise), help="How many people a cell of a measured table is off, on average.")
+        per_cell = "How many people a cell of a measured table is off, on average."
+        noise.metric("Noise per cell", f"{numbers.people(result.noise)} people", help=per_cell)
         _outlook(single, result.columns)
         _outlook(tables, result.tables)
         st.caption(
