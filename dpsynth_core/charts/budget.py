@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish
+from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish, square
 from dpsynth_core.foundation.zones import Zoned
 
 
@@ -52,14 +52,13 @@ def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """
     order = list(dict.fromkeys(zoned.value["row"]))
     frame = zoned.value.assign(state=["covered" if n > 0 else "not covered" for n in zoned.value["marginals"]])
-    scale = alt.Scale(paddingInner=0.06)
-    axis = {"labelLimit": 120, "labelOverlap": False}
+    x, y = square(order)
     rects = (
         alt.Chart(frame)
         .mark_rect(cornerRadius=2)
         .encode(
-            x=alt.X("column:N", sort=order, title=None, scale=scale, axis=alt.Axis(labelAngle=-45, **axis)),
-            y=alt.Y("row:N", sort=order, title=None, scale=scale, axis=alt.Axis(**axis)),
+            x=x,
+            y=y,
             color=alt.Color("state:N", scale=alt.Scale(domain=["covered", "not covered"], range=[STRONG, FAINT]), legend=alt.Legend()),
             tooltip=[
                 alt.Tooltip("row:N", title="Column"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish
+from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, limit, square
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zone, Zoned
 
@@ -55,7 +55,7 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     if "true" in frame:
         diamonds = alt.Chart(frame).mark_point(shape="diamond", size=36, color=ALERT, opacity=1)
         layers.append(diamonds.encode(x=x, y=alt.Y("true:Q", title=_ERROR), tooltip=tooltip))
-    layers.append(_dashed(threshold).encode(y="threshold:Q"))
+    layers.append(limit(threshold).encode(y="limit:Q"))
     title, caption = f"How far off are all {len(zoned.value):,} tables?", _caption(zoned.value) + " Dashed: your limit."
     return finish(alt.layer(*layers), zoned, title, caption, height=190)
 
@@ -83,15 +83,10 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
     if "true" in frame:
         diamonds = alt.Chart(frame).mark_point(shape="diamond", filled=True, size=75, opacity=1, color=ALERT)
         layers.append(diamonds.encode(y=y, x=alt.X("true:Q", scale=scale), tooltip=tooltip))
-    layers.append(_dashed(threshold).encode(x=alt.X("threshold:Q", scale=scale)))
+    layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))
     worst = f" The worst {show} of {len(zoned.value):,}." if len(zoned.value) > show else ""
     caption = f"{_caption(zoned.value)} Dashed: your limit.{worst}"
     return finish(alt.layer(*layers), zoned, "How far off is each table?", caption, height=alt.Step(22))
-
-
-def _dashed(threshold: float) -> alt.Chart:
-    """The curator's limit."""
-    return alt.Chart(pd.DataFrame({"threshold": [threshold]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
 
 
 def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
@@ -124,15 +119,8 @@ def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """
     frame = zoned.value.assign(told=[f"{v:.1%}" if v == v else "nothing known" for v in zoned.value["limit"]])
     order = list(dict.fromkeys(frame["row"]))
-    axis = {"labelLimit": 120, "labelOverlap": False}
-    scale = alt.Scale(paddingInner=0.05)
-    x = alt.X("column:N", sort=order, title=None, scale=scale, axis=alt.Axis(labelAngle=-45, **axis))
-    y = alt.Y("row:N", sort=order, title=None, scale=scale, axis=alt.Axis(**axis))
-    colour = alt.Color(
-        "limit:Q",
-        scale=alt.Scale(domainMin=0, nice=True),
-        legend=alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format="~%"),
-    )
+    x, y = square(order)
+    colour = alt.Color("limit:Q", scale=alt.Scale(domainMin=0, nice=True), legend=gradient("~%"))
     tooltip = [
         alt.Tooltip("row:N", title="Column"),
         alt.Tooltip("column:N", title="With"),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import Drawing, finish
+from dpsynth_core.charts.theme import Drawing, finish, gradient
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zoned
 
@@ -65,14 +65,14 @@ def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
     Columns: row, column (labels), row_position, column_position (int), count. limit: the largest count of the colour scale; give
     panels that are compared the same one.
     """
-    colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=_gradient(",d"))
+    colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, limit], clamp=True), legend=gradient(",d"))
     return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
 
 
 def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
     """Where do two tables of a pair of columns differ? Same columns as `two_way`, `count` being the signed difference."""
     scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
-    return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=_gradient("+,d")), "+,.0f"), zoned, title, height=300)
+    return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=gradient("+,d")), "+,.0f"), zoned, title, height=300)
 
 
 def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
@@ -101,7 +101,3 @@ def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
 def _tilt(labels: Iterable[str]) -> int:
     """Labels below columns stand level where a few short ones have room, and slanted otherwise. Degrees."""
     return 0 if sum(len(label) + 2 for label in set(labels)) <= _LEVEL_LETTERS else -40
-
-
-def _gradient(form: str) -> alt.Legend:
-    return alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format=form)

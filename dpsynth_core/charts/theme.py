@@ -65,6 +65,23 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     return chart
 
 
+def square(order: list[str]) -> tuple[alt.X, alt.Y]:
+    """Both sides of a map of pairs of columns (`row`, `column`), in the same order."""
+    shared = {"sort": order, "title": None, "scale": alt.Scale(paddingInner=0.05)}
+    labels = {"labelLimit": 120, "labelOverlap": False}
+    return alt.X("column:N", axis=alt.Axis(labelAngle=-45, **labels), **shared), alt.Y("row:N", axis=alt.Axis(**labels), **shared)
+
+
+def gradient(form: str) -> alt.Legend:
+    """Of a colour that stands for a number."""
+    return alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format=form)
+
+
+def limit(value: float) -> alt.Chart:
+    """A dashed line at the curator's `limit`, to be placed by its column."""
+    return alt.Chart(pd.DataFrame({"limit": [value]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
+
+
 def _watermark() -> list[alt.Chart]:
     """The words across the plotting area, twice, in the alert colour and translucent."""
     words = alt.Chart(pd.DataFrame({"words": ["CURATOR-ONLY · NOT PRIVATE"]}))

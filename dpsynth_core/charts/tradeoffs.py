@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish
+from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, limit
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.tradeoffs.curves import Metric, Setting
 
@@ -53,8 +53,7 @@ def by_epsilon(
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     lines, curves, words = [], _curves(frame, zoned, metric, x, stated.in_sight), []
     if stated.limit is not None:
-        limit = alt.Chart(pd.DataFrame({"limit": [stated.limit]})).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK, tooltip=None)
-        lines.append(limit.encode(y=_error("limit", metric, zoned.value, stated.in_sight)))
+        lines.append(limit(stated.limit).encode(y=_error("limit", metric, zoned.value, stated.in_sight)))
         words.append("Dashed: your limit.")
     if stated.planned is not None and epsilons and epsilons[0] <= stated.planned <= epsilons[-1]:
         planned = alt.Chart(pd.DataFrame({"epsilon": [stated.planned]})).mark_rule(strokeWidth=1, color=INK, tooltip=None)
