@@ -40,7 +40,6 @@ class InventedTable:
         return {clique: self._counts[clique] for clique in cliques}
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
         return right_counts(self.domain, self.codes, predictors)
 
     def over(self, domain: Domain) -> InventedTable:
@@ -52,7 +51,6 @@ class InventedTable:
         return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """See `ValueSource.values`."""
         yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:

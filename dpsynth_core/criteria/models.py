@@ -97,7 +97,6 @@ class ModelCriterion(Within):
         return 1.0
 
     def uncertainty(self, margin: float) -> str:
-        """See `Within.uncertainty`."""
         return f"{percent(margin)} of the people"
 
     def rule(self, margin: float) -> str:

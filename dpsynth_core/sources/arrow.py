@@ -66,7 +66,6 @@ class ArrowSource(RecordCounts):
         return ArrowSource(domain, records.table, records.form, records.person_column, records.max_rows_per_person, records.sizes)
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """See `ValueSource.values`."""
 
         def columns() -> Iterator[pa.Array]:
             for batch in self._records.batches((name,)):

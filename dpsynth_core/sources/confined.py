@@ -68,17 +68,14 @@ def prepare(path: str | os.PathLike[str]) -> None:
 
 
 def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
-    """See `readers.names`."""
     return tuple(_answer(_question("names", path, form)))
 
 
 def check(path: str | os.PathLike[str], form: TableFormat) -> None:
-    """See `readers.check`."""
     _answer(_question("check", path, form))
 
 
 def described(path: str | os.PathLike[str], form: TableFormat) -> tuple[Declared, ...]:
-    """See `readers.described`."""
     return tuple(Declared(**column | {"labels": dict(column["labels"])}) for column in _answer(_question("described", path, form)))
 
 
@@ -105,7 +102,6 @@ def pieces(path: str | os.PathLike[str], form: TableFormat, _every: int) -> list
 def batches(
     path: str | os.PathLike[str], form: TableFormat, columns: Sequence[str], rows: int, part: Part = WHOLE
 ) -> Iterator[pa.RecordBatch]:
-    """See `readers.batches`."""
     with closing(_asked(_question("batches", path, form, tuple(columns), rows, part))) as stream:
         while size := _said(stream):
             with pa.ipc.open_stream(pa.py_buffer(stream.read(size))) as reader:

@@ -90,7 +90,6 @@ class RecordCounts(ABC):
         return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """See `RecordSource.right`."""
         return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers
 
     @abstractmethod

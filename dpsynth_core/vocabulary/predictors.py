@@ -66,7 +66,6 @@ class Additive:
         return (self.start, *self.tables.values())
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """See `Scores.of`."""
         scores = np.tile(self.start, (rows, 1))
         for name, table in self.tables.items():
             scores += table[codes[name]]
@@ -108,7 +107,6 @@ class Forest:
             yield from (np.array([tree.output, tree.depth], dtype=np.int64), tree.column, tree.following, tree.values)
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """See `Scores.of`."""
         scores = np.tile(self.start, (rows, 1))
         grouped = np.stack([groups[codes[name]] for name, groups in self.groups.items()]).ravel()
         places = np.arange(rows)
@@ -143,7 +141,6 @@ class Largest:
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """See `Decision.right`."""
         return np.asarray(self.codes[scores.argmax(axis=1)] == codes)
 
 
@@ -163,7 +160,6 @@ class Within:
         return (self.least, self.most)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """See `Decision.right`."""
         return np.asarray((self.least[codes] <= scores[:, 0]) & (scores[:, 0] <= self.most[codes]))
 
 
