@@ -112,29 +112,14 @@ class Attribute:
             raise self._error("it has too many values", f"use at most {MAX_CELLS:,} categories or bins, or drop the column")
 
     @classmethod
-    def categorical(
-        cls,
-        name: str,
-        categories: Iterable[str],
-        *,
-        ordered: bool = False,
-        dtype: str = "string",
-        other: bool = False,
-        missing: bool = False,
-        labels: Iterable[str] = (),
-        missing_as: Recode | None = None,
-        other_as: Recode | None = None,
-    ) -> Attribute:
-        """A column with listed values, in an order or not."""
-        cells: dict[str, Any] = {"other": other, "missing": missing, "missing_as": missing_as, "other_as": other_as}
-        return cls.listed(name, "ordinal" if ordered else "categorical", categories, dtype=dtype, labels=labels, **cells)
+    def categorical(cls, name: str, categories: Iterable[str], *, ordered: bool = False, **fields: Any) -> Attribute:
+        """A column with listed values, in an order or not. fields: labels, dtype, missing, other, missing_as, other_as."""
+        return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
 
     @classmethod
-    def hierarchical(
-        cls, name: str, hierarchy: Hierarchy, categories: Iterable[str] = (), *, labels: Iterable[str] = (), **cells: Any
-    ) -> Attribute:
-        """Codes in groups; the groups are listed, or follow from the hierarchy's table. cells: missing, other, missing_as, other_as."""
-        return cls.listed(name, HIERARCHICAL.name, categories, labels=labels, hierarchy=hierarchy, **cells)
+    def hierarchical(cls, name: str, hierarchy: Hierarchy, categories: Iterable[str] = (), **fields: Any) -> Attribute:
+        """Codes in groups that are listed, or follow from the hierarchy's table. fields: labels, missing, other, missing_as, other_as."""
+        return cls.listed(name, HIERARCHICAL.name, categories, hierarchy=hierarchy, **fields)
 
     @classmethod
     def listed(
@@ -157,44 +142,23 @@ class Attribute:
         return cls(name, kind, texts, labels=label_texts, hierarchy=hierarchy, **fields)
 
     @classmethod
-    def integer(
-        cls, name: str, lower: int, upper: int, *, bins: int | None = None, edges: Sequence[float] | None = None, **fields: Any
-    ) -> Attribute:
+    def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:
         """Whole numbers in lower..upper. By default one bin per value up to 100 values, otherwise bins of a round width.
 
-        One of: bins (a number of equal ones), width (they start at its multiples), edges (with or without the bounds).
-        fields: width, and missing, other, nearest, missing_as, other_as; here and in the constructors below.
+        fields: one of bins (a number of equal ones), width (they start at its multiples), edges (with or without the bounds); and missing,
+        other, nearest, missing_as, other_as; here and in the constructors below.
         """
-        return cls.binned(name, "integer", lower, upper, bins=bins, edges=edges, **fields)
+        return cls.binned(name, "integer", lower, upper, **fields)
 
     @classmethod
-    def numeric(
-        cls,
-        name: str,
-        lower: float,
-        upper: float,
-        *,
-        bins: int | None = None,
-        edges: Sequence[float] | None = None,
-        decimals: int | None = None,
-        **fields: Any,
-    ) -> Attribute:
-        """Real numbers in [lower, upper], by default in bins of a round width."""
-        return cls.binned(name, "numeric", lower, upper, bins=bins, edges=edges, decimals=decimals, **fields)
+    def numeric(cls, name: str, lower: float, upper: float, **fields: Any) -> Attribute:
+        """Real numbers in [lower, upper], by default in bins of a round width. fields: also decimals."""
+        return cls.binned(name, "numeric", lower, upper, **fields)
 
     @classmethod
-    def day(
-        cls,
-        name: str,
-        lower: date | str,
-        upper: date | str,
-        *,
-        bins: int | None = None,
-        edges: Sequence[date | str | float] | None = None,
-        **fields: Any,
-    ) -> Attribute:
+    def day(cls, name: str, lower: date | str, upper: date | str, **fields: Any) -> Attribute:
         """Dates from lower to upper (ISO text or datetime.date); edges may be dates or days since 1970-01-01. Bins as for integers."""
-        return cls.binned(name, "date", lower, upper, bins=bins, edges=edges, **fields)
+        return cls.binned(name, "date", lower, upper, **fields)
 
     @classmethod
     def coded(cls, name: str, size: int) -> Attribute:
