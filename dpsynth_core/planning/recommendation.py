@@ -119,17 +119,13 @@ def expected(name: str, situation: Situation, measure: str = MEAN) -> Expected |
     return Expected(error, least, most, beyond)
 
 
-def recommend(
-    situation: Situation, forecasts: Mapping[str, Forecast], rows_needed: bool = True, measure: str = MEAN
-) -> Zoned[tuple[Recommendation, ...]]:
-    """The best few of the mechanisms whose forecast says that they fit, the best first; without one that was tried, an empty list.
-
-    rows_needed: leave out those that give answers only. measure: one of MEASURES, by which they are judged.
-    """
+def recommend(situation: Situation, forecasts: Mapping[str, Forecast], measure: str = MEAN) -> Zoned[tuple[Recommendation, ...]]:
+    """The best few of the mechanisms that make rows and whose forecast says that they fit, the best first; without one that was tried, an
+    empty list. measure: one of MEASURES, by which they are judged."""
     candidates = {}
     for name, forecast in forecasts.items():
         error = expected(name, situation, measure)
-        if forecast.fits and error is not None and (registry.get(name).card.makes_rows or not rows_needed):
+        if forecast.fits and error is not None and registry.get(name).card.makes_rows:
             candidates[name] = (error, forecast)
     ranked = sorted(candidates, key=lambda name: _rank(name, candidates))[:LISTED]
     recommendations = [Recommendation(n, registry.get(n).card.title, *candidates[n], _reasons(n, ranked, candidates)) for n in ranked]

@@ -56,15 +56,6 @@ class Run:
         return self.state in ("queued", "running", "cancelling")
 
 
-@dataclass(frozen=True)
-class RunEvent:
-    """A stored line of a run's history. number counts from 0; at: UTC ISO 8601."""
-
-    number: int
-    at: str
-    progress: Progress
-
-
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
     """Check the spec, reserve its budget and queue it; the run's id. The looks that the project has taken are sealed with it.
 
@@ -139,12 +130,12 @@ def delete(owner: str, run: str) -> None:
     forget_deleted()
 
 
-def events(owner: str, run: str, after: int = -1) -> tuple[RunEvent, ...]:
-    """What the run has said so far, oldest first, from event number `after` + 1; without the cells of its measurements."""
+def events(owner: str, run: str) -> tuple[Progress, ...]:
+    """What the run has said so far, oldest first; without the cells of its measurements."""
     with reading() as db:
         owned(db, "run", owner, run)
-        rows = db.execute("SELECT number, at, content FROM events WHERE job = ? AND number > ? ORDER BY number", (run, after))
-        return tuple(RunEvent(row["number"], row["at"], Progress.from_json(json.loads(row["content"]))) for row in rows)
+        rows = db.execute("SELECT content FROM events WHERE job = ? ORDER BY number", (run,))
+        return tuple(Progress.from_json(json.loads(row["content"])) for row in rows)
 
 
 def can_keep(run: Run) -> bool:

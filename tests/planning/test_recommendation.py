@@ -58,9 +58,8 @@ def test_what_does_not_fit_is_never_recommended() -> None:
     assert recommend(situation(), refused).value == ()
 
 
-def test_answers_without_rows_are_left_out_unless_they_will_do() -> None:
+def test_answers_without_rows_are_left_out() -> None:
     assert recommend(situation(), fitting("gaussian")).value == ()
-    assert len(recommend(situation(), fitting("gaussian"), rows_needed=False).value) == 1
 
 
 def test_among_equals_the_faster_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:

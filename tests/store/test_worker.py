@@ -59,13 +59,12 @@ def test_each_measurement_is_readable_before_the_next_one_is_taken(started: str,
 
 def test_events_tell_what_was_measured_at_what_cost(started: str) -> None:
     worker.work(jobs.claim(started))
-    steps = [e.progress for e in runs.events("ann", started)]
+    steps = runs.events("ann", started)
     measured = [s for s in steps if s.kind == "measured"]
     assert [s.attributes for s in measured] == [("a",), ("b",), ("c",)]
     assert all(s.sigma > 0 for s in measured)
     assert [s.rho_spent for s in measured] == sorted({s.rho_spent for s in measured})
     assert measured[-1].rho_spent == pytest.approx(runs.get("ann", started).rho)
-    assert runs.events("ann", started, after=0)[0].number == 1
 
 
 @pytest.mark.parametrize("where", ["synthesize", "open_source"])

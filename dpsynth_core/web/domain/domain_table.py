@@ -341,10 +341,10 @@ def labelled_columns(declared: Sequence[Mapping[str, Any]]) -> tuple[Attribute, 
     return Domain.from_json({"version": 1, "attributes": entries}).attributes if entries else ()
 
 
-def to_learn(rows: Iterable[Row], unless: Iterable[str] = ()) -> list[Row]:
+def to_learn(rows: Sequence[Row]) -> list[Row]:
     """The rows, of which those that are open and used have their values learnt."""
-    open_ones = problems(rows := list(rows))
-    return [row | learning(row, DEFAULT_MOST) if row["column"] in open_ones and row["column"] not in unless else row for row in rows]
+    open_ones = problems(rows)
+    return [row | learning(row, DEFAULT_MOST) if row["column"] in open_ones else row for row in rows]
 
 
 def learning(row: Row, most: int) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 import pandas as pd
@@ -13,6 +14,7 @@ from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release.release import Progress
 from dpsynth_core.store import jobs, runs
 from dpsynth_core.store.home import age, seconds_between
 from dpsynth_core.store.runs import Run
@@ -70,7 +72,7 @@ def _panel(owner: str, run_id: str, was_active: bool) -> None:
 
 def _live(run: Run) -> None:
     words, icon = _WAITING[run.state]
-    steps = [event.progress for event in runs.events(run.owner, run.id)]
+    steps = runs.events(run.owner, run.id)
     forecast = _forecast(run.id, json.dumps(run.spec, sort_keys=True))
     elapsed = age(run.started) if run.started else 0.0
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -92,7 +94,7 @@ def _live(run: Run) -> None:
     )
 
 
-def _now(run: Run, steps: list) -> str:
+def _now(run: Run, steps: Sequence[Progress]) -> str:
     if run.state == "queued":
         before = runs.queue_position(run.owner, run.id)
         return f"{before} run{'s' * (before > 1)} before this one" if before else "next in line"
@@ -151,7 +153,7 @@ def charge_sentence(run: Run) -> str:
 
 def _progress(run: Run) -> None:
     """Its measurements so far; of a mechanism that chooses and does not measure, its rounds."""
-    steps = [event.progress for event in runs.events(run.owner, run.id)]
+    steps = runs.events(run.owner, run.id)
     measured = history.measured(steps, run.rho)
     if history.chooses(steps):
         _rounds(history.rounds(steps, run.rho))
