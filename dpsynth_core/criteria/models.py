@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, fraction
 from dpsynth_core.criteria.conditions import known_column
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, common
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, common
 from dpsynth_core.criteria.words import Within, percent
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.privacy.unit import Unit
@@ -46,14 +46,11 @@ class ModelCriterion(Within):
     """column: that is guessed. model: its name. tolerance: how near a guess at a number has to be, None where the plan says it or no number
     is guessed. least: what the share has to be at least."""
 
-    is_share: ClassVar[bool] = True
     kind: ClassVar[str]
     unit_of_error: ClassVar[str]
     entry: ClassVar[str]
     """What the least share is called in its JSON."""
 
-    importance: Importance
-    name: str
     column: str
     model: str
     tolerance: float | None

@@ -26,7 +26,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval
 from dpsynth_core.criteria.conditions import Condition, read_among
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.statistics import number_column
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError, shown
@@ -55,8 +55,6 @@ class Quantile(Within):
     unit_of_error: ClassVar[str] = "people too many on one side"
     limit: ClassVar[float] = 0.0
 
-    importance: Importance
-    name: str
     column: str
     p: float
     tolerance: float

@@ -32,7 +32,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval
 from dpsynth_core.criteria.conditions import Condition, read_among
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.statistics import measured_sum, number_column
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
@@ -66,8 +66,6 @@ class Coefficient(Within):
     kind: ClassVar[str]
     is_share: ClassVar[bool] = False
 
-    importance: Importance
-    name: str
     outcome: str
     on: str
     beside: tuple[str, ...]

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, Ratio, absolute
 from dpsynth_core.criteria.conditions import EVERYBODY, Condition, known_column, read_condition
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
@@ -44,8 +44,6 @@ Floats = NDArray[np.float64]
 class Statistic(Within):
     """groups: one, or two whose difference is meant; all people where a group has no condition. limit: how far the release may be off."""
 
-    importance: Importance
-    name: str
     groups: tuple[Condition, ...]
     limit: float
 
@@ -105,7 +103,6 @@ class Share(Statistic):
     """The share of people in some cells. of: those cells."""
 
     kind: ClassVar[str] = "share"
-    is_share: ClassVar[bool] = True
     unit_of_error: ClassVar[str] = "of the people"
 
     of: Condition = EVERYBODY

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, Noisy, largest
 from dpsynth_core.criteria.conditions import Condition, read_condition
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.mechanisms.kernel import SealedKernel
 from dpsynth_core.mechanisms.rounds import distance_sigma, sigma_for
@@ -33,11 +33,8 @@ class SubgroupWithin(Within):
     """where: who is in the group. limit: share of its people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "subgroup"
-    is_share: ClassVar[bool] = True
     unit_of_error: ClassVar[str] = "of these people in the wrong group"
 
-    importance: Importance
-    name: str
     where: Condition
     limit: float
 

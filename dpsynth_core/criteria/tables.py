@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsynth_core.criteria.bounds import CONFIDENCE, Interval, largest
-from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Importance, Published, common, positive
+from dpsynth_core.criteria.criterion import UNKNOWN, Entries, Published, common, positive
 from dpsynth_core.criteria.words import Within
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.kernel import SealedKernel
@@ -30,13 +30,10 @@ class TablesWithin(Within):
     """tables: of the workload, () for all of it. limit: share of people in a wrong cell, of each table."""
 
     kind: ClassVar[str] = "tables"
+    unit_of_error: ClassVar[str] = "of the people in the wrong group"
 
-    importance: Importance
-    name: str
     tables: tuple[Clique, ...]
     limit: float
-    unit_of_error: ClassVar[str] = "of the people in the wrong group"
-    is_share: ClassVar[bool] = True
 
     @classmethod
     def read(cls, entries: Entries, workload: Workload, field: str) -> TablesWithin:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from dpsynth_core.criteria.bounds import Interval
 
 if TYPE_CHECKING:
-    from dpsynth_core.criteria.criterion import Criterion
+    from dpsynth_core.criteria.criterion import Criterion, Importance
 
 
 def percent(share: float) -> str:
@@ -15,8 +16,14 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 
+@dataclass(frozen=True)
 class Within:
-    """The words of `criterion.Criterion` for kinds with an error of at least 0."""
+    """What the kinds of `criterion.Criterion` share: how they are named, and the words for an error of at least 0."""
+
+    is_share: ClassVar[bool] = True
+
+    importance: Importance
+    name: str
 
     def amount(self: Criterion, error: float) -> str:
         """An error or a limit with its unit."""
