@@ -10,16 +10,15 @@ Released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand, project
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, final
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, final, subsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,7 @@ def combined_parts(
     """The same with the precision of each part. total: the number of records where it is public, which the estimate then adds up to."""
     whole = final(measurements, clique)
     if whole is not None:
-        return Combined(clique, whole.values, dict.fromkeys(_subsets(clique), whole.widest**2), bounded=True)
+        return Combined(clique, whole.values, dict.fromkeys(subsets(clique), whole.widest**2), bounded=True)
     sizes, cells = domain.sizes(clique), domain.cells(clique)
     lifted: dict[Clique, NDArray[np.float64]] = {}
     precision: dict[Clique, float] = {}
@@ -69,7 +68,7 @@ def combined_parts(
     if clique not in precision:
         return None
     values, variances = np.zeros(sizes), dict[Clique, float]()
-    for part in _subsets(clique):
+    for part in subsets(clique):
         if not part and total is not None:
             values, variances[part] = values + total / cells, 0.0
             continue
@@ -79,11 +78,6 @@ def combined_parts(
         values = values + _depending(mean, [name in part for name in clique])
         variances[part] = 1 / weight
     return Combined(clique, values, variances)
-
-
-def _subsets(clique: Clique) -> Iterator[Clique]:
-    for k in range(len(clique) + 1):
-        yield from combinations(clique, k)
 
 
 def _lifted(measurement: Measurement, clique: Clique, cells: int) -> NDArray[np.float64]:

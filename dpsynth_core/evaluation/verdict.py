@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from dpsynth_core.criteria.criterion import Decided
 from dpsynth_core.evaluation import quality
@@ -27,7 +26,7 @@ from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.comparison import label
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements
 from dpsynth_core.evaluation.totals import known_total
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 LIMIT = 0.1
 MOSTLY = 0.8
@@ -137,9 +136,8 @@ def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool) -
 def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
     known = _of_single_columns(statements, limits) | dict(limits)
     for clique in sorted(limits, key=statements.evidence.domain.cells):
-        for size in range(1, len(clique)):
-            for part in combinations(clique, size):
-                known.setdefault(part, limits[clique])
+        for part in subsets(clique, 1, len(clique) - 1):
+            known.setdefault(part, limits[clique])
     numbers = sorted({len(clique) for clique in known})
     return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
 

@@ -20,14 +20,13 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.workload import Workload
 
 NUMBER_OF_ROWS: Clique = ()
@@ -90,8 +89,8 @@ def _wider_tables(workload: Workload) -> list[Clique]:
     widest = max(map(len, workload.cliques))
     for width in range(min(widest + _WIDER, len(columns)), widest, -1):
         if sum(math.comb(len(columns), size) for size in range(1, width + 1)) <= _MOST_SETS:
-            wider = (clique for size in range(1, width + 1) for clique in combinations(columns, size))
-            return list(dict.fromkeys([*workload.closure(), *(clique for clique in wider if workload.domain.cells(clique) <= _MOST_CELLS)]))
+            wider = [clique for clique in subsets(columns, 1, width) if workload.domain.cells(clique) <= _MOST_CELLS]
+            return list(dict.fromkeys([*workload.closure(), *wider]))
     return []
 
 
@@ -134,9 +133,7 @@ def _pulls(workload: Workload, spaces: Sequence[Clique]) -> Float:
 
 
 def _parts(domain: Domain, clique: Clique, widest: int) -> Iterator[Clique]:
-    wide = _wide(domain, clique)
-    for size in range(min(len(wide), widest) + 1):
-        yield from combinations(wide, size)
+    return subsets(_wide(domain, clique), most=widest)
 
 
 def _design(domain: Domain, spaces: Sequence[Clique], candidates: Sequence[Clique], rows_price: float) -> csr_array:

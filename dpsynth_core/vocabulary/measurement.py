@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,13 @@ from dpsynth_core.vocabulary.groups import Groups
 
 Clique = tuple[str, ...]
 """Attribute names in domain order; the index of a marginal."""
+
+
+def subsets(columns: Sequence[str], least: int = 0, most: int | None = None) -> Iterator[Clique]:
+    """The sets of `least` to `most` of some columns, none to all unless stated; smaller ones first."""
+    for size in range(least, min(len(columns), len(columns) if most is None else most) + 1):
+        yield from combinations(columns, size)
+
 
 HALF_NORMAL = math.sqrt(2 / math.pi)
 """E|X| of a standard normal X: the expected absolute noise of a cell, in units of its standard deviation."""

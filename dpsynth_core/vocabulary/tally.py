@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 BLOCK_CELLS = 2**16 - 1
 """So that 16 bits number the cells of a block, and the number of them."""
@@ -149,7 +149,7 @@ def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: 
 def _parts(clique: Clique, wanted: Collection[Clique]) -> Iterator[Clique]:
     """The wanted cliques inside one, itself included."""
     if len(clique) <= WHOLE_SEARCH:
-        yield from (part for size in range(len(clique) + 1) for part in combinations(clique, size) if part in wanted)
+        yield from (part for part in subsets(clique) if part in wanted)
     else:
         yield from (part for part in wanted if set(part) <= set(clique))
 

@@ -17,7 +17,7 @@ from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.drawn_marginals import RANDOM, Draw
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 MAX_MARGINAL_CELLS = 10_000_000
 """A single marginal may have this many cells at most: 80 MB of counts."""
@@ -93,7 +93,7 @@ class Workload:
         """The product of the columns' numbers, added up over the closure, without listing it where the workload has a short form."""
         form = _compact_form(self)
         if form is None:
-            parts = {part for r in self.weights for size in range(1, len(r) + 1) for part in combinations(r, size)}
+            parts = {part for clique in self.weights for part in subsets(clique, 1)}
             return sum(math.prod([sizes[name] for name in part]) for part in parts)
         column = form.get("column")
         sums = _cells_by_order([size for name, size in sizes.items() if name != column], form["k"])
@@ -106,8 +106,8 @@ class Workload:
     def closure(self) -> tuple[Clique, ...]:
         """W+: every non-empty subset of a marginal of the workload, by size, then in domain order."""
         position = {name: i for i, name in enumerate(self.domain.names)}
-        subsets = {subset for clique in self.weights for size in range(1, len(clique) + 1) for subset in combinations(clique, size)}
-        return tuple(sorted(subsets, key=lambda r: (len(r), [position[name] for name in r])))
+        parts = {part for clique in self.weights for part in subsets(clique, 1)}
+        return tuple(sorted(parts, key=lambda r: (len(r), [position[name] for name in r])))
 
     def aim_weights(self) -> dict[Clique, float]:
         """w_r = sum over s in W of c_s |r & s|, for every r of the closure (AIM, Algorithm 4, line 3).

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import project
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual, subsets
 from dpsynth_core.vocabulary.workload import Workload
 
 _SECONDS_PER_CELL = 2e-5
@@ -112,7 +111,7 @@ def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals
     sums: dict[Clique, NDArray[np.float64]] = {}
     precisions: dict[Clique, float] = {}
     for m in measurements:
-        for part in (q for size in range(len(m.clique) + 1) for q in combinations(m.clique, size) if q in wanted):
+        for part in (q for q in subsets(m.clique) if q in wanted):
             precision = domain.cells(part) / (m.values.size * m.deviation**2)
             sums[part] = sums.get(part, 0.0) + precision * _centred(project(m.values, m.clique, part))
             precisions[part] = precisions.get(part, 0.0) + precision

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.marginals import expand
-from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual
+from dpsynth_core.vocabulary.measurement import Clique, Measurement, Residual, subsets
 
 ROWS: Clique = ()
 """The smallest subset of every marginal; its residual is the number of rows."""
@@ -70,9 +69,7 @@ def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) 
 
 def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
     """The non-empty subsets that have a residual: a column of one value says nothing."""
-    wide = [name for name in clique if domain[name].size > 1]
-    for size in range(1, len(wide) + 1):
-        yield from combinations(wide, size)
+    return subsets([name for name in clique if domain[name].size > 1], 1)
 
 
 def saving(domain: Domain, part: Clique) -> float:

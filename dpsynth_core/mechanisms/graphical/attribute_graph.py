@@ -11,12 +11,12 @@ import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, combinations
+from itertools import accumulate
 
 from dpsynth_core.inference.junction_tree import adjacency, bits, cells_of, junction_tree, mask_of, maximal
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, subsets
 
 SIZE_PENALTY = 1e-8
 """What a cell of the junction tree costs, in the unit of scores."""
@@ -170,7 +170,7 @@ def candidates(useful: Useful, cliques: Sequence[Clique]) -> dict[Clique, float]
     widths = accumulate(sum(math.comb(len(clique), k) for clique in cliques) for k in range(1, useful.columns + 1))
     widest = max(1, sum(count <= MOST_CANDIDATES for count in widths))
     for clique in cliques:
-        inside = [r for k in range(1, widest + 1) for r in combinations(clique, k) if k == 1 or useful.allows(r)]
+        inside = [r for r in subsets(clique, 1, widest) if len(r) == 1 or useful.allows(r)]
         for marginal in inside:
             weights[marginal] = weights.get(marginal, 0.0) + len(clique) ** 2 / len(inside)
     return weights
