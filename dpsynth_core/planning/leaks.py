@@ -210,7 +210,7 @@ def _of_history(releases: int, same_file_elsewhere: Sequence[str]) -> Iterator[L
             "earlier-releases",
             Severity.NOTE,
             "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population",
-            "What they gave away adds to what this one will; the ledger counts them together against the cap.",
+            "What was given away adds to what this one will; the ledger counts all together against the limit.",
             "See the ledger for what each cost.",
             "ledger",
         )

@@ -96,8 +96,10 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
 
 def check_name(name: str) -> None:
     """Raises InputError for a name that cannot be a population's."""
-    if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise InputError("population", "it is empty, too long or has control characters", "say in a few words whose records these are")
+    if not name.strip():
+        raise InputError("population", "it has no name", "say in a few words whose records these are")
+    if len(name) > 200 or not name.isprintable():
+        raise InputError("population", "its name is too long or has control characters", "say in a few words whose records these are")
     if _plain(name) == _plain(UNNAMED):
         raise InputError("population", f"{name!r} is what a release without one is called", "say in a few words whose records these are")
 

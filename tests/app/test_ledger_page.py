@@ -44,23 +44,23 @@ def test_entries_can_be_narrowed_to_a_population(charged: str) -> None:
 
 def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     app = open_page("ledger", charged)
-    epsilon = next(t for t in app.text_input if t.label == "New cap, ε")
+    epsilon = next(t for t in app.text_input if t.label == "New limit, ε")
     epsilon.input("20")
-    app = next(b for b in app.button if b.label == "Change the cap").click().run()
+    app = next(b for b in app.button if b.label == "Change the limit").click().run()
     assert "there is no reason" in words(app)
     assert ledger.spent("Invented people").cap_epsilon == 10
-    next(t for t in app.text_input if t.label == "New cap, ε").input("20")
+    next(t for t in app.text_input if t.label == "New limit, ε").input("20")
     next(t for t in app.text_input if t.label == "Reason").input("approved by the board")
-    next(b for b in app.button if b.label == "Change the cap").click().run()
+    next(b for b in app.button if b.label == "Change the limit").click().run()
     assert ledger.spent("Invented people").cap_epsilon == 20
 
 
 @pytest.mark.parametrize("typed", ["nan", "one", "0", "-1"])
 def test_a_cap_that_is_no_budget_is_refused(charged: str, typed: str) -> None:
     app = open_page("ledger", charged)
-    next(t for t in app.text_input if t.label == "New cap, ε").input(typed)
+    next(t for t in app.text_input if t.label == "New limit, ε").input(typed)
     next(t for t in app.text_input if t.label == "Reason").input("why would we not")
-    app = next(b for b in app.button if b.label == "Change the cap").click().run()
+    app = next(b for b in app.button if b.label == "Change the limit").click().run()
     assert not app.exception
     assert app.error
     assert ledger.spent("Invented people").cap_epsilon == 10

@@ -238,7 +238,7 @@ def test_a_cap_chosen_for_a_new_population_is_kept_and_enforced() -> None:
     small = draft(budget={"epsilon": 2.0, "delta": 1e-9})
     small["wizard"]["cap"] = {"epsilon": 1.0, "delta": 1e-9}
     app = open_page("mechanism", project(**small))
-    assert "cap does not allow it" in words(app)
+    assert "limit does not allow it" in words(app)
     assert button(app, "Lock").disabled
 
 

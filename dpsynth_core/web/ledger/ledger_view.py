@@ -16,8 +16,8 @@ from dpsynth_core.web.shell import frame, numbers
 from dpsynth_core.web.shell.text import literal, one_line
 
 _KINDS = {
-    "population": "population opened, with its cap",
-    "cap": "cap changed",
+    "population": "population opened, with its limit",
+    "cap": "limit changed",
     "reserve": "budget reserved for a run",
     "touch": "the run opened the records: final",
     "return": "given back: the run read nothing",
@@ -59,22 +59,22 @@ def account_of(owner: str, account: Spent) -> None:
     places[3].metric("Releases", f"{account.releases:,}", help="Runs that stand charged, also those that failed or were cancelled late.")
     if account.unit is not None:
         st.caption(f"Its releases protect {literal(account.unit.words)}. Others do not add up with them and are refused.")
-    with st.expander("Change the cap", icon=":material/edit:"):
+    with st.expander("Change the limit", icon=":material/edit:"):
         _change_cap(owner, account)
 
 
 def _change_cap(owner: str, account: Spent) -> None:
     with st.form(f"cap_{account.population}", border=False):
         first, second = st.columns(2)
-        epsilon = first.text_input("New cap, ε", numbers.short(account.cap_epsilon))
+        epsilon = first.text_input("New limit, ε", numbers.short(account.cap_epsilon))
         delta = second.text_input("δ", numbers.short(account.cap_delta))
         note = st.text_input(
-            "Reason", help="Kept in the ledger, for whoever audits it. Releases made from then on say that the cap was changed."
+            "Reason", help="Kept in the ledger, for whoever audits it. Releases made from then on say that the limit was changed."
         )
-        if not st.form_submit_button("Change the cap", icon=":material/edit:"):
+        if not st.form_submit_button("Change the limit", icon=":material/edit:"):
             return
     try:
-        cap = numbers.positive(epsilon, "cap epsilon", "10"), numbers.positive(delta, "cap delta", "1e-9")
+        cap = numbers.positive(epsilon, "limit ε", "10"), numbers.positive(delta, "limit δ", "1e-9")
         ledger.change_cap(owner, account.population, cap, note)
     except InputError as error:
         frame.refused(error)

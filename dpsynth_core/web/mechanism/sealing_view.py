@@ -87,12 +87,12 @@ def _seal(here: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     with frame.card("Lock and run", Zone.RELEASED):
         st.markdown(
             f"This run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of the population"
-            f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its cap of"
+            f" {code(spec.population)}, which has **ε {account.remaining_epsilon:.3g}** left under its limit of"
             f" ε {short(account.cap_epsilon)}."
         )
         if not affordable:
             st.error(
-                "The cap does not allow it. Lower epsilon, or raise the cap on the Ledger page and give a reason there.",
+                "The limit does not allow it. Lower epsilon, or raise the limit on the Ledger page and give a reason there.",
                 icon=":material/block:",
             )
         if st.button(
