@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
+from dpsynth_core.foundation.visible import shortened
+
 Value = TypeVar("Value", bound=Hashable)
 
 
@@ -26,7 +28,7 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, int | float):
         return str(value)
     text = value[: LONGEST_VALUE + 1] if isinstance(value, str) else str(value)
-    return repr(text) if len(text) <= LONGEST_VALUE else repr(text[: LONGEST_VALUE - 1] + "…")
+    return repr(shortened(text, LONGEST_VALUE))
 
 
 def many(number: int) -> str:
@@ -44,10 +46,6 @@ def first_repeated(values: Iterable[Value]) -> Value | None:
     return None
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_PART else text[: LONGEST_PART - 1] + "…"
-
-
 class InputError(ValueError):
     """Something the curator gave us cannot be used.
 
@@ -56,7 +54,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
-        field, problem, remedy = _cut(field), _cut(problem), _cut(remedy)
+        field, problem, remedy = (shortened(part, LONGEST_PART) for part in (field, problem, remedy))
         super().__init__(f"{field}: {problem}; {remedy}")
         self.field = field
         self.problem = problem

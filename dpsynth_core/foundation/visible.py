@@ -7,6 +7,11 @@ import unicodedata
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning with a mark that it goes on, in so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def visible(text: str) -> str:
     """The text with a space for every character that is not seen, or that no standard knows."""
     return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)

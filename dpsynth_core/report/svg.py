@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsynth_core.criteria.words import percent
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.visible import shortened, visible
 
 _BARS = 10
 _LABEL, _BAR_WIDTH, _ROW = 300, 360, 22
@@ -69,7 +69,7 @@ def bars(table: pd.DataFrame) -> str:
         end, width = _BAR_WIDTH * row.limit / most, 0.0 if math.isnan(row.error) else _BAR_WIDTH * row.error / most
         parts += [
             f"<g><title>{escape(row.marginal)}: at most {percent(row.limit)}</title>",
-            _text(_LABEL - 8, y + 11, _short(row.marginal), "end"),
+            _text(_LABEL - 8, y + 11, shortened(row.marginal, 44), "end"),
             f'<rect class="bar" x="{_LABEL}" y="{y}" width="{width:.1f}" height="14"/>',
             f'<line class="limit" x1="{_LABEL + width:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 7}" y2="{y + 7}"/>',
             f'<line class="limit" x1="{_LABEL + end:.1f}" x2="{_LABEL + end:.1f}" y1="{y + 1}" y2="{y + 13}"/>',
@@ -89,8 +89,8 @@ def pair_map(pairs: pd.DataFrame) -> str:
     parts = []
     for i, name in enumerate(names):
         middle = side * (i + 0.5)
-        parts.append(_text(left - 6, top + middle + 4, _short(name, 20), "end"))
-        parts.append(f'<text transform="translate({left + middle + 4:.1f} {top - 6}) rotate(-60)">{escape(_short(name, 16))}</text>')
+        parts.append(_text(left - 6, top + middle + 4, shortened(name, 20), "end"))
+        parts.append(f'<text transform="translate({left + middle + 4:.1f} {top - 6}) rotate(-60)">{escape(shortened(name, 16))}</text>')
     position = {name: i for i, name in enumerate(names)}
     cell: Any
     for cell in pairs.itertuples():
@@ -125,10 +125,6 @@ def _shade(limit: float, steps: Sequence[float]) -> str:
 
 def _legend(steps: Sequence[float]) -> list[tuple[str, str]]:
     return [(f"shade{i}", f"≤ {percent(end)}") for i, end in enumerate(steps)] + [("unknown", "not known")]
-
-
-def _short(text: str, most: int = 44) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:

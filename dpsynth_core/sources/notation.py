@@ -29,15 +29,15 @@ ISO_DATES = "yyyy-mm-dd"
 DATE_FORMATS = (ISO_DATES, "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy", "yyyy/mm/dd", "yyyymmdd", "ddmmmyyyy", "dd-mmm-yyyy")
 
 _LARGEST = 2.0**62
-_BEHIND = "(?:$|[T ])"
+BEHIND = "(?:$|[T ])"
 """What may follow a date: a time of day, which is cut off."""
-_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-_ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})" + _BEHIND
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})" + BEHIND
 _GROUPED_BY = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 """Characters that look like the mark and are written for it: spaces that do not break a line, the typographic apostrophe."""
 _PARTS = {"yyyy": "(?P<year>[0-9]{4})", "mmm": "(?P<month>[A-Za-z]{3})", "mm": "(?P<month>[0-9]{1,2})", "dd": "(?P<day>[0-9]{1,2})"}
 _FIXED = {"mm": "(?P<month>[0-9]{2})", "dd": "(?P<day>[0-9]{2})"}
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 @dataclass(frozen=True)
@@ -81,21 +81,25 @@ class Notation:
         """float64 of trimmed texts, null for what is no number. Markers are not looked at."""
         if not self._is_plain:
             text = pc.if_else(pc.match_substring_regex(text, self.number_pattern), text, None)
-            for mark in _marks(self.thousands):
+            for mark in thousands_marks(self.thousands):
                 text = pc.replace_substring(text, mark, "")
             text = pc.replace_substring(text, self.decimal, ".")
-        return pc.if_else(pc.match_substring_regex(text, f"^{_NUMBER}$"), text, None).cast(pa.float64())
+        return pc.if_else(pc.match_substring_regex(text, f"^{NUMBER}$"), text, None).cast(pa.float64())
 
     @cached_property
     def marked_numbers(self) -> list[float]:
         """The numbers among the markers, such as -9."""
         return self.numbers(pa.array(sorted(self.missing_markers), pa.string())).drop_null().to_pylist()
 
+    @property
+    def date_patterns(self) -> tuple[str, ...]:
+        """Of yyyy-mm-dd, and of the stated form if that is another one."""
+        return (ISO,) if self.date_format == ISO_DATES else (ISO, str(date_pattern(self.date_format)))
+
     def days(self, text: pa.Array) -> NDArray[np.float64]:
         """Days since 1970-01-01 of trimmed texts; nan for what is no date."""
-        patterns = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
         days = np.full(len(text), np.nan)
-        for pattern in patterns:
+        for pattern in self.date_patterns:
             parts = pc.extract_regex(text, pattern)
             at = np.flatnonzero(pc.is_valid(parts).to_numpy(zero_copy_only=False))
             days[at] = _days(*(pc.struct_field(parts.drop_null(), name) for name in ("year", "month", "day")))
@@ -104,10 +108,9 @@ class Notation:
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
         """Microseconds since 1970-01-01 00:00 of trimmed texts; `NO_TIME` for what is no date with or without a time of day. A time zone is
         not looked at: the clock counts as it is written."""
-        days_written = (_ISO,) if self.date_format == ISO_DATES else (_ISO, str(date_pattern(self.date_format)))
         moments = np.full(len(text), NO_TIME)
-        for day, clock in product(days_written, clocks.patterns_behind_a_date(self.time_format)):
-            written = pc.extract_regex(text, day.removesuffix(_BEHIND) + clock)
+        for day, clock in product(self.date_patterns, clocks.patterns_behind_a_date(self.time_format)):
+            written = pc.extract_regex(text, day.removesuffix(BEHIND) + clock)
             at, parts = np.flatnonzero(pc.is_valid(written).to_numpy(zero_copy_only=False)), written.drop_null()
             days = _days(*(pc.struct_field(parts, name) for name in ("year", "month", "day")))
             micros = clocks.time_of_day(parts)
@@ -139,12 +142,13 @@ class Notation:
     @cached_property
     def number_pattern(self) -> str:
         """The regular expression of a number with the stated marks."""
-        point, marks = re.escape(self.decimal), "".join(re.escape(mark) for mark in _marks(self.thousands))
+        point, marks = re.escape(self.decimal), "".join(re.escape(mark) for mark in thousands_marks(self.thousands))
         whole = f"([0-9]+|[0-9]{{1,3}}([{marks}][0-9]{{3}})+)" if marks else "[0-9]+"
         return rf"^[+-]?({whole}({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def _marks(thousands: str) -> str:
+def thousands_marks(thousands: str) -> str:
+    """The mark, and the characters that are written for it."""
     return _GROUPED_BY.get(thousands, thousands)
 
 
@@ -154,7 +158,7 @@ def date_pattern(written: str) -> str | None:
     if match is None or match[2] != match[4] or {part[0] for part in (match[1], match[3], match[5])} != {"y", "m", "d"}:
         return None
     parts = _PARTS if match[2] or "mmm" in written else _PARTS | _FIXED
-    return "^" + re.escape(match[2]).join(parts[part] for part in (match[1], match[3], match[5])) + _BEHIND
+    return "^" + re.escape(match[2]).join(parts[part] for part in (match[1], match[3], match[5])) + BEHIND
 
 
 def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -166,7 +170,7 @@ def _scattered(written: pa.Array, read: Callable[[pa.StructArray], NDArray[np.in
 
 def _days(year: pa.Array, month: pa.Array, day: pa.Array) -> NDArray[np.float64]:
     """Days since 1970-01-01; nan where there is no such day."""
-    names = pc.index_in(pc.utf8_lower(month), pa.array(_MONTHS))
+    names = pc.index_in(pc.utf8_lower(month), pa.array(MONTHS))
     known = pc.if_else(pc.match_substring_regex(month, "^[0-9]+$"), month, None).cast(pa.int32())
     years, months, days = (
         pc.fill_null(part, 0).to_numpy(zero_copy_only=False).astype(np.int64)

@@ -77,7 +77,7 @@ class Workload:
     @cached_property
     def cells(self) -> int:
         """Number of cells of all marginals together: the number of counting queries, thresholds or not."""
-        return self._cells_of(self.weights)
+        return _products({attribute.name: attribute.size for attribute in self.domain}, self.weights)
 
     @cached_property
     def closure_cells(self) -> int:
@@ -93,15 +93,10 @@ class Workload:
         """The product of the columns' numbers, added up over the closure, without listing it where the workload has a short form."""
         form = _compact_form(self)
         if form is None:
-            parts = {part for clique in self.weights for part in subsets(clique, 1)}
-            return sum(math.prod([sizes[name] for name in part]) for part in parts)
+            return _products(sizes, {part for clique in self.weights for part in subsets(clique, 1)})
         column = form.get("column")
         sums = _cells_by_order([size for name, size in sizes.items() if name != column], form["k"])
         return sum(sums[1:]) if column is None else sum(sums[1:-1]) + sizes[column] * sum(sums[:-1])
-
-    def _cells_of(self, cliques: Iterable[Clique]) -> int:
-        sizes = {attribute.name: attribute.size for attribute in self.domain}
-        return sum(math.prod([sizes[name] for name in clique]) for clique in cliques)
 
     def closure(self) -> tuple[Clique, ...]:
         """W+: every non-empty subset of a marginal of the workload, by size, then in domain order."""
@@ -131,6 +126,11 @@ class Workload:
     def asking(self, threshold: int | None) -> Workload:
         """The same marginals and weights with this threshold."""
         return replace(self, threshold=threshold)
+
+
+def _products(numbers: Mapping[str, int], cliques: Iterable[Clique]) -> int:
+    """Of the columns' numbers, added up over the cliques."""
+    return sum(math.prod([numbers[name] for name in clique]) for clique in cliques)
 
 
 def all_kway(domain: Domain, k: int) -> Workload:

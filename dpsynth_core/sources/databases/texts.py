@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, timedelta
 from typing import Any
 
 import ibis
@@ -16,21 +15,17 @@ from dpsynth_core.sources import clocks
 from dpsynth_core.sources.databases.cells import bins, listed
 from dpsynth_core.sources.databases.typed import counted, numbers
 from dpsynth_core.sources.databases.words import Words
-from dpsynth_core.sources.notation import ISO_DATES, Notation, date_pattern
+from dpsynth_core.sources.notation import BEHIND, ISO, MONTHS, NUMBER, Notation, thousands_marks
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.kinds.dates import day_of
 from dpsynth_core.vocabulary.kinds.hierarchies import Hierarchy
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
-_EPOCH = date(1970, 1, 1)
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_BEHIND = "(?:$|[T ])"
-_ISO = r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})" + _BEHIND
 _LEAP = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
 _LONG, _SHORT = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])", "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _IS_DAY = f"^(?:[0-9]{{4}}-(?:{_LONG}|{_SHORT}|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP}-02-29)"
 """How a day that exists begins, whatever is behind it; the year 0 is asked for apart."""
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 Keep = Callable[[Any], Any]
@@ -103,10 +98,10 @@ def _by_beginning(hierarchy: Hierarchy, codes: dict[str, int], whole: Any, other
 def _number(words: Words, text: Any, notation: Notation) -> Any:
     """The number that a text is in the stated notation, NULL where it is none."""
     if notation.decimal == "." and not notation.thousands:
-        return ibis.cases((words.matches(text, _NUMBER), words.number(text)), else_=None)
+        return ibis.cases((words.matches(text, f"^{NUMBER}$"), words.number(text)), else_=None)
     plain = text
     pattern = notation.number_pattern
-    for mark in {" ": "\u00a0\u2009\u202f", "'": "\u2019"}.get(notation.thousands, ""):
+    for mark in thousands_marks(notation.thousands)[1:]:
         plain, pattern = plain.replace(mark, notation.thousands), pattern.replace(re.escape(mark), "")
     without = plain.replace(notation.thousands, "") if notation.thousands else plain
     number = words.number(without.replace(notation.decimal, ".") if notation.decimal != "." else without)
@@ -129,16 +124,12 @@ def _unnamed(pattern: str) -> str:
     return re.sub(r"\?P<[a-z]+>", "", pattern)
 
 
-def _patterns(notation: Notation) -> tuple[str, ...]:
-    return (_ISO,) if notation.date_format == ISO_DATES else (_ISO, str(date_pattern(notation.date_format)))
-
-
 def _day(text: Any, pattern: str) -> Any:
     """A text that fits, as yyyy-mm-dd."""
-    if pattern.startswith(_ISO.removesuffix(_BEHIND)):
+    if pattern.startswith(ISO.removesuffix(BEHIND)):
         return text.substr(0, 10)
     year, month, day = (_part(text, pattern, name) for name in ("year", "month", "day"))
-    number = ibis.cases(*((month.lower() == name, f"{place:02d}") for place, name in enumerate(_MONTHS, 1)), else_=month.lpad(2, "0"))
+    number = ibis.cases(*((month.lower() == name, f"{place:02d}") for place, name in enumerate(MONTHS, 1)), else_=month.lpad(2, "0"))
     return year.concat("-").concat(number).concat("-").concat(day.lpad(2, "0"))
 
 
@@ -172,7 +163,7 @@ def _minutes(text: Any, pattern: str) -> Any:
 
 def _date_code(words: Words, attribute: Attribute, plain: Any, _absent: Any, unread: Any, notation: Notation, keep: Keep) -> Any:
     days = []
-    for pattern in _patterns(notation):
+    for pattern in notation.date_patterns:
         day = _day(plain, pattern)
         days.append(ibis.cases((words.matches(plain, _unnamed(pattern)), ibis.cases((_is_day(words, day), day), else_=None)), else_=None))
     return _in_order(attribute, keep(_first(days)), _day_text, unread)
@@ -180,8 +171,8 @@ def _date_code(words: Words, attribute: Attribute, plain: Any, _absent: Any, unr
 
 def _moment_code(words: Words, attribute: Attribute, plain: Any, absent: Any, unread: Any, notation: Notation, keep: Keep) -> Any:
     moments = []
-    for pattern in _patterns(notation):
-        longer = pattern.removesuffix(_BEHIND) + clocks.BEHIND_A_DATE
+    for pattern in notation.date_patterns:
+        longer = pattern.removesuffix(BEHIND) + clocks.BEHIND_A_DATE
         day, (exists, clock) = _day(plain, longer), _clock(plain, longer)
         moment = ibis.cases((_is_day(words, day) & exists, day.concat(" ").concat(clock)), else_=None)
         moments.append(ibis.cases((words.matches(plain, _unnamed(longer)), moment), else_=None))
@@ -226,7 +217,7 @@ def _in_order(attribute: Attribute, text: Any, written: Callable[[float], str], 
 
 def _day_text(edge: float) -> str:
     try:
-        return (_EPOCH + timedelta(days=int(edge))).isoformat()
+        return day_of(edge).isoformat()
     except OverflowError:
         return ":"  # behind all digits
 

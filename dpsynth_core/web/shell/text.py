@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.visible import shortened, visible
 
 WHOLE = 20_000
 """A limit for texts that somebody decides by, such as a verdict, a warning or a reason: longer than any of our own release."""
@@ -23,8 +23,7 @@ _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
 
 def one_line(text: object, limit: int = 80) -> str:
     """The text without line breaks, control characters and direction marks, shortened to `limit` characters."""
-    line = " ".join(visible(str(text)).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return shortened(" ".join(visible(str(text)).split()), limit)
 
 
 def literal(text: object, limit: int = 400) -> str:
