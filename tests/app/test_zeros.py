@@ -43,8 +43,8 @@ def test_a_sentence_becomes_a_rule_of_the_spec_and_can_be_deleted() -> None:
     assert app.button(key="zeros_add").disabled
     choose(app, "if", "sex", ["female"])
     choose(app, "then", "health", ["bad", "missing"])
-    next(box for box in app.text_input if box.label.startswith("In your words")).set_value("An *invented* rule").run()
-    app.button(key="zeros_add").click().run()
+    next(box for box in app.text_input if box.label.startswith("In your words")).set_value("An *invented* rule")
+    app.button(key="zeros_add").click().run()  # at once, as by whoever types and then presses the button
     assert not app.exception
     assert stored()["domain"]["impossible"] == [{"never": {"sex": ["female"], "health": ["bad", "missing"]}, "note": "An *invented* rule"}]
     assert "sex “female” never goes with health “bad” or “missing”" in plain(app)

@@ -102,11 +102,12 @@ def _sentence(here: Current, attributes: Sequence[Attribute]) -> None:
         key = _key(here, "verb")
         verb = st.segmented_control("then it", [NEVER, MUST], default=NEVER, required=True, key=key, label_visibility="collapsed")
         others = _values(here, "then", target, verb, "collapsed")
-    note = st.text_input("In your words (optional)", key=_key(here, "note"), max_chars=200, placeholder="Infants are not married.")
-    rule = _rule(given.name, values, verb, target.name, others, note.strip())
-    st.button(
-        "Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=_add, args=(here, rule, attributes)
-    )
+    st.text_input("In your words (optional)", key=_key(here, "note"), max_chars=200, placeholder="Infants are not married.")
+
+    def add() -> None:
+        _add(here, _rule(here, given, target), attributes)
+
+    st.button("Add rule", icon=":material/add:", key="zeros_add", disabled=not (values and others), on_click=add)
 
 
 def _order(here: Current, attributes: Sequence[Attribute]) -> None:
@@ -127,8 +128,11 @@ def _order(here: Current, attributes: Sequence[Attribute]) -> None:
     st.button("Add order", icon=":material/add:", key="zeros_order", on_click=_add, args=(here, rule, attributes))
 
 
-def _rule(given: str, values: list[str], verb: str, target: str, others: list[str], note: str) -> Rule:
-    rule: Rule = {"if": {given: values}, "then": {target: others}} if verb == MUST else {"never": {given: values, target: others}}
+def _rule(here: Current, given: Attribute, target: Attribute) -> Rule:
+    """What the fields say now: what was typed just before the button was pressed is not in those that were drawn."""
+    left, right = {given.name: _chosen(here, "if", given)}, {target.name: _chosen(here, "then", target)}
+    rule: Rule = {"if": left, "then": right} if st.session_state[_key(here, "verb")] == MUST else {"never": left | right}
+    note = st.session_state[_key(here, "note")].strip()
     return rule | ({"note": note} if note else {})
 
 
@@ -142,19 +146,38 @@ def _values(
 ) -> list[str]:
     """Cells of a column, by label: a range of bins for numbers of many values, any of the listed values otherwise; a text where there is
     only one."""
-    labels = list(attribute.cell_labels())
-    key = _key(here, side, attribute.name, str(hash(attribute.cell_labels())))
+    labels, key = list(attribute.cell_labels()), _values_key(here, side, attribute)
     if len(labels) == 1:
         st.markdown(f"{label} **{literal(labels[0])}**, its only value")
+    elif not _is_range(attribute):
+        st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=label_visibility)
+    else:
+        bins = labels[: attribute.values]
+        st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=label_visibility)
+        if attribute.missing:
+            st.checkbox("or missing", key=f"{key}:missing")
+    return _chosen(here, side, attribute)
+
+
+def _chosen(here: Current, side: str, attribute: Attribute) -> list[str]:
+    """What `_values` says now."""
+    labels, key = list(attribute.cell_labels()), _values_key(here, side, attribute)
+    if len(labels) == 1:
         return labels
-    if not attribute.is_number or attribute.values <= _LISTED:
-        return st.multiselect(label, labels, key=key, placeholder="Choose values", label_visibility=label_visibility)
-    bins = labels[: attribute.values]
-    first, last = st.select_slider(label, bins, value=(bins[0], bins[0]), key=key, label_visibility=label_visibility)
-    chosen = bins[bins.index(first) : bins.index(last) + 1]
-    if attribute.missing and st.checkbox("or missing", key=f"{key}:missing"):
-        chosen.append(labels[-1])
-    return chosen
+    picked = st.session_state[key]
+    if not _is_range(attribute):
+        return list(picked)
+    first, last = picked
+    missing = attribute.missing and st.session_state[f"{key}:missing"]
+    return labels[labels.index(first) : labels.index(last) + 1] + (labels[-1:] if missing else [])
+
+
+def _is_range(attribute: Attribute) -> bool:
+    return attribute.is_number and attribute.values > _LISTED
+
+
+def _values_key(here: Current, side: str, attribute: Attribute) -> str:
+    return _key(here, side, attribute.name, str(hash(attribute.cell_labels())))
 
 
 def _choose(label: str, options: Sequence[str], key: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
