@@ -35,7 +35,7 @@ class Survey:
         notes = []
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
-            breaks = " If quoted cells contain line breaks, say so where quotes are stated (“standard”)." if self.quoted else ""
+            breaks = " If quoted cells contain line breaks, say so: under “Quotes”, or with --quoting standard." if self.quoted else ""
             notes.append(f"{_lines(self.malformed)} malformed{blank}: each counts as a record whose cells are all missing.{breaks}")
         if self.damaged:
             notes.append(f"{self.damaged:,} characters cannot be decoded; their cells hold a replacement character. Is the encoding right?")
