@@ -19,12 +19,17 @@ LAST_DAY = 2_932_896
 """9999-12-31."""
 MONDAY = 4
 """1970-01-05, in days since 1970-01-01."""
-FIRST_LOOK_YEARS = (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
 
 
 def day_number(day: date) -> int:
     """Days since 1970-01-01."""
     return (day - _EPOCH).days
+
+
+FIRST_LOOK = tuple(
+    day_number(date(year, 1, 1)) for year in (1, 1000, 1500, 1600, 1700, 1750, *range(1800, 1900, 10), *range(1900, 2101), 2200, 2500, 9999)
+)
+"""Days between which dates are looked at first."""
 
 
 def day_of(number: float) -> date:
@@ -103,7 +108,7 @@ class Days(Scale):
         return next((width for width, days in _LONGEST_DAYS.items() if days >= least), max(_LONGEST_DAYS, key=_LONGEST_DAYS.__getitem__))
 
     def first_look(self) -> list[float]:
-        return [day_number(date(year, 1, 1)) for year in FIRST_LOOK_YEARS]
+        return [*FIRST_LOOK]
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
         """Days, months, and ever more years."""

@@ -13,16 +13,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.dates import (
-    CALENDAR_WIDTHS,
-    FIRST_LOOK_YEARS,
-    LAST_DAY,
-    MONDAY,
-    calendar_starts,
-    day_number,
-    day_of,
-    round_starts,
-)
+from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK, LAST_DAY, MONDAY, calendar_starts, day_of, round_starts
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
@@ -198,7 +189,7 @@ class Moments(_Clock):
         return self.text(min(edge, (LAST_DAY + 1) * DAY // self.unit - 1))
 
     def first_look(self) -> list[float]:
-        numbers = (day_number(date(year, 1, 1)) * DAY // self.unit for year in FIRST_LOOK_YEARS)
+        numbers = (day * DAY // self.unit for day in FIRST_LOOK)
         return [number for number in numbers if abs(number) < LARGEST_EXACT]
 
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
