@@ -117,7 +117,9 @@ class GraphicalModel:
         """The same of these columns alone, which are the first of the model's: the others are drawn with them, and left out before values
         are changed, so that they tie none."""
         generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
-        swept, domain = self._swept(marginals), self.folding.model.keep(columns.names)
+        domain = self.folding.model.keep(columns.names)
+        marginals = _smallest(domain, marginals)
+        swept = self._swept(marginals)
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
         far = self._far([clique for clique in marginals if clique not in together])
         if far:
@@ -163,15 +165,19 @@ def refined(
     marginals: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> NDArray[np.int32]:
-    """Rows closer to a model's own answers (`probabilities`) to `marginals` (weights c_r): to the smallest of them, up to REFINED_CELLS
-    cells together."""
-    ordered = sorted(marginals, key=domain.cells)
-    running = itertools.accumulate(domain.cells(clique) for clique in ordered)
-    wanted = {labels_of(domain, clique): clique for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS}
-    targets = {labels: probabilities(clique) for labels, clique in wanted.items()}
-    weights = {labels: marginals[clique] for labels, clique in wanted.items()}
+    """Rows closer to a model's own answers (`probabilities`) to the smallest of `marginals` (weights c_r)."""
+    wanted = _smallest(domain, marginals)
+    targets = {labels_of(domain, clique): probabilities(clique) for clique in wanted}
+    weights = {labels_of(domain, clique): weight for clique, weight in wanted.items()}
     zeros = {labels_of(domain, clique): table for clique, table in domain.zeros.items()}
     return refine(codes, targets, weights, domain.sizes(domain.names), rng, zeros)
+
+
+def _smallest(domain: Domain, marginals: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Those of the marginals with the fewest cells, up to REFINED_CELLS together."""
+    ordered = sorted(marginals, key=domain.cells)
+    running = itertools.accumulate(map(domain.cells, ordered))
+    return {clique: marginals[clique] for clique, cells in zip(ordered, running, strict=True) if cells <= REFINED_CELLS}
 
 
 def uniform(domain: Domain, total: float) -> GraphicalModel:
