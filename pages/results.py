@@ -10,9 +10,9 @@ from dpsynth_core.store.runs import Run
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, question_view, results_view
 from dpsynth_core.web.run import changes
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import fields, frame
 
-_VIEW, _KEY = "view", "results_view"
+_VIEW, _KEY, _SHOWN = "view", "results_view", "_results_view"
 VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),
@@ -22,6 +22,7 @@ VIEWS = {
     "downloads": (":material/download: Downloads", results_view.take_away),
     "about": (":material/info: About this run", results_view.about),
 }
+_FIRST = next(iter(VIEWS))
 
 
 def main() -> None:
@@ -38,20 +39,17 @@ def main() -> None:
 
 
 def _view() -> str:
-    """The part to look at. It stands in the address, so that a link or a reload opens it again."""
-    if (linked := st.query_params.get(_VIEW)) in VIEWS:
-        st.session_state.setdefault(_KEY, linked)
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        format_func=lambda name: VIEWS[name][0],
-        key=_KEY,
-        default=None if _KEY in st.session_state else next(iter(VIEWS)),
-        required=True,
-        label_visibility="collapsed",
-    )
-    st.query_params[_VIEW] = view
-    return str(view)
+    """The part to look at. It stands in the address, so that a link or a reload opens it again, and Back the one before."""
+    stated = st.query_params.get(_VIEW, _FIRST)
+    linked = stated if stated in VIEWS else _FIRST
+    if linked != st.session_state.get(_SHOWN) or st.session_state.get(_KEY) is None:
+        st.session_state[_KEY] = linked
+    look = {"format_func": lambda name: VIEWS[name][0], "required": True, "label_visibility": "collapsed"}
+    view = str(st.segmented_control("View", list(VIEWS), key=_KEY, persist_state=fields.AGAIN, **look))
+    st.session_state[_SHOWN] = view
+    if view != stated:  # the first view needs no word in the address: adding it would be a step that cannot be gone back
+        st.query_params[_VIEW] = view
+    return view
 
 
 def _picked(finished: list[Run], favourite: str) -> Run:

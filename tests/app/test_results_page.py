@@ -166,9 +166,17 @@ def test_all_together_is_drawn_and_listed_by_the_stricter_limit(done: dict[str, 
 
 def test_the_view_stands_in_the_address_and_an_unknown_one_is_ignored(done: dict[str, str]) -> None:
     app = open_page("results", done["rows"])
-    assert app.query_params["view"] == "tables"
+    assert "view" not in app.query_params
     app = app.button_group(key="results_view").set_value("about").run()
     assert app.query_params["view"] == "about"
+    app = app.button_group(key="results_view").set_value("rows").run()
+    app.query_params["view"] = "about"  # as the browser's way back sets it
+    assert app.run().button_group(key="results_view").value == "about"
+    del app.query_params["view"]
+    assert app.run().button_group(key="results_view").value == "tables"
+    assert "view" not in app.query_params
+    app.switch_page("pages/guide.py").run()
+    assert app.switch_page("pages/results.py").run().button_group(key="results_view").value == "tables"
     linked = open_page("results", done["rows"], view="rows")
     assert "rows shown" in words(linked)
     assert not open_page("results", done["rows"], view="<script>").exception
