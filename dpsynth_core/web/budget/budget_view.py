@@ -190,11 +190,11 @@ def certificate(here: Current, workload: Workload, unit: Unit, rho: float) -> No
         each = precision.certificate_margin(rho, unit, tables)
         mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
         if people:
-            margins = f"± {each / people:.1%} of people in each of the {tables:,} tables, ± {mean / people:.2%} on average over all"
-            worst = f"± {largest / people:.2%} of people"
+            margins, average, worst = f"± {each / people:.1%} of people", f"± {mean / people:.2%}", f"± {largest / people:.2%} of people"
         else:
-            margins = f"± {numbers.count(each)} people in each of the {tables:,} tables, ± {numbers.count(mean)} on average over all"
-            worst = f"± {numbers.count(largest)} people"
+            margins, average, worst = f"± {numbers.count(each)} people", f"± {numbers.count(mean)}", f"± {numbers.count(largest)} people"
+        if tables > 1:
+            margins += f" in each of the {tables:,} tables, {average} on average over all"
         st.caption(f"It will tell how many people are counted in the wrong group: {margins}; and how far off the worst count is: {worst}.")
 
 
