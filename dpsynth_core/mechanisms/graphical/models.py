@@ -25,7 +25,9 @@ MANY = 200
 BETWEEN, FINAL = Stopping(iterations=100), Stopping(tolerance=1e-2)
 """The last fit is what is published; it stops while ten iterations still improve it by one part in a hundred: on Adult at eps 10 going on
 lowered the loss and raised the error, it fitted noise. The fits between rounds show where the model is wrong and whether a measurement
-taught anything; stopped as early, they made AIM spend its budget in too few rounds now and then."""
+taught anything; stopped as early, they made AIM spend its budget in too few rounds now and then. With 50 iterations, or ended where the
+loss is half of the noise, Adult at eps 1 errs 2 % less, but the demo at 10 errs 50 and 6 % more, and a dense table at 0.5 as much and
+14 % more (two to four seeds)."""
 
 
 CONVERGED = Stopping(iterations=1000, tolerance=1e-4)
