@@ -175,6 +175,17 @@ def test_what_is_typed_is_saved_and_tried(label: str, typed: str, note: str, val
     assert sweep_draft.note(chosen(place), note) == value
 
 
+def test_trials_that_the_click_itself_has_changed_are_not_started(started: list[str]) -> None:
+    """A person types and clicks Start at once: leaving the field and the click come together."""
+    app = open_page("tradeoffs", project(**small()))
+    next(t for t in app.text_input if t.label == "Rows").input("400")
+    next(b for b in app.button if b.label.startswith("Start")).click().run()
+    assert not started
+    assert "they have just been changed" in words(app)
+    next(b for b in app.button if b.label.startswith("Start")).click().run()
+    assert started
+
+
 @pytest.mark.parametrize(
     ("label", "typed"), [("Rows", "many"), ("Rows", "0"), ("Values of ε", "one"), ("Values of ε", "-1"), ("Values of ε", "nan")]
 )

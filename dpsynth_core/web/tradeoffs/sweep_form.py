@@ -18,7 +18,7 @@ from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.run.history import in_words
-from dpsynth_core.web.shell import document, fields, frame, refusals
+from dpsynth_core.web.shell import document, fields, frame, refusals, session
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
@@ -189,6 +189,8 @@ def submit(here: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """Start it and show it; what was wrong is said when the page is drawn next. seen: the sweeps on the page when it was decided."""
 
     def start() -> None:
+        if _text(sweep_draft.sweep(session.current().draft, here.name)) != _text(sweep):  # a field that was left by the very click
+            raise InputError("trials", "they have just been changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
             ledger.open_population(here.owner, sweep.base.population, document.cap(here.draft))
         st.session_state[SHOWN] = sweeps.submit(here.owner, here.project, sweep, seen)
