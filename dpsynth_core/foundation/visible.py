@@ -1,10 +1,13 @@
-"""Hostile text without what nobody sees: line breaks, control characters, and marks that turn the direction of what follows."""
+"""Hostile text without what nobody sees (line breaks, control characters, marks that turn the direction of what follows) and without
+what has a meaning in Markdown."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
 def shortened(text: str, most: int) -> str:
@@ -15,3 +18,8 @@ def shortened(text: str, most: int) -> str:
 def visible(text: str) -> str:
     """The text with a space for every character that is not seen, or that no standard knows."""
     return "".join(" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
+
+
+def escaped(text: str) -> str:
+    """The text with a backslash before every character that may mean something in Markdown."""
+    return _MARKS.sub(r"\\\1", text)

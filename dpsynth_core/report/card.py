@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from dpsynth_core.evaluation.quality import Headline
 from dpsynth_core.evaluation.verdict import Verdict
-from dpsynth_core.foundation.visible import visible
+from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import models
 from dpsynth_core.report.criteria import EXPLAINED
@@ -18,8 +17,6 @@ from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, r
 from dpsynth_core.report.words import MISUSES, NOT_PROTECTED, READING, USES, assumptions, checks, protected
 from dpsynth_core.vocabulary.domain import Column
 from dpsynth_core.vocabulary.filled import Filled
-
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
@@ -77,7 +74,7 @@ def _card_list(title: str, items: Iterable[str]) -> list[str]:
 
 def plain(text: str) -> str:
     """One line in which no mark has a meaning."""
-    return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
+    return escaped(" ".join(visible(text).split()))
 
 
 def _about(attribute: Column) -> str:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dpsynth_core.foundation.visible import shortened, visible
+from dpsynth_core.foundation.visible import escaped, shortened, visible
 
 WHOLE = 20_000
 """A limit for texts that somebody decides by, such as a verdict, a warning or a reason: longer than any of our own release."""
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 _WORD_JOINER = "\u2060"
 _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
 """Escaped: a colon and a full stop where a short code or a web address can go on."""
@@ -33,8 +32,8 @@ def literal(text: object, limit: int = 400) -> str:
     recognised after escapes are undone, from being made into emoji, icons or links. None stands before a space: most sentences have none,
     and whoever copies them copies nothing that is not seen.
     """
-    escaped = _SPECIAL.sub(r"\\\1", one_line(text, limit))
-    apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", escaped))
+    without_marks = escaped(one_line(text, limit))
+    apart = _COLON.sub(rf"\\:{_WORD_JOINER}", _WEB.sub(rf"{_WORD_JOINER}\\.", without_marks))
     return apart.replace(r"\@", rf"{_WORD_JOINER}\@")
 
 
