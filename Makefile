@@ -6,7 +6,7 @@
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 PORT    ?= 8501
 OPEN    ?= yes
-WORKERS ?= 3
+WORKERS ?= 2
 TESTS   ?= tests
 BENCH   ?=
 
