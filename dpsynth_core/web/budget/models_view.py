@@ -37,21 +37,8 @@ def card(here: Current, unit: Unit) -> None:
         domain = document.domain(here.draft)
         chosen = [one["column"] for one in here.draft.get("models", [])]
         offered = list(dict.fromkeys([*models.predictable(domain), *chosen]))
-        key = f"{here.project}:models"
-        if st.session_state.get(key) != chosen:
-            st.session_state[key] = chosen
-        st.multiselect(
-            "Models should predict",
-            offered,
-            format_func=one_line,
-            key=key,
-            max_selections=MAX_MODELS,
-            placeholder="no column",
-            help=HELP,
-            on_change=lambda: _choose(st.session_state[key]),
-            persist_state=fields.AGAIN,
-
-        )
+        look: dict[str, Any] = {"format_func": one_line, "max_selections": MAX_MODELS, "placeholder": "no column", "help": HELP}
+        fields.remembered("models", chosen, _choose, st.multiselect, "Models should predict", offered, **look)
         _propose(here, chosen, offered)
         try:
             targets = document.targets(here.draft)
@@ -93,17 +80,16 @@ def _propose(here: Current, chosen: list[str], offered: list[str]) -> None:
 def _tolerance(here: Current, column: str, usual: float) -> None:
     """How near a guess of a number has to be."""
     stated = next(one.get("tolerance") for one in here.draft["models"] if one["column"] == column)
-    key = f"{here.project}:near:{column}"
-    if st.session_state.get(key) != stated:
-        st.session_state[key] = stated
 
-    def change(draft: Draft) -> None:
-        entered = st.session_state[key]
-        draft["models"] = [_nearer(one, entered) if one["column"] == column else one for one in draft.get("models", [])]
+    def take(entered: float | None) -> None:
+        def change(draft: Draft) -> None:
+            draft["models"] = [_nearer(one, entered) if one["column"] == column else one for one in draft.get("models", [])]
+
+        session.edit(change)
 
     label = f"{literal(column, 40)}: right within ±"
     look = {"min_value": 1e-9, "value": None, "format": "%g", "placeholder": numbers.short(usual), "help": NEAR_HELP}
-    st.number_input(label, key=key, on_change=lambda: session.edit(change), persist_state=fields.AGAIN, **look)
+    fields.remembered(f"near:{column}", stated, take, st.number_input, label, **look)
 
 
 def _nearer(model: dict[str, Any], tolerance: float | None) -> dict[str, Any]:

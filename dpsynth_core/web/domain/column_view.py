@@ -16,7 +16,6 @@ from dpsynth_core.web.domain import cells_picture, cells_view, domain_table, dra
 from dpsynth_core.web.domain.domain_table import Row
 from dpsynth_core.web.domain.list_view import ORIGIN_NAMES
 from dpsynth_core.web.shell import fields
-from dpsynth_core.web.shell.fields import AGAIN
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, literal
 
@@ -61,7 +60,7 @@ def panel(here: Current, row: Row) -> None:
             _released_as(row)
         else:
             _declaration(here, row)
-        _text(here, row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
+        _text(row, "about", "What it is about (optional)", placeholder="Shown in codebook and report", max_chars=500)
 
 
 def _kinds(here: Current, row: Row) -> list[str]:
@@ -79,7 +78,7 @@ def _declaration(here: Current, row: Row) -> None:
         _values(row)
         _wrong(row, error, place == "values")
     else:
-        _numbers(here, row, place, error)
+        _numbers(row, place, error)
     if "other" in KINDS[row["kind"]].fields:
         for which, column in zip(("missing", "other"), st.columns(2, gap="small"), strict=True):
             with column:
@@ -133,15 +132,8 @@ def _choice(row: Row, field: str, label: str, options: Any, names: dict[Any, str
     fields.linked(_key(row, field), row[field], partial(_store, row, field), st.selectbox, label, options, **look)
 
 
-def _text(here: Current, row: Row, field: str, label: str, **look: Any) -> None:
-    key = f"{here.project}:{_key(row, field)}"
-    if st.session_state.get(key) != row[field]:
-        st.session_state[key] = row[field]
-
-    def changed() -> None:
-        _store(row, field, st.session_state[key].strip())
-
-    st.text_input(label, key=key, on_change=changed, persist_state=AGAIN, **look)
+def _text(row: Row, field: str, label: str, **look: Any) -> None:
+    fields.remembered(_key(row, field), row[field], lambda entered: _store(row, field, entered.strip()), st.text_input, label, **look)
 
 
 def _wrong(row: Row, error: InputError | None, here: bool) -> None:
@@ -163,19 +155,19 @@ def _values(row: Row) -> None:
     fields.linked(_key(row, "list"), domain_table.listed_text(row), take, st.text_area, "Values, one per line", **look)
 
 
-def _numbers(here: Current, row: Row, place: str, error: InputError | None) -> None:
+def _numbers(row: Row, place: str, error: InputError | None) -> None:
     if KINDS[row["kind"]].form is Form.CODED:
-        _text(here, row, "bins", "How many codes", placeholder="32")
+        _text(row, "bins", "How many codes", placeholder="32")
         _wrong(row, error, True)
         return
     lower, upper, groups = st.columns(3, gap="small")
     examples = KINDS[row["kind"]].examples
     with lower:
-        _text(here, row, "lower", "Lowest", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
+        _text(row, "lower", "Lowest", placeholder=examples[0], help="The lowest value that counts, from public knowledge.")
     with upper:
-        _text(here, row, "upper", "Highest", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
+        _text(row, "upper", "Highest", placeholder=examples[1], help="The highest value that counts, from public knowledge.")
     with groups:
-        _text(here, row, "bins", "Groups of", placeholder=examples[2], help=GROUPS_HELP)
+        _text(row, "bins", "Groups of", placeholder=examples[2], help=GROUPS_HELP)
     _wrong(row, error, place in ("bounds", "bins", "values"))
 
 

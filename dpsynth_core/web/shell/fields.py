@@ -58,38 +58,32 @@ def choice(
     default: while nothing is stored; else the first. on_change: what else to do once the new value is stored.
     """
     widget = {"select": st.selectbox, "radio": st.radio, "segmented": st.segmented_control}[kind]
-    key = _seeded(path, next(option for option in (value(path), default, options[0]) if option in options))
+    shown = next(option for option in (value(path), default, options[0]) if option in options)
     if kind == "segmented":
         look["required"] = True
 
-    def changed() -> None:
-        store(path, st.session_state[key])
+    def take(chosen: Any) -> None:
+        store(path, chosen)
         if on_change is not None:
             on_change()
 
     look["format_func"] = lambda option: names.get(option, str(option))
-    return widget(label, options, key=key, on_change=changed, persist_state=AGAIN, **look)
+    return remembered(path, shown, take, widget, label, options, **look)
 
 
 def several(label: str, path: str, options: Sequence[Any], names: dict[Any, str], default: Sequence[Any], **look: Any) -> list[Any]:
     """Any number of `options`, as pills. names: what to call each (Markdown). default: while nothing is stored."""
-    key = _seeded(path, [option for option in options if option in value(path, default)])
-
-    def changed() -> None:
-        store(path, list(st.session_state[key]))
-
+    shown = [option for option in options if option in value(path, default)]
     look["format_func"] = lambda option: names.get(option, str(option))
-    return st.pills(label, options, selection_mode="multi", key=key, on_change=changed, persist_state=AGAIN, **look)
+    return remembered(path, shown, lambda chosen: store(path, list(chosen)), st.pills, label, options, selection_mode="multi", **look)
 
 
 def text(label: str, path: str, **look: Any) -> str:
-    key = _seeded(path, value(path) or "")
-    return st.text_input(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), persist_state=AGAIN, **look)
+    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), st.text_input, label, **look)
 
 
 def paragraph(label: str, path: str, **look: Any) -> str:
-    key = _seeded(path, value(path) or "")
-    return st.text_area(label, key=key, on_change=lambda: store(path, st.session_state[key].strip()), persist_state=AGAIN, **look)
+    return remembered(path, value(path) or "", lambda entered: store(path, entered.strip()), st.text_area, label, **look)
 
 
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
@@ -98,8 +92,8 @@ def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable
     Returns the value, or None while what stands in the field cannot be used.
     """
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
-    key = _seeded(path, typed if typed is not None else "" if stored is None else as_text(stored))
-    entered = st.text_input(label, key=key, on_change=lambda: _store_typed(path, st.session_state[key], parse), persist_state=AGAIN, **look)
+    shown = typed if typed is not None else "" if stored is None else as_text(stored)
+    entered = remembered(path, shown, lambda text: _store_typed(path, text, parse), st.text_input, label, **look)
     try:
         return parse(entered)
     except InputError as error:
@@ -136,6 +130,14 @@ def linked(key: str, shown: Any, take: Callable[[Any], object], widget: Callable
     return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), **look)
 
 
+def remembered(key: str, shown: Any, take: Callable[[Any], object], widget: Callable[..., Any], *arguments: Any, **look: Any) -> Any:
+    """The same, whose memory is set only where it differs: setting it anew would undo half-typed text."""
+    own = f"{session.current().project}:{key}"
+    if st.session_state.get(own) != shown or own not in st.session_state:
+        st.session_state[own] = shown
+    return widget(*arguments, key=own, on_change=lambda: take(st.session_state[own]), persist_state=AGAIN, **look)
+
+
 def problem(error: InputError) -> None:
     """What is wrong with the field above, in one quiet line."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
@@ -160,11 +162,3 @@ def _put(draft: Draft, path: str, new: Any) -> None:
     for part in parents:
         place = place.setdefault(part, {})
     place[last] = new
-
-
-def _seeded(path: str, entry: Any) -> str:
-    """The widget's key, its memory set to what the draft says (only if it differs: setting it anew would undo half-typed text)."""
-    key = f"{session.current().project}:{path}"
-    if st.session_state.get(key) != entry or key not in st.session_state:
-        st.session_state[key] = entry
-    return key
