@@ -172,10 +172,10 @@ class Queries:
 
     def _message_planned(self, source: int, target: int, extra: int) -> tuple[float, Labels]:
         if not extra:
-            return 0.0, self._structure.message_labels(source if self._structure.tree.parent[source] == target else target)
+            return 0.0, self._structure.message_labels(self._lower(source, target))
         key = source, target, extra
         if key not in self._plans:
-            self._plans[key] = self._planned(source, target, extra, frozenset(bits(self._separator(source, target) | extra)))
+            self._plans[key] = self._planned(source, target, extra, self._kept_axes(source, target, extra))
         return self._plans[key]
 
     def _cheapest_cut(self, wanted: int) -> tuple[int, int] | None:
@@ -232,13 +232,20 @@ class Queries:
     def _message(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
         """The message along an edge, with the attributes `extra` from behind it kept as axes."""
         if not extra:
-            node = source if self._structure.tree.parent[source] == target else target
+            node = self._lower(source, target)
             side = self._calibration.inward if node == source else self._calibration.outward
             return side[node], self._structure.message_labels(node)
         return self._memo.get((source, target, extra), lambda: self._extended(source, target, extra))
 
+    def _lower(self, source: int, target: int) -> int:
+        """The end of an edge that is further from the root."""
+        return source if self._structure.tree.parent[source] == target else target
+
+    def _kept_axes(self, source: int, target: int, extra: int) -> frozenset[int]:
+        """What a message along an edge is about."""
+        return frozenset(bits(self._separator(source, target) | extra))
+
     def _extended(self, source: int, target: int, extra: int) -> tuple[Table, Labels]:
         """Axes in the order in which they come: bringing them into another one costs as much as the sum itself."""
-        kept = frozenset(bits(self._separator(source, target) | extra))
-        table, labels = self._contract.summed(*self._gather(source, target, extra), kept)
+        table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
         return table / table.max(), labels

@@ -123,7 +123,8 @@ class GraphicalModel:
         together = {} if swept is None else _blocks(domain, swept.together, swept.known, marginals)
         far = self._far([clique for clique in marginals if clique not in together])
         if far:
-            drawn = self._drawn(domain, far, rng) if len(columns) * n * DRAWN_TIMES <= DRAWN_CELLS else {}
+            many = DRAWN_CELLS // len(self.domain)
+            drawn = self._drawn(domain, far, many, rng) if many >= DRAWN_TIMES * n else {}
             together, marginals = {**together, **drawn}, {c: weight for c, weight in marginals.items() if c in drawn or c not in far}
 
         def probabilities(clique: Clique) -> NDArray[np.float64]:
@@ -137,9 +138,8 @@ class GraphicalModel:
         far = {clique: flops for clique, flops in work.items() if flops >= FAR}
         return set(far) if sum(far.values()) >= MUCH_WORK else set()
 
-    def _drawn(self, columns: Domain, cliques: Collection[Clique], rng: np.random.Generator) -> dict[Clique, NDArray[np.float64]]:
-        """Probabilities of the model's own cells, counted in many rows. What no row has is unlikely, not impossible."""
-        n = DRAWN_CELLS // len(self.domain)
+    def _drawn(self, columns: Domain, cliques: Collection[Clique], n: int, rng: np.random.Generator) -> dict[Clique, NDArray[np.float64]]:
+        """Probabilities of the model's own cells, counted in n rows. What no row has is unlikely, not impossible."""
         codes = rows.generate(self.structure, self.calibration.potentials, n, rng).T
         tally = Tally(columns, cliques)
         tally.add(dict(zip(columns.names, codes, strict=False)), n)

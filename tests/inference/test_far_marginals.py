@@ -48,7 +48,7 @@ def test_rows_are_brought_to_what_many_rows_of_the_model_say(fitted: GraphicalMo
     cliques = [tuple(fitted.domain.names[a] for a in labels) for labels in TRIPLES]
     far = fitted._far(cliques)
     assert 0 < len(far) < len(cliques), "those inside a clique are there already"
-    drawn = fitted._drawn(fitted.domain, far, np.random.default_rng(5))
+    drawn = fitted._drawn(fitted.domain, far, TABLE_ROWS, np.random.default_rng(5))
     for clique, shares in drawn.items():
         exact = fitted._folded(clique)
         # Rounding at random errs less than independent rows; six of their deviations and a row fail in less than one run of 10^6.
