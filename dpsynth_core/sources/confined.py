@@ -71,6 +71,10 @@ def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
     return tuple(_answer(_question("names", path, form)))
 
 
+def header(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
+    return tuple(_answer(_question("header", path, form)))
+
+
 def check(path: str | os.PathLike[str], form: TableFormat) -> None:
     _answer(_question("check", path, form))
 

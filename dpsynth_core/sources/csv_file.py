@@ -43,7 +43,7 @@ from dpsynth_core.sources import lines, packed
 from dpsynth_core.sources.formats import LINES, NONE, STANDARD, TableFormat
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import Part, Piece
-from dpsynth_core.vocabulary.names import trimmed
+from dpsynth_core.vocabulary.names import told_apart, trimmed
 
 MAX_RECORD_BYTES = 64 << 20
 """Of a record over several lines."""
@@ -222,16 +222,13 @@ class _Grammar(NamedTuple):
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The names of the columns, trimmed; an unnamed first column (an index) is called column_1. Empty for a file without any text.
-
-    Raises OSError and InputError.
-    """
-    return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
+    """The cells of the header, trimmed, or the stated names. Empty for a file without any text. Raises OSError and InputError."""
+    return next((cells for cells, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
 
 def head(path: Location, form: TableFormat) -> Block | None:
     """The first records of a file, those in some 64 kB; None if there are none."""
-    return next((Block(text, form, names) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
+    return next((Block(text, form, told_apart(cells)) for cells, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
@@ -250,7 +247,8 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
     gathered: list[bytes] = []
     names: tuple[str, ...] = ()
     for piece in part:
-        for names, text in _texts(piece, form):
+        for cells, text in _texts(piece, form):
+            names = told_apart(cells)
             gathered.append(text)
             if sum(map(len, gathered)) >= lines.BLOCK_BYTES // 2:
                 yield Block(b"".join(gathered), form, names)
@@ -278,18 +276,18 @@ def _texts(piece: Piece, form: TableFormat, size: int | None = None) -> Iterator
 
     Where the names are stated there is no header: every record counts."""
     path = located(piece.file)
-    names = header(path, form) if piece.begin and not form.names else form.names
+    cells = header(path, form) if piece.begin and not form.names else form.names
     for text in _whole_records(lines.blocks(path, form.encoding, size, piece.begin, piece.end), form):
-        if names:
-            yield names, text
+        if cells:
+            yield cells, text
             continue
         start, end = _first_text(text, form)
         if end:
-            names = _names(text[start:end].decode().removesuffix("\n"), form)
-            yield names, text[end:]
+            cells = _cells(text[start:end].decode().removesuffix("\n"), form)
+            yield cells, text[end:]
 
 
-def _names(record: str, form: TableFormat) -> tuple[str, ...]:
+def _cells(record: str, form: TableFormat) -> tuple[str, ...]:
     if form.quoting == NONE:
         cells = record.split(form.delimiter)
     else:
@@ -297,8 +295,7 @@ def _names(record: str, form: TableFormat) -> tuple[str, ...]:
             (cells,) = csv.reader(io.StringIO(record, newline=""), delimiter=form.delimiter)
         except (csv.Error, ValueError):
             raise InputError("data", "the header cannot be read", "check quotes and delimiter of its first line") from None
-    names = [trimmed(cell) for cell in cells]
-    return ("column_1" if len(names) > 1 and not names[0] else names[0], *names[1:])
+    return tuple(map(trimmed, cells))
 
 
 def _first_text(block: bytes, form: TableFormat) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import WHOLE, Part, Sizes, gathered
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.vocabulary.declared import Declared
+from dpsynth_core.vocabulary.names import told_apart
 
 __all__ = [
     "DEFAULT_LIMIT_BYTES",
@@ -41,6 +42,14 @@ def column_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
     if isinstance(source, pd.DataFrame):
         return tuple(str(name) for name in source.columns)
     return readers.names(source, form) if form.kind in TEXT else confined.names(source, form)
+
+
+def made_names(source: TableSource, form: TableFormat) -> tuple[str, ...]:
+    """The names of columns that stand in no header, because one of the same name comes before, or none is there."""
+    if isinstance(source, pd.DataFrame) or not form.applies("names"):
+        return ()
+    cells = readers.header(source, form) if form.kind in TEXT else confined.header(source, form)
+    return tuple(name for name, cell in zip(told_apart(cells), cells, strict=True) if name != cell)
 
 
 def check(source: TableSource, form: TableFormat, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:

@@ -31,6 +31,7 @@ SLOWEST = 100_000
 
 _ANSWERS: Mapping[str, Callable[[Question], Any]] = {
     "names": lambda question: readers.names(question.path, question.form),
+    "header": lambda question: readers.header(question.path, question.form),
     "check": lambda question: readers.check(question.path, question.form),
     "described": lambda question: list(map(_as_json, readers.described(question.path, question.form))),
     "pieces": lambda question: [(astuple(piece), size) for piece, size in readers.pieces(question.path, question.form, 0)],

@@ -23,7 +23,7 @@ from dpsynth_core.sources.formats import DELIMITERS, STANDARD, STATISTICAL, Tabl
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.parts import WHOLE, Part, Piece
 from dpsynth_core.vocabulary.declared import Declared
-from dpsynth_core.vocabulary.names import column_field
+from dpsynth_core.vocabulary.names import column_field, told_apart
 
 MAX_STANDARD_MALFORMED = 3
 """A file of the quoting "standard" with more malformed records is not what this quoting assumes."""
@@ -62,7 +62,7 @@ def reader(kind: str) -> Reader:
 
 
 def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
-    """Names in file order, trimmed. An unnamed first column (an index) is called column_1. No check for repeats; see `check`."""
+    """Names in file order, trimmed; those of a header told apart. No check for repeats; see `check`."""
     paths = table_files(path)
     with reading():
         if form.kind == "parquet":
@@ -70,8 +70,19 @@ def names(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
 
             return parquet_file.names(paths, _folder(path))
         if form.kind == "csv":
-            return _header(paths[0], form)
+            return told_apart(_header(paths[0], form))
         return reader(form.kind).names(paths[0], form)
+
+
+def header(path: str | os.PathLike[str], form: TableFormat) -> tuple[str, ...]:
+    """The cells that `names` tells apart, of CSV files and workbooks."""
+    first = table_files(path)[0]
+    with reading():
+        if form.kind == "csv":
+            return _header(first, form)
+        from dpsynth_core.sources import spreadsheet_file
+
+        return spreadsheet_file.header(first, form)
 
 
 def described(path: str | os.PathLike[str], form: TableFormat) -> list[Declared]:
@@ -167,9 +178,9 @@ def check_names(names: Sequence[str]) -> None:
     if not names:
         raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
     if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
-        raise InputError("data", f"column {unnamed} has no name in the header", "name every column")
+        raise InputError("data", f"column {unnamed} has no name", "name every column")
     if (repeated := next((name for name, count in Counter(names).items() if count > 1), None)) is not None:
-        raise InputError(column_field(repeated), "the name appears twice in the header", "rename one of the columns")
+        raise InputError(column_field(repeated), "two columns have this name", "rename one of the columns")
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
@@ -193,9 +204,9 @@ def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[s
 
 
 def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
-    names, records = _header(paths[0], form), 0
+    header, records = _header(paths[0], form), 0
     for path in paths:
-        if _header(path, form) != names:
+        if _header(path, form) != header:
             raise InputError("data", "the files of the folder do not have the same header", "keep files of one table in a folder")
         if (unit := lines.code_unit(path, form.encoding)) > 1 and packed.size(path) % unit:
             raise InputError("data.encoding", "the size of the file is not that of such a text", "check the encoding, or save it as UTF-8")
@@ -235,10 +246,10 @@ def reading() -> Iterator[None]:
 
 
 def _header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    names = csv_file.header(path, form)
-    if not names:
+    cells = csv_file.header(path, form)
+    if not cells:
         raise InputError("data", "the file is empty", "choose a file with a header line and rows")
-    return names
+    return cells
 
 
 def _folder(source: str | os.PathLike[str]) -> Location | None:

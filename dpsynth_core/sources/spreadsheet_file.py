@@ -26,6 +26,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
+from dpsynth_core.vocabulary.names import told_apart
 
 MAX_CELLS = 50_000_000
 """Of a sheet, blank ones included: about 1.5 GB of memory."""
@@ -50,15 +51,20 @@ def is_workbook(path: Location) -> bool:
     return bool(inside & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"})
 
 
-def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """The header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
+def header(path: Location, form: TableFormat) -> tuple[str, ...]:
+    """The cells of the header, or the stated names. Raises InputError, CapacityError for a sheet that is too large."""
     return form.names or _header(_cells(path, form), form)[0]
+
+
+def names(path: Location, form: TableFormat) -> tuple[str, ...]:
+    return told_apart(header(path, form))
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """These columns of all rows that are not blank, as dictionary-encoded text. Raises as `names`."""
     cells = _cells(path, form)
-    there, at = _header(cells, form)
+    texts, at = _header(cells, form)
+    there = told_apart(texts)
     places = [at + there.index(name) for name in columns]
     records = (row for row in cells if any(_text(cell, form) for cell in row[at : at + len(there)]))
     while chunk := list(islice(records, _ROWS)):
@@ -67,7 +73,7 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 
 def _header(cells: Iterator[list[Any]], form: TableFormat) -> tuple[tuple[str, ...], int]:
-    """The names of the columns and the place of the first one; of a sheet with a header, its rows up to it are taken."""
+    """The cells of the header and the place of the first one; of a sheet with a header, its rows up to it are taken."""
     if form.names:
         return form.names, 0
     for row in cells:

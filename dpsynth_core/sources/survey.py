@@ -14,6 +14,7 @@ from dpsynth_core.foundation.zones import Zoned, curator_only
 from dpsynth_core.sources import csv_file, files, jsonl_file, parts, persons, readers
 from dpsynth_core.sources.files import TableSource
 from dpsynth_core.sources.formats import LINES, TableFormat, table_files
+from dpsynth_core.vocabulary.names import column_field
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Survey:
     """malformed: lines that are not one value for each column, so that all their cells are missing. blank: those that are empty.
 
     damaged: characters that the stated encoding does not know. unnamed: records that name no person, malformed lines among them; they
-    are left out. quoted: whether a quote ends with its line, so that a line break in a cell makes two malformed lines.
+    are left out. quoted: whether a quote ends with its line, so that a line break in a cell makes two malformed lines. made_names: see
+    `files.made_names`.
     """
 
     malformed: int = 0
@@ -29,10 +31,14 @@ class Survey:
     damaged: int = 0
     unnamed: int = 0
     quoted: bool = False
+    made_names: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
         """What the curator should know; none if all is well."""
         notes = []
+        if self.made_names:
+            made = ", ".join(column_field(name).removeprefix("column ") for name in self.made_names)
+            notes.append(f"Columns that have no name in the header, or the name of one before, are called {made}.")
         if self.malformed:
             blank = f" ({self.blank:,} of them blank)" if self.blank else ""
             breaks = " If quoted cells contain line breaks, say so: under “Quotes”, or with --quoting standard." if self.quoted else ""
@@ -61,7 +67,8 @@ def survey(source: TableSource, form: TableFormat, columns: Sequence[str], perso
     if person_column is not None or form.kind != "csv":
         for batch in files.open_batches(source, form, used):
             unnamed += persons.named(batch.column(person_column), form).null_count if person_column is not None else 0
-    return curator_only(Survey(malformed, blank, damaged, unnamed, form.kind == "csv" and form.quoting == LINES))
+    quoted = form.kind == "csv" and form.quoting == LINES
+    return curator_only(Survey(malformed, blank, damaged, unnamed, quoted, files.made_names(source, form)))
 
 
 def _lines(count: int) -> str:

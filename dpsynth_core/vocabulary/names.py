@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+
+from dpsynth_core.foundation.errors import InputError
+
 
 def trimmed(name: str) -> str:
     """The name of a column as tables are read: without spaces and byte order marks around it."""
     while (shorter := name.strip().strip("\ufeff")) != name:
         name = shorter
     return name
+
+
+def told_apart(header: Sequence[str]) -> tuple[str, ...]:
+    """The cells of a header as names of columns: later ones of the same name are numbered (age, age_2), unnamed ones called by their place
+    (column_3), past names that the header has. A function of the header alone, which neighbouring tables share. InputError where most are
+    unnamed: that is no header."""
+    if 2 * sum(map(bool, header)) < len(header):
+        raise InputError("data", "most columns have no name", "delete what stands above the header, or name them")
+    taken, used = set(header), set[str]()
+    numbered = defaultdict[str, Iterator[int]](lambda: count(2))
+
+    def name(place: int, cell: str) -> str:
+        if cell and cell not in used:
+            return cell
+        wanted = cell or f"column_{place}"
+        candidates = chain([wanted], (f"{wanted}_{number}" for number in numbered[wanted]))
+        return next(candidate for candidate in candidates if candidate not in taken)
+
+    names: list[str] = []
+    for place, cell in enumerate(header, start=1):
+        names.append(name(place, cell))
+        used.add(names[-1])
+        taken.add(names[-1])
+    return tuple(names)
 
 
 def column_field(name: str) -> str:

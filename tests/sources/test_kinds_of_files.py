@@ -17,7 +17,7 @@ import xlsxwriter
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import feather_file, spreadsheet_file
 from dpsynth_core.sources.codec import encode
-from dpsynth_core.sources.files import check, check_person_column, column_names, open_batches
+from dpsynth_core.sources.files import check, check_person_column, column_names, made_names, open_batches
 from dpsynth_core.sources.formats import TableFormat, kind_of, table_files
 from dpsynth_core.sources.sniff import sniff
 from dpsynth_core.sources.survey import survey
@@ -167,6 +167,13 @@ def test_names_can_be_stated_where_there_is_no_header(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("s", {"A1": 1, "B1": "x", "B2": "y"}))
     form = TableFormat("spreadsheet", names=("number", "letter"))
     assert pa.Table.from_batches(open_batches(path, form, form.names)).to_pydict() == {"number": ["1", None], "letter": ["x", "y"]}
+
+
+def test_columns_that_the_header_of_a_sheet_does_not_tell_apart_are_numbered(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", ("s", {"A1": "x", "C1": "x", "A2": "a", "B2": "b", "C2": "c"}))
+    (batch,) = open_batches(path, TableFormat("spreadsheet"), ["x_2", "column_2"])
+    assert batch.to_pylist() == [{"x_2": "c", "column_2": "b"}]
+    assert made_names(path, TableFormat("spreadsheet")) == ("column_2", "x_2")
 
 
 # Other structure
