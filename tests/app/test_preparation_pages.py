@@ -143,8 +143,7 @@ def test_an_uploaded_table_survives_a_reload() -> None:
     ("name", "content", "message"),
     [
         ("empty.csv", b"", "empty"),
-        ("double.csv", b"age,age\n1,2\n3,4\n", "twice"),
-        ("unnamed.csv", b"age,,sex\n1,2,3\n4,5,6\n", "no name"),
+        ("unnamed.csv", b"People,,\nage,sex,eye\n4,5,6\n", "no name"),
         ("report.csv", b"%PDF-1.7 \x00", "PDF"),
     ],
 )

@@ -151,15 +151,14 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     assert not [url for url in requests if "evil.example" in url or url.endswith("/x")]
 
 
-def test_an_error_about_a_hostile_column_shows_its_name_as_it_is(page: Page, server: Server, tmp_path: Path) -> None:
+def test_what_is_said_of_a_hostile_column_shows_its_name_as_it_is(page: Page, server: Server, tmp_path: Path) -> None:
     in_project(page, server, "Errors")
     name = HOSTILE[4]
     upload(page, tmp_path, "twice.csv", f'"{name}","{name}"\n1,2\n3,4\n')
     alert = page.get_by_role("alert").first
-    expect(alert).to_contain_text("the name appears twice")
+    expect(alert).to_contain_text("_2'.")
     assert ":red[danger]" in (alert.text_content() or "").replace("\u2060", "")
     assert ":smile:" in (alert.text_content() or "").replace("\u2060", "")
-    expect(page.get_by_test_id("stBottom").get_by_role("button", name="Continue")).to_be_disabled()
 
 
 @pytest.mark.parametrize(
@@ -167,7 +166,7 @@ def test_an_error_about_a_hostile_column_shows_its_name_as_it_is(page: Page, ser
     [
         ("empty.csv", b"", "the file is empty"),
         ("photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "an image"),
-        ("unnamed.csv", b"age,,sex\n1,2,3\n4,5,6\n", "has no name"),
+        ("unnamed.csv", b"People,,\nage,sex,eye\n4,5,6\n", "have no name"),
     ],
 )
 def test_a_bad_file_is_explained(page: Page, server: Server, tmp_path: Path, name: str, content: bytes, words: str) -> None:
