@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -49,7 +50,8 @@ def test_a_dropped_column_is_neither_a_problem_nor_in_the_domain() -> None:
         ({"kind": "integer", "lower": "", "upper": "17"}, "bounds"),
         ({"kind": "numeric", "lower": "0", "upper": "1", "bins": "many"}, "bins"),
         ({"kind": "numeric", "lower": "0", "upper": "1", "bins": "0, 2"}, "span"),
-        ({"kind": "date", "lower": "1.1.2020", "upper": "2021-01-01"}, "year-month-day"),
+        ({"kind": "date", "lower": "03/04/2020", "upper": "2021-01-01"}, "year-month-day"),  # March or April
+        ({"kind": "date", "lower": "12.31.2020", "upper": "2021-01-01"}, "year-month-day"),
         ({"kind": "coded", "bins": ""}, "codes"),
         ({"kind": "categorical", "values": ["x", "x"]}, "twice"),
     ],
@@ -197,6 +199,15 @@ def test_groups_are_typed_as_a_width_a_number_or_their_first_values(bins: str, l
     assert domain_table.attribute(row).values == labels
     days = domain_table.blank(["day"])[0] | {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31", "bins": "quarters"}
     assert domain_table.attribute(days).values == 4
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("1.2.2024", "31.12.2024"), ("1/1/2024", "31/12/2024"), ("2024-02-01", "12/31/2024")])
+def test_bounds_are_days_as_people_write_them(lower: str, upper: str) -> None:
+    row = domain_table.blank(["day"])[0] | {"lower": lower, "upper": upper, "bins": ""}
+    day, moment = (domain_table.attribute(row | {"kind": kind}) for kind in ("date", "timestamp"))
+    first = date(2024, 1 if lower == "1/1/2024" else 2, 1)
+    assert (day.lower, day.upper) == (first, date(2024, 12, 31))
+    assert (moment.lower.date(), moment.upper.date()) == (first, date(2024, 12, 31))
 
 
 def test_a_fresh_column_has_what_its_name_and_its_file_promise() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
@@ -15,6 +16,7 @@ CALENDAR_WIDTHS = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "10 year
 """Widths of bins, in months."""
 _LONGEST_DAYS = {7: 7, "month": 30, "quarter": 91, "year": 365, "5 years": 1826, "10 years": 3652}
 _EPOCH = date(1970, 1, 1)
+_BY_PEOPLE = re.compile(r"(?P<first>[0-9]{1,2})(?P<mark>[./])(?P<second>[0-9]{1,2})(?P=mark)(?P<year>[0-9]{4})(?![0-9])")
 LAST_DAY = 2_932_896
 """9999-12-31."""
 MONDAY = 4
@@ -35,6 +37,19 @@ FIRST_LOOK = tuple(
 def day_of(number: float) -> date:
     """The inverse of `day_number`."""
     return _EPOCH + timedelta(days=int(number))
+
+
+def as_written_by_people(text: str) -> str:
+    """A text that begins with a day as people write it, with an ISO day instead: 31.12.2024, and with slashes where only one order gives a
+    month: 12/31/2024, 31/12/2024. Any other text as it is: nobody knows which month 03/04/2024 is in."""
+    match = _BY_PEOPLE.match(text)
+    if match is None:
+        return text
+    first, second = int(match["first"]), int(match["second"])
+    if match["mark"] == "/" and first <= 12 and second <= 12 and first != second:
+        return text
+    day, month = (second, first) if match["mark"] == "/" and second > 12 else (first, second)
+    return f"{match['year']}-{month:02}-{day:02}{text[match.end() :]}"
 
 
 def parse_day(name: str, value: object) -> date:
@@ -75,6 +90,9 @@ class Days(Scale):
 
     def typed(self, name: str, entered: Any) -> Any:
         return parse_day(name, entered)
+
+    def entered(self, text: str) -> str:
+        return as_written_by_people(text)
 
     def checked(self, bound: Any) -> Any:
         return bound if isinstance(bound, date) else None

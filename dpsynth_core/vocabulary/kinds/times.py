@@ -13,7 +13,16 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.vocabulary.kinds.dates import CALENDAR_WIDTHS, FIRST_LOOK, LAST_DAY, MONDAY, calendar_starts, day_of, round_starts
+from dpsynth_core.vocabulary.kinds.dates import (
+    CALENDAR_WIDTHS,
+    FIRST_LOOK,
+    LAST_DAY,
+    MONDAY,
+    as_written_by_people,
+    calendar_starts,
+    day_of,
+    round_starts,
+)
 from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.scale import LARGEST_EXACT, MOST_PARTS, Scale, is_number, is_whole
 from dpsynth_core.vocabulary.names import column_field
@@ -147,6 +156,9 @@ class Moments(_Clock):
     @property
     def widths(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*super().widths, *CALENDAR_WIDTHS)
+
+    def entered(self, text: str) -> str:
+        return as_written_by_people(text)
 
     def read(self, entered: Any) -> Any:
         if isinstance(entered, datetime):
