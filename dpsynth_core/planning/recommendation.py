@@ -24,6 +24,7 @@ import numpy as np
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Forecast, UsesPublic
+from dpsynth_core.planning.spec import MechanismSpec
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -34,7 +35,11 @@ MEAN, LARGEST = MEASURES = ("error", "largest")
 LISTED = 3
 BASELINE = "independent"
 CLOSE = 1.1
-"""Expected errors within this factor of the best count as equal: then what is faster comes first."""
+"""Expected errors within this factor of the best count as equal: the model misses by more."""
+USUAL = MechanismSpec().name
+"""Comes first among equals, where nobody waits for it longer than for others: `PATIENCE`."""
+PATIENCE = 600.0
+"""Seconds. Whoever decides about a release waits so long without a thought, so that a shorter time says nothing for a mechanism."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +137,12 @@ def recommend(situation: Situation, forecasts: Mapping[str, Forecast], measure: 
     return public(tuple(recommendations))
 
 
-def _rank(name: str, candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, float]:
-    """Steps of `CLOSE` above the best error; among equals the faster."""
+def _rank(name: str, candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[float, ...]:
+    """Steps of `CLOSE` above the best error; among equals what need not be waited for, then the usual one, then the faster."""
     error, forecast = candidates[name]
     best = min(e.error for e, _ in candidates.values())
-    return math.floor(math.log(error.error / best) / math.log(CLOSE)), forecast.seconds
+    step = math.floor(math.log(error.error / best) / math.log(CLOSE))
+    return step, max(forecast.seconds, PATIENCE), name != USUAL, forecast.seconds
 
 
 def _reasons(name: str, ranked: Sequence[str], candidates: Mapping[str, tuple[Expected, Forecast]]) -> tuple[str, ...]:
@@ -148,7 +154,7 @@ def _reasons(name: str, ranked: Sequence[str], candidates: Mapping[str, tuple[Ex
     elif name == best and error.error <= min(e.error for e, _ in candidates.values()):
         reasons.append("the smallest error expected")
     elif name == best:
-        reasons.append("as accurate as any, and faster")
+        reasons.append("as accurate as any, as far as we can tell, and " + ("the usual choice" if name == USUAL else "faster"))
     elif error.error <= candidates[best][0].error * CLOSE:
         reasons.append(f"about as accurate as {registry.get(best).card.title}")
     else:

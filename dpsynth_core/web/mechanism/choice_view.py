@@ -48,8 +48,8 @@ def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:
         st.markdown(f"Expect about **{percent(own.expected.error)}** of the people in the wrong group ({_span(own)}). A rough guide.")
     if first.name != chosen:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            error = percent(first.expected.error)
-            st.markdown(f":material/star: We would choose **{first.title}**: about {error} ({_span(first)}).", width="stretch")
+            why = f"about {percent(first.expected.error)} ({_span(first)}), {first.reasons[0]}"
+            st.markdown(f":material/star: We would choose **{first.title}**: {why}.", width="stretch")
             take = plan_view.choose
             st.button(f"Choose {first.title}", key="choose_recommended", on_click=take, args=(first.name,))
 
