@@ -46,7 +46,7 @@ def test_two_runs_are_compared_by_what_differs_and_by_table(compared: str) -> No
     app = open_page("compare", compared)
     assert not app.exception
     settings = app.dataframe[0].value
-    assert settings["setting"].tolist() == ["budget.epsilon"]
+    assert settings["What"].tolist() == ["ε"]
     assert {*settings["A"], *settings["B"]} == {"0.05", "5.0"}
     assert sorted(app.dataframe[1].value.columns) == ["A", "B", "marginal"]
     assert len(app.dataframe[1].value) == 6

@@ -360,6 +360,9 @@ def test_the_odds_are_said_in_words() -> None:
 
 def test_a_wanted_accuracy_sets_epsilon() -> None:
     app = open_page("budget", project())
+    assert "it is empty" not in words(app)
+    field(app, "text_input", "People off").set_value("-40").run()
+    assert "is not above 0" in words(app)
     field(app, "text_input", "People off").set_value("40").run()
     app.button(key="use_epsilon").click().run()
     chosen = stored()["budget"]["epsilon"]

@@ -9,10 +9,22 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.evaluation import side_by_side
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.web.shell import frame, session
+from dpsynth_core.web.shell import document, frame, plan_words, refusals, session
+from tests.app.demo_project import draft
 
 SAID = ["**DPSYNTH\\_HOME**: its database is locked by another program. Close whatever else uses it, and try again."]
+
+
+def test_parts_of_the_plan_are_called_what_pages_call_them() -> None:
+    assert refusals.sentence(InputError("budget.reason", "it is empty", "write one")) == "**Why so large an ε**: it is empty. Write one."
+    published = document.spec(draft(mechanism={"name": "aim", "settings": {"max_size_mb": 2.0}}), "x").published()
+    table = side_by_side.differences({"this": published, "none": {"domain": {}, "workload": {}}})
+    names = [plan_words.named(path) for path in table["setting"]]
+    assert "parameter max_size_mb" in names
+    assert [name for name in names if name.startswith(("budget.", "data.", "mechanism.", "output.", "unit.")) or "_" in name[:10]] == []
 
 
 def test_a_dialog_says_what_the_database_refuses() -> None:

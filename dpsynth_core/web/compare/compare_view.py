@@ -24,11 +24,11 @@ from dpsynth_core.store.runs import Run
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
-from dpsynth_core.web.shell import document, frame, session
+from dpsynth_core.web.shell import document, frame, plan_words, session
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal, one_line
+from dpsynth_core.web.shell.text import capital, literal, one_line
 
 MAX_RUNS = 4
 FAVOURITE = "favourite"
@@ -150,7 +150,14 @@ def _settings(opened: Mapping[str, OpenRun]) -> None:
         if differences.empty:
             st.markdown("Nothing: only the noise differs.")
         else:
-            st.dataframe(differences, hide_index=True)
+            st.dataframe(differences.apply(_worded, axis=1), hide_index=True)
+
+
+def _worded(row: pd.Series) -> pd.Series:
+    """A difference in the words of the pages."""
+    path = row["setting"]
+    values = row.drop("setting").map(partial(plan_words.valued, path))
+    return pd.concat([pd.Series({"What": capital(plan_words.named(path))}), values])
 
 
 def _mean_limits(opened: Mapping[str, OpenRun], labels: Sequence[str]) -> dict[str, float]:

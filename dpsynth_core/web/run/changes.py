@@ -8,24 +8,13 @@ from dpsynth_core.evaluation import side_by_side
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store.runs import Run
-from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell import document, plan_words
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
 
-_NAMES = {
-    "budget.epsilon": "ε",
-    "budget.delta": "δ",
-    "budget.certificate": "share for the certificate",
-    "data.path": "table",
-    "mechanism.name": "mechanism",
-    "mechanism.settings": "parameters",
-    "output.rows": "rows",
-    "output.tables": "tables of rows",
-    "unit.max_rows_per_person": "rows per person",
-    "unit.relation": "what is hidden",
-}
-_WHOLE = {"domain": "columns or values", "workload": "tables asked for"}
+_WHOLE = ("domain", "workload")
+"""Of these it is only said that they differ."""
 _NOT_CHOSEN = ("looks", "name")
 """Of these nobody says anything in the plan."""
 
@@ -41,7 +30,8 @@ def since(run: Run, draft: Draft) -> tuple[str, ...]:
 
 
 def _worded(setting: str, before: str, now: str) -> str:
-    return _WHOLE.get(setting) or f"{_NAMES.get(setting, setting)}: {before} → {now}"
+    name = plan_words.named(setting)
+    return name if setting in _WHOLE else f"{name}: {plan_words.valued(setting, before)} → {plan_words.valued(setting, now)}"
 
 
 def banner(here: Current, run: Run) -> bool:

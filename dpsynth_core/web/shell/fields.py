@@ -89,7 +89,7 @@ def paragraph(label: str, path: str, **look: Any) -> str:
 def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable[[Any], str] = str, **look: Any) -> Any:
     """A number, typed as text. parse: raises InputError for a text that is none; that message is shown below the field.
 
-    Returns the value, or None while what stands in the field cannot be used.
+    Returns the value, or None while what stands in the field cannot be used, or nobody has typed anything.
     """
     typed, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = typed if typed is not None else "" if stored is None else as_text(stored)
@@ -97,7 +97,8 @@ def number(label: str, path: str, parse: Callable[[str], Any], as_text: Callable
     try:
         return parse(entered)
     except InputError as error:
-        problem(error)
+        if typed is not None:
+            problem(error)
         return None
 
 

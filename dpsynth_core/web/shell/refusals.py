@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.faults import StoreFault
+from dpsynth_core.web.shell import plan_words
 from dpsynth_core.web.shell.text import capital, literal
 
 P = ParamSpec("P")
@@ -27,7 +28,7 @@ def refused(error: InputError) -> None:
 
 def sentence(error: InputError) -> str:
     """An InputError as Markdown in which its texts mean only themselves."""
-    return f"**{literal(capital(error.field))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
+    return f"**{literal(capital(plan_words.named(error.field)))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
 
 
 def stored(action: Callable[P, object]) -> Callable[P, None]:

@@ -1,0 +1,62 @@
+"""What pages call the parts of a plan, in place of their paths in the spec."""
+
+from __future__ import annotations
+
+from dpsynth_core.mechanisms import registry
+
+_SETTING = "mechanism.settings."
+_NAMES = {
+    "budget": "budget",
+    "budget.accountant": "accounting",
+    "budget.certificate": "share for the certificate",
+    "budget.criteria": "share for the criteria",
+    "budget.delta": "δ",
+    "budget.discovery": "share for learning values",
+    "budget.epsilon": "ε",
+    "budget.models": "share for columns to predict",
+    "budget.reason": "why so large an ε",
+    "criteria": "what the rows must be good enough for",
+    "data": "table",
+    "data.date_format": "dates",
+    "data.decimal": "decimal mark",
+    "data.delimiter": "fields are separated by",
+    "data.encoding": "text encoding",
+    "data.kind": "kind of table",
+    "data.missing_markers": "codes that mean missing",
+    "data.names": "names of the columns",
+    "data.path": "table",
+    "data.quoting": "quotes",
+    "data.sheet": "sheet",
+    "data.thousands": "between thousands",
+    "data.time_format": "times of day",
+    "domain": "columns or values",
+    "domain_justification": "why these values give nobody away",
+    "domain_origin": "where columns and values came from",
+    "looks": "what was looked at",
+    "mechanism.name": "mechanism",
+    "models": "columns to predict",
+    "name": "project",
+    "other_copies": "what else is published about these people",
+    "output.rows": "rows",
+    "output.seed": "seed of the noise",
+    "output.tables": "tables of rows",
+    "population": "population",
+    "public": "public table",
+    "unit.max_rows_per_person": "rows of one person, at most",
+    "unit.person_column": "column that tells people apart",
+    "unit.relation": "what an outsider must not be able to tell",
+    "workload": "tables asked for",
+}
+_NOT_STATED = ("null", "")
+
+
+def named(path: str) -> str:
+    """A part of the plan by its path; of one that no page has a name for, the path."""
+    return f"parameter {path.removeprefix(_SETTING)}" if path.startswith(_SETTING) else _NAMES.get(path, path)
+
+
+def valued(path: str, value: str) -> str:
+    """What a part of the plan is set to, as text of a spec."""
+    if path == "mechanism.name":
+        return registry.get(value).card.title
+    return "–" if value in _NOT_STATED else value
