@@ -1,14 +1,20 @@
 """Property tests draw the same examples every time, and a slow machine does not fail them. Files with a browser come first, then
 those with slow tests.
 
+Bytecode is kept even where the environment says otherwise: tests start the program hundreds of times, and compiling it takes a third of
+each start.
+
 Whoever runs out of tests takes some from the end of another's list: if the longest test were there, the others would wait for it.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -16,6 +22,9 @@ from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30
 """A file system in memory, and the bytes that must be free on it for all tests."""
@@ -37,6 +46,18 @@ def pytest_configure() -> None:
 def _is_closed(folder: Path) -> bool:
     """Whether nothing can be written there, or no program started."""
     return not os.access(folder, os.W_OK) or bool(os.statvfs(folder).f_flag & os.ST_NOEXEC)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded with the tests stays: nobody looks through it for garbage, neither meanwhile nor while they run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
