@@ -17,7 +17,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.relaxed.projection import Descent
 from dpsynth_core.mechanisms.graphical import models
-from dpsynth_core.mechanisms.projection import rap
+from dpsynth_core.mechanisms.projection import gem, rap
 from dpsynth_core.mechanisms.registry import MECHANISMS
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -67,13 +67,14 @@ def audited(name: str, unit: dict[str, Any], noise: Noise, draws: int, **options
 def rough_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits see answers only. The audit looks at the kernel's answers, and they are no less private where a fit ends early."""
     monkeypatch.setattr(rap, "DESCENT", Descent(steps=10))
-    exact = models.estimate
+    exact, trained = models.estimate, gem.train
 
     def rough(*known: Any) -> GraphicalModel:
         *facts, stopping, folding, columns = known
         return exact(*facts, replace(stopping, iterations=3), folding, columns)
 
     monkeypatch.setattr(models, "estimate", rough)
+    monkeypatch.setattr(gem, "train", lambda *known: trained(*known[:-1], steps=1))
 
 
 @pytest.mark.usefixtures("rough_fits")
